@@ -1,0 +1,1 @@
+"""Frozen columns of equal length, one file per data shape."""

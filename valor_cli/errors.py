@@ -1,0 +1,85 @@
+"""Every error a user can meet: what is wrong, where it stands, what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+LISTED = 20
+"""Problems printed in full; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to mend: `place` is where ("run.yaml:3:5: metrics.1"), `message` what and how."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class ValorError(Exception):
+    """Something the user can mend. Carries one or more problems and, if any, the next step.
+
+    `total` counts the problems found when not all of them were kept.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self, problems: Problem | Sequence[Problem], *, total: int | None = None, hint: str = ""
+    ) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        self.hint = hint
+        super().__init__(self.problems, self.total, hint)
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems[:LISTED]]
+        if self.total > len(lines):
+            lines.append(f"… and {self.total - len(lines):,} more problems")
+        if self.hint:
+            lines.append(self.hint)
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.problems, self.total, self.hint)
+
+
+def _rebuild(
+    kind: type[ValorError], problems: Sequence[Problem], total: int, hint: str
+) -> ValorError:
+    """Unpickle an error that a worker process raised."""
+    return kind(problems, total=total, hint=hint)
+
+
+class ConfigError(ValorError):
+    """The YAML, or an option that overrides it, cannot be used as written."""
+
+
+class UnknownNameError(ConfigError):
+    """There is no task, metric or format of that name."""
+
+
+class DataError(ValorError):
+    """A file or a column cannot be used."""
+
+
+class MissingExtraError(ValorError):
+    """An optional dependency is not installed."""
+
+
+class JudgeError(ValorError):
+    """A judge did not answer usably."""
+
+    exit_code = 3
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The words " (did you mean 'x'?)" for the nearest known name, else an empty string."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" (did you mean '{folded[near[0]]}'?)" if near else ""

@@ -1,0 +1,1 @@
+"""Arithmetic on columns: arrays in, arrays out, numpy only."""

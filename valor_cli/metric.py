@@ -1,0 +1,193 @@
+"""What a metric, a wing and a task are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Generic, Protocol, Self, TypeVar, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.results import Direction, Findings, InputFile, MetricValue, Scalar
+
+E = TypeVar("E")
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One of a metric's numbers: its name, direction, unit and best and worst values."""
+
+    name: str
+    better: Direction
+    bounds: tuple[float, float | None] = (0, 1)
+    unit: str = "fraction"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A keyword argument of a metric's function: `kind` as annotated, and its default."""
+
+    name: str
+    kind: Any
+    default: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(Generic[E]):
+    """A pure function of evidence and what its readers must know of it.
+
+    `compute` takes the evidence and keyword-only parameters. The first paragraph of its docstring
+    is the metric's entry in the catalogue; its defaults stand in its signature only.
+    For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
+    the primary one first. A metric that draws only curves has no outputs and `curve=True`.
+    """
+
+    name: str
+    compute: Callable[Concatenate[E, ...], MetricValue | Findings]
+    reference: str
+    better: Direction = "higher"
+    bounds: tuple[float, float | None] = (0, 1)
+    unit: str = "fraction"
+    outputs: tuple[Output, ...] = ()
+    curve: bool = False
+    aliases: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    threshold: float | None = None
+    reproducible: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.outputs and not self.curve:
+            one = Output("value", self.better, self.bounds, self.unit)
+            object.__setattr__(self, "outputs", (one,))
+
+    @property
+    def description(self) -> str:
+        """The first paragraph of the function's docstring, on one line."""
+        return " ".join((inspect.getdoc(self.compute) or "").split("\n\n")[0].split())
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The keyword-only arguments of the function, in its order."""
+        kinds = get_type_hints(self.compute, include_extras=True)
+        return tuple(
+            Parameter(name, kinds[name], argument.default)
+            for name, argument in inspect.signature(self.compute).parameters.items()
+            if argument.kind is inspect.Parameter.KEYWORD_ONLY
+        )
+
+    def output(self, name: str) -> Output:
+        """The output of that name; a KeyError is a metric that returned what it did not declare."""
+        return {output.name: output for output in self.outputs}[name]
+
+
+class Evidence(Protocol):
+    """What a wing's metrics share. Units (images, samples) are what intervals resample."""
+
+    @property
+    def unit_count(self) -> int:
+        """How many units there are."""
+
+    def select(self, units: NDArray[np.bool_]) -> Self:
+        """The evidence of those units alone, by a mask over all units."""
+
+    def resample(self, weights: NDArray[np.int64]) -> Self:
+        """The evidence in which unit i stands weights[i] times."""
+
+
+class Dataset(Protocol):
+    """Ground truth and one model's predictions, as columns."""
+
+    @property
+    def unit_count(self) -> int:
+        """How many units there are."""
+
+    def shard(self, units: NDArray[np.bool_]) -> Self:
+        """The part with those units only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A metric to compute, with every parameter."""
+
+    metric: Metric[Any]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wing(Generic[D, E]):
+    """Metrics that share one kind of evidence, and how that evidence is made.
+
+    Attributes:
+        plan: What the evidence must hold to serve these calls and slices.
+        evidence: A shard of a dataset, and the plan, to evidence.
+        merge: The evidence of several shards together; associative, order-free in its result.
+        slices: For each slice key that the evidence itself can cut by (box area), its values
+            and the cut.
+    """
+
+    metrics: tuple[Metric[E], ...]
+    plan: Callable[[Sequence[Call], Sequence[str]], Any]
+    evidence: Callable[[D, Any], E]
+    merge: Callable[[Sequence[E]], E]
+    slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of the data to evaluate, and under which names.
+
+    Attributes:
+        label_map: Label as in the files to label as evaluated; applied before anything else.
+        keep: Column ("label", "metadata.weather") to the values kept.
+        metadata: Names of the metadata columns that slices need.
+    """
+
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    keep: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    metadata: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[D]):
+    """What was read: a dataset per model, and what the reading has to report.
+
+    `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` all labels
+    of the ground truth, for messages about names.
+    """
+
+    datasets: Mapping[str, D]
+    metadata: Mapping[str, Sequence[Scalar]]
+    labels: Sequence[str]
+    sizes: Mapping[str, int]
+    files: Sequence[InputFile]
+    warnings: Sequence[str]
+    missing_prediction_labels: Mapping[str, Sequence[str]]
+    ignored_prediction_labels: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[D]):
+    """A kind of evaluation: what it reads and which wings look at it.
+
+    Attributes:
+        inputs: The pydantic model of the config's `data:` block.
+        load: Reads what `inputs` names.
+        defaults: Names of the metrics computed when the config lists none.
+        primary: (metric, output) of the headline values, most important first.
+    """
+
+    name: str
+    description: str
+    inputs: type[Any]
+    load: Callable[[Any, Selection], Loaded[D]]
+    wings: tuple[Wing[D, Any], ...]
+    defaults: tuple[str, ...]
+    primary: tuple[tuple[str, str], ...]
+
+    @property
+    def metrics(self) -> tuple[Metric[Any], ...]:
+        """All metrics of all wings, in catalogue order."""
+        return tuple(metric for wing in self.wings for metric in wing.metrics)
