@@ -143,11 +143,13 @@ class Selection:
         label_map: Label as in the files to label as evaluated; applied before anything else.
         keep: Column ("label", "metadata.weather") to the values kept.
         metadata: Names of the metadata columns that slices need.
+        limit: Keep the first so many units; None for all.
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
     keep: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     metadata: Sequence[str] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns import spread
+from valor_cli.kernels.columns import quotient, spread
 
 PAIRS_AT_ONCE = 1 << 17
 """Pairs whose columns stay in the processor's cache together."""
@@ -94,6 +94,6 @@ def _overlaps(
     shared = width[some] * height[some]
     own = detection.area[d]
     union = np.where(crowd[g], own, own + truth.area[g] - shared)
-    iou = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    iou = quotient(shared, union, 0.0)
     some = np.flatnonzero(iou >= least)
     return Pairs(row[some], g[some], iou[some])

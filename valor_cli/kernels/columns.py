@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,10 +25,17 @@ def spread(starts: Ints, counts: Ints) -> NDArray[np.int64]:
     """
     total = int(counts.sum())
     ends = np.cumsum(counts)
-    return np.arange(total) + np.repeat(starts - (ends - counts), counts)
+    elements: NDArray[np.int64] = np.arange(total) + np.repeat(starts - (ends - counts), counts)
+    return elements
 
 
-def positions_of(values: NDArray[np.generic], keys: NDArray[np.generic]) -> NDArray[np.int64]:
+def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray[np.float64]:
+    """part / whole, and `instead` where whole is 0; of any one shape."""
+    shape = np.broadcast_shapes(part.shape, whole.shape)
+    return np.asarray(np.divide(part, whole, out=np.full(shape, instead), where=whole != 0))
+
+
+def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
     """Where each value stands in sorted, distinct keys; -1 where it does not.
 
     Args:
@@ -84,7 +93,8 @@ def ranked(
     # Distinct 64-bit keys: sorting them is several times faster than a stable sort of rows.
     key = (label.astype(np.int64) * distinct + ranks) * n + place
     key.sort()
-    return by_image[key % n]
+    order: NDArray[np.int64] = by_image[key % n]
+    return order
 
 
 def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
@@ -95,7 +105,7 @@ def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
         return np.arange(len(image))
     key = image.astype(np.int64) * len(image) + np.arange(len(image))
     key.sort()
-    return key % len(image)
+    return np.asarray(key % len(image))
 
 
 def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -62,7 +62,8 @@ def match(
 
 def _pack(flags: NDArray[np.bool_], bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """(bits, n) flags to n words."""
-    return np.bitwise_or.reduce(np.where(flags, bits[:, None], np.uint64(0)), axis=0)
+    words = np.where(flags, bits[:, None], np.uint64(0))
+    return np.asarray(np.bitwise_or.reduce(words, axis=0))
 
 
 class _Turns:
@@ -72,9 +73,7 @@ class _Turns:
     most once, so that a round is a few operations on whole columns.
     """
 
-    def __init__(
-        self, pairs: Pairs, candidate: NDArray[np.int64], cell: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, pairs: Pairs, candidate: NDArray[np.int64], cell: NDArray[np.int64]) -> None:
         turn = _position_in_run(cell)
         # Preference: highest IoU first, the later ground truth first among equals.
         by_preference = np.lexsort((-pairs.ground_truth, -pairs.iou, candidate))

@@ -1,4 +1,4 @@
-"""Precision, recall and score along ranked detections, for all labels and thresholds at once."""
+"""Precision and score at given recalls, for all labels and thresholds at once."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ class PrecisionRecall(NamedTuple):
         precision: (t, r, labels) highest precision at a recall of at least each level, 0 where
             that recall is not reached.
         score: (t, r, labels) the score at which that recall is reached, 0 where it is not.
-        recall: (t, labels) recall over all detections.
     """
 
     precision: NDArray[np.float64]
     score: NDArray[np.float64]
-    recall: NDArray[np.float64]
 
 
 def interpolate(
@@ -75,19 +73,13 @@ def interpolate(
     # Recall 0 is reached by the first detection, right or wrong.
     top = np.where(np.isnan(ranking.top), 0.0, ranking.top)
     score.reshape(thresholds, labels, levels)[:, :, recalls == 0] = top[None, :, None]
-    total = np.zeros(thresholds * labels)
-    some = ends > np.append(0, ends[:-1])
-    total[some] = tp[ends[some] - 1]
-    absent = ground_truths == 0
-    recall = total.reshape(thresholds, labels) / np.where(absent, 1, ground_truths)
-    recall[:, absent] = np.nan
     shaped = [
         np.ascontiguousarray(part.reshape(thresholds, labels, levels).transpose(0, 2, 1))
         for part in (best, score)
     ]
     for part in shaped:
-        part[:, :, absent] = np.nan
-    return PrecisionRecall(shaped[0], shaped[1], recall)
+        part[:, :, ground_truths == 0] = np.nan
+    return PrecisionRecall(*shaped)
 
 
 def _needed(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:

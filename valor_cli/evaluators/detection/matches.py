@@ -13,16 +13,23 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 from numpy.typing import NDArray
+from pydantic import AfterValidator
 
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.kernels.boxes import overlapping_boxes
-from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
-from valor_cli.kernels.matching import IGNORED, MATCHED, UNMATCHED, match
+from valor_cli.kernels.columns import grouped, positions_of, quotient, ranked, spread
+from valor_cli.kernels.matching import MATCHED, UNMATCHED, match
 from valor_cli.kernels.precision_recall import RECALLS, PrecisionRecall, Ranking, interpolate
 from valor_cli.metric import Call
 
+
+def _distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
+    """Thresholds may be written in any order and repeat; they are a set."""
+    return tuple(sorted(set(thresholds)))
+
+
 IouThreshold = Annotated[float, Interval(gt=0, le=1)]
-IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1)]
+IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_distinct)]
 MaxDetections = Annotated[int, Ge(1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
@@ -148,8 +155,7 @@ class Matches:
     @property
     def detection_count(self) -> NDArray[np.int64]:
         """(labels,) all detections, also those that are ignored."""
-        weights = None if self.weights is None else self.weights[self.image]
-        return _tally(self.label, len(self.labels), weights)
+        return self._per_label(np.arange(len(self.label)))
 
     def counts(
         self,
@@ -179,12 +185,30 @@ class Matches:
     def curves(
         self, iou_thresholds: Sequence[float], max_detections: int | None = 100
     ) -> PrecisionRecall:
-        """Precision and score at 101 recalls, and recall, at each IoU threshold and label."""
+        """Precision and score at 101 recalls, at each IoU threshold and label."""
         key = (tuple(iou_thresholds), max_detections)
         if key not in self._curves:
             ranking = self._ranking(iou_thresholds, max_detections)
             self._curves[key] = interpolate(ranking, self.ground_truth_count, RECALLS)
         return self._curves[key]
+
+    def recalls(
+        self,
+        iou_thresholds: Sequence[float],
+        max_detections: int | None = None,
+        score_threshold: float = -np.inf,
+    ) -> NDArray[np.float64]:
+        """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
+        hit, _ = self._outcomes(iou_thresholds)
+        use = self._kept(max_detections)[self.candidate]
+        use &= self.score[self.candidate] >= score_threshold
+        truths = self.ground_truth_count
+        found = np.array([self._per_label(self.candidate[row & use]) for row in hit])
+        return quotient(found, truths, np.nan)
+
+    def _per_label(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        weights = None if self.weights is None else self.weights[self.image[rows]]
+        return _tally(self.label[rows], len(self.labels), weights)
 
     @property
     def _area(self) -> int:
@@ -197,7 +221,7 @@ class Matches:
         area = self._area
         codes = self.codes[area, [self.plan.ious.index(float(iou)) for iou in iou_thresholds]]
         miss = (codes == UNMATCHED) & ~self.outside[area, self.candidate]
-        return codes == MATCHED, miss
+        return np.asarray(codes == MATCHED), miss
 
     def _never_right(self) -> NDArray[np.bool_]:
         """(n,) false positives at every threshold: no overlap, and inside the area range."""
@@ -208,11 +232,9 @@ class Matches:
     def _kept(self, max_detections: int | None) -> NDArray[np.bool_]:
         if max_detections is None:
             return np.ones(len(self.rank), bool)
-        return self.rank < max_detections
+        return np.asarray(self.rank < max_detections)
 
-    def _at_least(
-        self, levels: NDArray[np.float64], rows: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _at_least(self, levels: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """(levels, labels) how many of `rows` score at least each ascending level."""
         some = np.flatnonzero(rows)
         # bin i holds scores that reach i levels; the scores that reach level i or more follow.
@@ -258,7 +280,7 @@ def _running(
     """(t, c) running sums that start anew at each label."""
     total = np.cumsum(amounts, axis=1)
     padded = np.concatenate([np.zeros((len(total), 1), np.int64), total], axis=1)
-    return total - padded[:, first][:, label]
+    return np.asarray(total - padded[:, first][:, label])
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:

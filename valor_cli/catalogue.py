@@ -1,0 +1,116 @@
+"""What there is: the tasks by name, their metrics, and what a config may say about them.
+
+Tasks are imported when asked for, so that a run pays only for the wing it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
+
+from valor_cli.errors import Problem, UnknownNameError, did_you_mean
+from valor_cli.metric import Metric, Task
+
+
+def _object_detection() -> Task[Any]:
+    from valor_cli.evaluators.detection import OBJECT_DETECTION
+
+    return OBJECT_DETECTION
+
+
+TASKS: Mapping[str, Callable[[], Task[Any]]] = {"object_detection": _object_detection}
+
+
+def task(name: str) -> Task[Any]:
+    """The task of that name.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    if name not in TASKS:
+        problem = Problem("task", f"no task '{name}'{did_you_mean(name, TASKS)}")
+        raise UnknownNameError(problem, hint=f"tasks: {', '.join(TASKS)}")
+    return TASKS[name]()
+
+
+def metrics_named(name: str) -> list[tuple[Task[Any], Metric[Any]]]:
+    """Every metric of that name or alias, with its task.
+
+    Raises:
+        UnknownNameError: No task has one.
+    """
+    found: list[tuple[Task[Any], Metric[Any]]] = []
+    known: list[str] = []
+    for task_name in TASKS:
+        names = metric_names(task_name)
+        known += names
+        if name in names:
+            found.append((task(task_name), metric(task_name, names[name])))
+    if not found:
+        raise UnknownNameError(
+            Problem("metric", f"no metric '{name}'{did_you_mean(name, known)}"),
+            hint="valor metrics lists them all",
+        )
+    return found
+
+
+def metric(task_name: str, name: str) -> Metric[Any]:
+    """The metric of that canonical name."""
+    return next(metric for metric in task(task_name).metrics if metric.name == name)
+
+
+def task_names() -> Sequence[str]:
+    """Names of all tasks."""
+    return tuple(TASKS)
+
+
+def inputs(task_name: str) -> type[BaseModel]:
+    """The model of a task's `data:` block."""
+    model: type[BaseModel] = task(task_name).inputs
+    return model
+
+
+def metric_names(task_name: str) -> Mapping[str, str]:
+    """Every accepted metric name of a task, aliases included, to its canonical name."""
+    metrics = task(task_name).metrics
+    return {name: metric.name for metric in metrics for name in (metric.name, *metric.aliases)}
+
+
+@cache
+def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
+    """A strict model of a metric's parameters, made from its function's signature."""
+    found = metric(task_name, metric_name)
+    fields: dict[str, Any] = {
+        parameter.name: (parameter.kind, parameter.default) for parameter in found.parameters
+    }
+    return create_model(metric_name, __base__=_Parameters, __doc__=found.description, **fields)
+
+
+class _Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_are_tuples(cls, values: Any) -> Any:
+        """YAML knows lists only; signatures say tuple, for defaults must not change."""
+        if not isinstance(values, dict):
+            return values
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+
+
+def outputs(task_name: str, metric_name: str) -> Sequence[str]:
+    """Names of a metric's outputs, the primary one first; none for a curve."""
+    return tuple(output.name for output in metric(task_name, metric_name).outputs)
+
+
+def slice_values(task_name: str) -> Mapping[str, Sequence[str]]:
+    """Slice keys beside metadata.*, with their values."""
+    return {
+        key: values for wing in task(task_name).wings for key, (values, _) in wing.slices.items()
+    }

@@ -1,0 +1,88 @@
+"""The `valor` program: its commands, and what becomes of errors and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Annotated, NoReturn
+
+# numpy starts a thread pool per core at import that no kernel here uses: half its import time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import typer
+
+from valor_cli import __version__
+from valor_cli.cli.doctor import doctor
+from valor_cli.cli.evaluate import evaluate
+from valor_cli.cli.init import init
+from valor_cli.cli.metrics import metrics
+from valor_cli.cli.schema import schema
+from valor_cli.cli.validate import validate
+from valor_cli.errors import ValorError
+
+INTERRUPTED, TERMINATED = 130, 143
+
+app = typer.Typer(
+    name="valor",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for command in (evaluate, validate, init, metrics, schema, doctor):
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"valor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def valor(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="Plain text, no colours.")] = False,
+) -> None:
+    """Evaluate the outputs of vision and language models from files.
+
+    One YAML config in; a verdict, a report and an exit code out.
+
+    \b
+    Example:
+      valor init object_detection demo
+      valor evaluate demo/object_detection.yaml
+
+    \b
+    Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
+    130 interrupted.
+    """
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
+
+
+def main() -> NoReturn:
+    """Run the program and exit with its code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app()
+    except ValorError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; nothing was written", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone: not an error. Keep the interpreter's own flush quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(0)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """SIGTERM unwinds like Ctrl-C, so that temporary files are removed."""
+    sys.exit(TERMINATED)

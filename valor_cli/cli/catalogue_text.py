@@ -1,0 +1,115 @@
+"""Metrics as declared, to text: the listing, one entry in full, JSON."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated, Any, get_args, get_origin
+
+from valor_cli.metric import Metric, Output, Task
+
+Entries = Sequence[tuple[Task[Any], Metric[Any]]]
+
+
+def listing(entries: Entries) -> str:
+    """A line per metric, grouped by task."""
+    width = max((len(metric.name) for _, metric in entries), default=0)
+    lines: list[str] = []
+    for _, group in groupby(entries, lambda entry: entry[0].name):
+        listed = list(group)
+        task = listed[0][0]
+        lines += [f"{task.name}: {task.description}"]
+        for _, metric in listed:
+            star = "*" if metric.name in task.defaults else " "
+            lines.append(f" {star} {metric.name:<{width}}  {metric.description}")
+        lines.append("")
+    return "\n".join([*lines, "* computed when the config lists no metrics"])
+
+
+def explained(task: Task[Any], metric: Metric[Any]) -> str:
+    """Everything declared of one metric."""
+    doc = inspect.getdoc(metric.compute) or ""
+    _, _, more = doc.partition("\n\n")
+    parts = [f"{metric.name} ({task.name})", metric.description]
+    if more:
+        parts.append("\n\n".join(textwrap.fill(p, 100) for p in more.split("\n\n")))
+    if metric.outputs:
+        lines = [f"  {output.name:<12}{_range(output)}" for output in metric.outputs]
+        parts.append("\n".join(["Outputs (the first is primary):", *lines]))
+    else:
+        parts.append("Draws a curve per label.")
+    if metric.parameters:
+        lines = [
+            f"  {parameter.name}: {kind_name(parameter.kind)} = {_shown(parameter.default)}"
+            for parameter in metric.parameters
+        ]
+        parts.append("\n".join(["Parameters:", *lines]))
+    facts = [f"Reference: {metric.reference}"]
+    if metric.aliases:
+        facts.append(f"Also known as: {', '.join(metric.aliases)}")
+    threshold = "none" if metric.threshold is None else str(metric.threshold)
+    facts.append(f"Default threshold: {threshold}")
+    facts.append(f"Reproducible: {'yes' if metric.reproducible else 'no'}")
+    return "\n\n".join([*parts, "\n".join(facts)])
+
+
+def as_json(entries: Entries) -> str:
+    """The entries as a JSON list."""
+    return json.dumps([_entry(task, metric) for task, metric in entries], indent=2)
+
+
+def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "task": task.name,
+        "wing": metric.compute.__module__.split(".")[-2],
+        "aliases": list(metric.aliases),
+        "needs": list(metric.needs),
+        "outputs": [
+            {
+                "name": output.name,
+                "unit": output.unit,
+                "range": list(output.bounds),
+                "direction": output.better,
+                "primary": at == 0,
+            }
+            for at, output in enumerate(metric.outputs)
+        ],
+        "parameters": [
+            {"name": p.name, "type": kind_name(p.kind), "default": p.default}
+            for p in metric.parameters
+        ],
+        "threshold": metric.threshold,
+        "reproducible": metric.reproducible,
+        "reference": metric.reference,
+        "description": metric.description,
+    }
+
+
+def _range(output: Output) -> str:
+    low, high = output.bounds
+    top = "∞" if high is None else f"{high:g}"
+    better = f"{output.better} is better" if output.better else "no direction"
+    return f"{low:g} … {top} ({output.unit}), {better}"
+
+
+def kind_name(kind: Any) -> str:
+    """A parameter's type in words: "number", "list of numbers", "macro | micro"."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return kind_name(inner[0])
+    if origin is tuple:
+        return f"list of {kind_name(inner[0])}"
+    if str(origin) == "typing.Literal":
+        return " | ".join(map(str, inner))
+    if inner:
+        return " | ".join(map(kind_name, inner))
+    names = {float: "number", int: "whole number", str: "text", bool: "true | false"}
+    return names.get(kind, "null" if kind is type(None) else str(kind))
+
+
+def _shown(default: Any) -> str:
+    return json.dumps(list(default) if isinstance(default, tuple) else default)

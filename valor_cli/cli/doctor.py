@@ -1,0 +1,44 @@
+"""`valor doctor`: what this installation has, lacks and runs on."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+
+import typer
+
+from valor_cli import __version__
+from valor_cli.errors import ValorError
+
+
+def doctor() -> None:
+    """Show versions, what is missing, and the engine in use.
+
+    \b
+    Example:
+      valor doctor
+    """
+    # Costs more than the rest of the program's start, for this command alone.
+    import importlib.metadata
+
+    typer.echo(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    typer.echo(f"installed in {sys.prefix}")
+    missing = []
+    for requirement in importlib.metadata.requires("valor-cli") or ():
+        if "extra ==" in requirement:
+            continue
+        name = re.match(r"[\w.-]+", requirement)
+        if name is None:
+            continue
+        try:
+            version = importlib.metadata.version(name[0])
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name[0])
+            version = "missing"
+        typer.echo(f"  {name[0]:<12} {version:<12} (needs {requirement.partition(';')[0].strip()})")
+    typer.echo("engine: numpy")
+    if missing:
+        typer.echo(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
+        raise typer.Exit(ValorError.exit_code)
+    typer.echo("everything needed is installed")

@@ -1,0 +1,166 @@
+"""`valor evaluate`: load, evaluate, report, judge."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from valor_cli.cli.output import Talk, command_line, to_terminal
+from valor_cli.errors import ConfigError, Problem, ValorError
+
+if TYPE_CHECKING:
+    from valor_cli.config import RunConfig
+    from valor_cli.results import RunResult
+
+GATE_FAILED = 1
+FORMATS = ("json", "markdown", "html")
+
+
+def evaluate(
+    configs: Annotated[list[str], typer.Argument(metavar="CONFIG…", help="YAML configs to run.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the reports; - prints JSON instead."),
+    ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--format", metavar="LIST", help="Reports to write: json,markdown,html."),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="results.json (or its folder) that max_drop compares to."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Evaluate the first N images only.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Processes to use.")] = 1,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and stop.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Also the COCO table and timings.")
+    ] = False,
+) -> None:
+    """Evaluate predictions against ground truth and judge the gates.
+
+    \b
+    Example:
+      valor evaluate configs/object_detection.yaml --out reports/today
+    """
+    talk = Talk(quiet=quiet, verbose=verbose)
+    code = 0
+    for path in configs:
+        try:
+            from valor_cli import catalogue
+            from valor_cli.config import load_config
+
+            config = load_config(Path(path), catalogue, set_ or ())
+            folder = _folder(config, out, several=len(configs) > 1)
+            wanted = _formats(config, formats, folder)
+            if dry_run:
+                talk.say(_intention(config, folder, wanted))
+                continue
+            passed = _run(config, folder, wanted, baseline, limit, jobs, talk)
+            code = max(code, 0 if passed else GATE_FAILED)
+        except ValorError as error:
+            # The other configs still run; each error is told where it happens.
+            if len(configs) == 1:
+                raise
+            typer.echo(f"error: {error}", err=True)
+            code = max(code, error.exit_code)
+    raise typer.Exit(code)
+
+
+def _run(
+    config: RunConfig,
+    folder: Path | None,
+    formats: tuple[str, ...],
+    baseline: str | None,
+    limit: int | None,
+    jobs: int,
+    talk: Talk,
+) -> bool:
+    """One config, from plan to reports; whether its gates passed."""
+    from valor_cli import pipeline
+
+    plan = pipeline.make_plan(config)
+    before = None if baseline is None else _baseline(baseline)
+    with talk.progress() as progress:
+        result = pipeline.evaluate(
+            plan,
+            command=command_line(),
+            jobs=jobs,
+            limit=limit,
+            baseline=before,
+            progress=progress,
+        )
+        progress("writing reports", 0, 0)
+        if folder is None:
+            from valor_cli.reports.results_json import to_json
+
+            written: list[Path] = []
+            text = to_json(result)
+        else:
+            from valor_cli.reports.writer import write_reports
+
+            written = write_reports(result, folder, formats)
+    if folder is None:
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+    elif not talk.quiet:
+        _summary(result, written, talk)
+    return result.passed
+
+
+def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:
+    from valor_cli.reports.terminal import coco_table, summary
+
+    if talk.verbose and (table := coco_table(result)):
+        typer.echo(table)
+    to_terminal(summary(result, [str(path) for path in written]))
+
+
+def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:
+    """Where reports go; None for standard output."""
+    if out is not None and out != "-":
+        return Path(out) / config.path.stem if several else Path(out)
+    named = out or config.report.out
+    return None if named == "-" else Path(named or f"reports/{config.path.stem}")
+
+
+def _formats(config: RunConfig, asked: str | None, folder: Path | None) -> tuple[str, ...]:
+    if asked is None:
+        return ("json",) if folder is None else tuple(config.report.formats)
+    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown or (folder is None and names != ("json",)):
+        what = "--out - prints json only" if not unknown else f"no format '{unknown[0]}'"
+        raise ConfigError(Problem("--format", f"{what}; formats: {', '.join(FORMATS)}"))
+    return names
+
+
+def _baseline(path: str) -> RunResult:
+    from valor_cli.readers.files import TextSource
+    from valor_cli.reports.results_json import from_json
+
+    file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
+    return from_json(TextSource(str(file)).whole(), str(file))
+
+
+def _intention(config: RunConfig, folder: Path | None, formats: tuple[str, ...]) -> str:
+    from valor_cli import pipeline
+
+    plan = pipeline.make_plan(config)
+    calls = [call.metric.name for part in plan.wings for call in part.calls]
+    return (
+        f"{config.path}: would compute {', '.join(calls)} "
+        f"and write {', '.join(formats)} to {folder or 'standard output'}"
+    )

@@ -1,0 +1,50 @@
+"""`valor init`: a config and a little data that run at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valor_cli.errors import ConfigError, DataError, Problem
+
+
+def init(
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="Kind of evaluation.")] = (
+        "object_detection"
+    ),
+    folder: Annotated[str, typer.Argument(metavar="[DIR]", help="Where to write.")] = ".",
+) -> None:
+    """Write a commented config and sample data that run at once.
+
+    \b
+    Example:
+      valor init object_detection demo
+    """
+    from valor_cli import catalogue
+
+    name = catalogue.task(task).name
+    config = Path(folder) / "configs" / f"{name}.yaml"
+    copies = {config: _starter("configs") / config.name}
+    for source in sorted((_starter("sample_data") / name).iterdir()):
+        copies[Path(folder) / "sample_data" / name / source.name] = source
+    present = [path for path in copies if path.exists()]
+    if present:
+        problems = [Problem(str(path), "exists already") for path in present]
+        raise ConfigError(problems, hint="nothing was written; choose another folder")
+    for target, source in copies.items():
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise DataError(Problem(str(target), f"cannot be written: {reason}")) from None
+    typer.echo(f"wrote {config} and its data; next: valor evaluate {config}")
+
+
+def _starter(folder: str) -> Path:
+    """A folder of starter files: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "starter" / folder
+    return installed if installed.is_dir() else package.parent / folder

@@ -1,0 +1,110 @@
+"""What the commands say: answers to stdout, talk to stderr, colour only on a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.progress import Progress as Bar
+
+SILENT_S = 1.0
+"""Work shorter than this shows no progress."""
+
+
+def command_line() -> str:
+    """How the program was called, for the record."""
+    return shlex.join(["valor", *sys.argv[1:]])
+
+
+def to_terminal(answer: RenderableType) -> None:
+    """Print a rich renderable to stdout; plain where stdout is no terminal."""
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        # A pipe has no width of its own; wrapping a path or a row would break it.
+        console = Console(file=sys.stdout, highlight=False, width=max(console.width, 100))
+    console.print(answer)
+
+
+class Talk:
+    """How much to say, and the progress of long work."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self.quiet = quiet
+        self.verbose = verbose
+
+    def say(self, text: str) -> None:
+        """A plain line of the answer."""
+        if not self.quiet:
+            typer.echo(text)
+
+    @contextmanager
+    def progress(self) -> Iterator[_Stages]:
+        """A function to tell the stage of the work to."""
+        stages = _Stages(shown=not self.quiet and sys.stderr.isatty(), timed=self.verbose)
+        try:
+            yield stages
+        finally:
+            stages.stop()
+
+
+class _Stages:
+    """Draws a progress bar on a terminal once the work has taken a second; times stages."""
+
+    def __init__(self, *, shown: bool, timed: bool) -> None:
+        self.shown = shown
+        self.timed = timed
+        self.started = self.since = time.perf_counter()
+        self.stage = ""
+        self.bar: Bar | None = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.perf_counter()
+        if stage != self.stage:
+            self._tell(now)
+            self.stage, self.since = stage, now
+        if self.shown and now - self.started > SILENT_S:
+            self._draw(stage, done, total)
+
+    def _draw(self, stage: str, done: int, total: int) -> None:
+        if self.bar is None:
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
+            self.bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self.bar.start()
+        for task in self.bar.task_ids:
+            self.bar.remove_task(task)
+        self.bar.add_task(stage, completed=done, total=total or None)
+
+    def _tell(self, now: float) -> None:
+        if self.timed and self.stage:
+            typer.echo(f"{self.stage}: {now - self.since:.2f} s", err=True)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._tell(time.perf_counter())
+        if self.bar is not None:
+            self.bar.stop()

@@ -1,0 +1,39 @@
+"""`valor validate`: check configs and the inputs they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valor_cli.errors import ValorError
+
+
+def validate(
+    configs: Annotated[list[str], typer.Argument(metavar="CONFIG…", help="YAML configs to check.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
+    ] = None,
+) -> None:
+    """Check configs and their inputs, without evaluating.
+
+    \b
+    Example:
+      valor validate configs/object_detection.yaml
+    """
+    from valor_cli import catalogue, pipeline
+    from valor_cli.config import load_config
+
+    failed = False
+    for path in configs:
+        try:
+            config = load_config(Path(path), catalogue, set_ or ())
+            pipeline.check(pipeline.make_plan(config))
+            typer.echo(f"{path}: ok")
+        except ValorError as error:
+            failed = True
+            typer.echo(f"error: {error}", err=True)
+    if failed:
+        raise typer.Exit(ValorError.exit_code)

@@ -1,0 +1,101 @@
+"""Average precision per label, and its means over labels and IoU thresholds.
+
+Area under the precision-recall curve, sampled at 101 recalls (Lin et al., Microsoft COCO, 2014).
+Detections of a label count as false positives in every image, also where the label has no ground
+truth. A label without ground truth has no value and enters no mean; one with ground truth and no
+detection has 0.
+"""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.detection.matches import (
+    COCO_IOUS,
+    IouThresholds,
+    Matches,
+    MaxDetections,
+)
+from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+REFERENCE = "pycocotools.cocoeval.COCOeval"
+
+
+def average_precision(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = (0.5,),
+    max_detections: MaxDetections = 100,
+) -> Findings:
+    """Area under the precision-recall curve of each label at each IoU threshold."""
+    precision = matches.curves(iou_thresholds, max_detections).precision
+    return Findings(
+        [
+            value
+            for curve, iou in zip(precision, iou_thresholds, strict=True)
+            for value in per_label(matches, means_by_label(curve), at={"iou_threshold": iou})
+        ]
+    )
+
+
+def average_precision_over_ious(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    max_detections: MaxDetections = 100,
+) -> Findings:
+    """Mean over IoU thresholds of the average precision of each label."""
+    precision = matches.curves(iou_thresholds, max_detections).precision
+    return Findings(per_label(matches, means_by_label(precision)))
+
+
+def mean_average_precision(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = (0.5,),
+    max_detections: MaxDetections = 100,
+) -> Findings:
+    """Mean over labels with ground truth of average precision, at each IoU threshold."""
+    precision = matches.curves(iou_thresholds, max_detections).precision
+    return Findings(
+        [
+            over_labels(matches, curve, at={"iou_threshold": iou})
+            for curve, iou in zip(precision, iou_thresholds, strict=True)
+        ]
+    )
+
+
+def mean_average_precision_over_ious(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    max_detections: MaxDetections = 100,
+) -> MetricValue:
+    """Mean over labels with ground truth and over IoU thresholds of average precision."""
+    return over_labels(matches, matches.curves(iou_thresholds, max_detections).precision)
+
+
+AVERAGE_PRECISION = Metric(
+    name="average_precision",
+    compute=average_precision,
+    reference=REFERENCE,
+    aliases=("AP",),
+)
+AVERAGE_PRECISION_OVER_IOUS = Metric(
+    name="average_precision_over_ious",
+    compute=average_precision_over_ious,
+    reference=REFERENCE,
+    aliases=("APAveragedOverIOUs",),
+)
+MEAN_AVERAGE_PRECISION = Metric(
+    name="mean_average_precision",
+    compute=mean_average_precision,
+    reference=REFERENCE,
+    aliases=("mAP",),
+)
+MEAN_AVERAGE_PRECISION_OVER_IOUS = Metric(
+    name="mean_average_precision_over_ious",
+    compute=mean_average_precision_over_ious,
+    reference=REFERENCE,
+    aliases=("mAPAveragedOverIOUs",),
+)

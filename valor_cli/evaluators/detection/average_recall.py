@@ -1,0 +1,61 @@
+"""Average recall per label, and its mean over labels.
+
+Recall averaged over IoU thresholds (Hosang et al., 2015; COCO's AR with `max_detections`). A label
+without ground truth has no value and enters no mean; one that is never detected has 0.
+"""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.detection.matches import (
+    COCO_IOUS,
+    IouThresholds,
+    Matches,
+    MaxDetections,
+)
+from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+REFERENCE = "pycocotools.cocoeval.COCOeval"
+
+
+def average_recall(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    recall_score_threshold: float = 0.0,
+    max_detections: MaxDetections = None,
+) -> Findings:
+    """Mean over IoU thresholds of the recall of each label.
+
+    Detections count from `recall_score_threshold` on; `max_detections` keeps only the best so many
+    per image and label, as COCO's AR@1, AR@10 and AR@100 do.
+    """
+    recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    return Findings(per_label(matches, means_by_label(recalls)))
+
+
+def mean_average_recall(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    recall_score_threshold: float = 0.0,
+    max_detections: MaxDetections = None,
+) -> MetricValue:
+    """Mean over labels with ground truth of average recall."""
+    recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    return over_labels(matches, recalls)
+
+
+AVERAGE_RECALL = Metric(
+    name="average_recall",
+    compute=average_recall,
+    reference=REFERENCE,
+    aliases=("AR", "ARAveragedOverIOUs"),
+)
+MEAN_AVERAGE_RECALL = Metric(
+    name="mean_average_recall",
+    compute=mean_average_recall,
+    reference=REFERENCE,
+    aliases=("mAR", "mARAveragedOverIOUs"),
+)

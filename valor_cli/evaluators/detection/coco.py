@@ -1,0 +1,58 @@
+"""The twelve numbers of the COCO detection challenge (Lin et al., Microsoft COCO, 2014)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from valor_cli.evaluators.detection.matches import COCO_IOUS, IouThresholds, Matches
+from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings
+
+Size = Literal["small", "medium", "large"]
+
+MAX_DETECTIONS = 100
+
+
+def coco(
+    matches: Matches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    areas: tuple[Size, ...] = ("small", "medium", "large"),
+) -> Findings:
+    """The 12 COCO numbers: average precision and recall over IoUs, sizes and detection limits.
+
+    AP50 and AP75 exist when their thresholds are among `iou_thresholds`. An area range without
+    ground truth has no value, where pycocotools prints -1. In a slice by area the sizes are left
+    out: there is only one.
+    """
+    precision = matches.curves(iou_thresholds, MAX_DETECTIONS).precision
+    values = [over_labels(matches, precision, output="AP")]
+    for name, iou in (("AP50", 0.5), ("AP75", 0.75)):
+        if iou in iou_thresholds:
+            at = iou_thresholds.index(iou)
+            values.append(over_labels(matches, precision[at], output=name))
+    for limit in (1, 10, MAX_DETECTIONS):
+        recalls = matches.recalls(iou_thresholds, limit)
+        values.append(over_labels(matches, recalls, output=f"AR@{limit}"))
+    for area in areas if matches.area == "all" else ():
+        part = matches.within(area)
+        precision = part.curves(iou_thresholds, MAX_DETECTIONS).precision
+        recalls = part.recalls(iou_thresholds, MAX_DETECTIONS)
+        values.append(over_labels(part, precision, output=f"AP{area}"))
+        values.append(over_labels(part, recalls, output=f"AR{area}"))
+    return Findings(values)
+
+
+COCO = Metric(
+    name="coco",
+    compute=coco,
+    reference="pycocotools.cocoeval.COCOeval.summarize",
+    outputs=tuple(
+        Output(name, "higher")
+        for name in (
+            *("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge"),
+            *("AR@1", "AR@10", "AR@100", "ARsmall", "ARmedium", "ARlarge"),
+        )
+    ),
+)

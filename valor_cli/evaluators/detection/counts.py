@@ -1,0 +1,44 @@
+"""True positives, false positives and false negatives of each label at one threshold pair."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.detection.matches import IouThreshold, Matches, MaxDetections
+from valor_cli.evaluators.detection.rows import per_label
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings
+
+
+def counts(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: float = 0.5,
+    max_detections: MaxDetections = None,
+) -> Findings:
+    """True positives, false positives and false negatives of each label.
+
+    tp + fn is the number of ground truths. A second detection of the same object is a false
+    positive; detections of a crowd region are neither right nor wrong. A label without ground
+    truth has its false positives counted.
+    """
+    found = matches.counts(iou_threshold, [score_threshold], max_detections)
+    return Findings(
+        [
+            value
+            for name, column in zip(("tp", "fp", "fn"), found, strict=True)
+            for value in per_label(matches, column[0], output=name)
+        ]
+    )
+
+
+COUNTS = Metric(
+    name="counts",
+    compute=counts,
+    reference="pycocotools.cocoeval.COCOeval.evaluateImg",
+    outputs=(
+        Output("tp", "higher", (0, None), "count"),
+        Output("fp", "lower", (0, None), "count"),
+        Output("fn", "lower", (0, None), "count"),
+    ),
+    aliases=("Counts",),
+)

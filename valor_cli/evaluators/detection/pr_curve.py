@@ -1,0 +1,94 @@
+"""Precision-recall curves of each label, by score threshold or by recall."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.matches import IouThreshold, Matches, MaxDetections
+from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.precision_recall import RECALLS
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricCurve
+
+SCORES: tuple[float, ...] = tuple(round(x / 100, 2) for x in range(5, 100, 5))
+
+
+def pr_curve(
+    matches: Matches,
+    *,
+    thresholds: Literal["scores", "recall"] = "scores",
+    pr_curve_iou_threshold: IouThreshold = 0.5,
+    max_detections: MaxDetections = None,
+) -> Findings:
+    """Precision and recall of each label along score thresholds, or precision along recall.
+
+    `thresholds: scores` counts true and false positives and false negatives at the scores 0.05,
+    0.10 … 0.95; a second detection of an object is a false positive. `thresholds: recall` gives the
+    interpolated precision at the 101 recalls 0, 0.01 … 1 and the score that reaches each, the curve
+    under which average precision is the area. Points that are 0/0 are null; labels without ground
+    truth have no curve.
+    """
+    if thresholds == "recall":
+        return _by_recall(matches, pr_curve_iou_threshold, max_detections)
+    return _by_score(matches, pr_curve_iou_threshold, max_detections)
+
+
+def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findings:
+    tp, fp, fn = matches.counts(iou, SCORES, max_detections)
+    columns = {
+        "tp": tp,
+        "fp": fp,
+        "fn": fn,
+        "precision": quotient(tp, tp + fp, np.nan),
+        "recall": quotient(tp, tp + fn, np.nan),
+        "f1": quotient(2 * tp, 2 * tp + fp + fn, np.nan),
+    }
+    return Findings(
+        curves=[
+            MetricCurve(
+                {
+                    "score_threshold": SCORES,
+                    **{name: _points(column[:, at]) for name, column in columns.items()},
+                },
+                label=label,
+            )
+            for at, label in _with_ground_truth(matches)
+        ]
+    )
+
+
+def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Findings:
+    curves = matches.curves([iou], max_detections)
+    return Findings(
+        curves=[
+            MetricCurve(
+                {
+                    "recall": RECALLS.tolist(),
+                    "precision": curves.precision[0, :, at].tolist(),
+                    "score": curves.score[0, :, at].tolist(),
+                },
+                label=label,
+            )
+            for at, label in _with_ground_truth(matches)
+        ]
+    )
+
+
+def _with_ground_truth(matches: Matches) -> list[tuple[int, str]]:
+    return [(int(at), matches.labels[at]) for at in np.flatnonzero(matches.ground_truth_count)]
+
+
+def _points(column: NDArray[np.generic]) -> list[float | None]:
+    return [point if point == point else None for point in column.tolist()]
+
+
+PR_CURVE = Metric(
+    name="pr_curve",
+    compute=pr_curve,
+    reference="pycocotools.cocoeval.COCOeval.accumulate",
+    curve=True,
+    aliases=("PrecisionRecallCurve",),
+)

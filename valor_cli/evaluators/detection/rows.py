@@ -1,0 +1,69 @@
+"""Columns over labels to the values that a metric reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.results import MetricValue, Scalar
+
+NO_GROUND_TRUTH = "no ground truth"
+
+
+def per_label(
+    matches: Matches,
+    values: NDArray[np.float64] | NDArray[np.int64],
+    *,
+    output: str = "value",
+    at: Mapping[str, Scalar] | None = None,
+) -> list[MetricValue]:
+    """A value for each label, in the order of labels; NaN becomes None with the reason.
+
+    Args:
+        matches: The evidence the values come from.
+        values: (labels,) numbers.
+        output: Which of the metric's outputs they are.
+        at: The list parameters' elements they were computed at.
+    """
+    return [
+        MetricValue(
+            value if value == value else None,
+            None if value == value else NO_GROUND_TRUTH,
+            output,
+            label,
+            n,
+            at or {},
+        )
+        for label, value, n in zip(
+            matches.labels, values.tolist(), matches.ground_truth_count.tolist(), strict=True
+        )
+    ]
+
+
+def over_labels(
+    matches: Matches,
+    values: NDArray[np.float64],
+    *,
+    output: str = "value",
+    at: Mapping[str, Scalar] | None = None,
+) -> MetricValue:
+    """The mean over labels that have ground truth; `values` has labels last.
+
+    All numbers are added in one pass, in the order thresholds, recalls, labels, as pycocotools
+    adds them: the mean of means would differ in the last bit.
+    """
+    truths = matches.ground_truth_count
+    seen = truths > 0
+    if not seen.any():
+        return MetricValue(None, "no label has ground truth", output, n=0, at=at or {})
+    mean = float(np.ascontiguousarray(values[..., seen]).ravel().mean())
+    return MetricValue(mean, output=output, n=int(truths.sum()), at=at or {})
+
+
+def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(labels,) mean over all leading axes; `values` has labels last."""
+    by_label = values.reshape(-1, values.shape[-1]).T
+    return np.asarray(np.ascontiguousarray(by_label).mean(axis=1))

@@ -1,0 +1,64 @@
+"""Intervals of values by resampling the units of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.metric import Call
+from valor_cli.pipeline.workers import Progress, Workers
+from valor_cli.results import Findings, MetricValue
+from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
+
+RESAMPLES_AT_ONCE = 25
+
+
+def findings_of(call: Call, evidence: Any) -> Findings:
+    """What a metric says of evidence, always as `Findings`."""
+    found = call.metric.compute(evidence, **call.parameters)
+    return Findings([found]) if isinstance(found, MetricValue) else found
+
+
+def intervals(
+    calls: Sequence[Call],
+    evidence: Any,
+    *,
+    resamples: int,
+    level: float,
+    seed: int,
+    workers: Workers,
+    progress: Progress,
+) -> list[list[tuple[float, float] | None]]:
+    """For each call the interval of each of its values, in their order."""
+    if not evidence.unit_count:
+        return [[None] * len(findings_of(call, evidence).values) for call in calls]
+    tasks = [
+        (calls, evidence, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
+        for first in range(0, resamples, RESAMPLES_AT_ONCE)
+    ]
+    parts: list[NDArray[np.float64]] = []
+    for part in workers.map(_resampled, tasks):
+        parts.append(part)
+        progress("resampling", sum(map(len, parts)), resamples)
+    found = percentile_intervals(np.concatenate(parts), level)
+    by_call: list[list[tuple[float, float] | None]] = []
+    for call in calls:
+        count = len(findings_of(call, evidence).values)
+        by_call.append(found[:count])
+        found = found[count:]
+    return by_call
+
+
+def _resampled(
+    task: tuple[Sequence[Call], Any, int, int, int],
+) -> NDArray[np.float64]:
+    """(resamples, values) of all calls, one after the other; NaN for no value."""
+    calls, evidence, seed, first, last = task
+    rows = []
+    for number in range(first, last):
+        again = evidence.resample(resample_weights(evidence.unit_count, seed, number))
+        rows.append([value.value for call in calls for value in findings_of(call, again).values])
+    return np.array(rows, np.float64)

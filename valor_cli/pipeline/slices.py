@@ -1,0 +1,86 @@
+"""Named subsets of the data: which there are, and the evidence of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from valor_cli.config import RunConfig
+from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.metric import Loaded, Wing
+from valor_cli.results import Scalar
+
+METADATA = "metadata."
+MOST_VALUES = 100
+"""Distinct values of a metadata column that still make sensible slices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One subset: `name` is as results show it ("metadata.camera=front")."""
+
+    key: str
+    value: Scalar
+
+    @property
+    def name(self) -> str:
+        """Key and value, the value as YAML writes it."""
+        shown = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
+        return f"{self.key}={shown}"
+
+    def of(self, evidence: Any, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]) -> Any:
+        """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
+        if self.key.startswith(METADATA):
+            values = metadata[self.key.removeprefix(METADATA)]
+            return evidence.select(np.array([value == self.value for value in values], bool))
+        if self.key in wing.slices:
+            return wing.slices[self.key][1](evidence, str(self.value))
+        return None
+
+
+def metadata_names(config: RunConfig) -> list[str]:
+    """The metadata columns that the config's slices need."""
+    return [
+        request.key.removeprefix(METADATA)
+        for request in config.slices
+        if request.key.startswith(METADATA)
+    ]
+
+
+def resolve_slices(
+    config: RunConfig, wings: Sequence[Wing[Any, Any]], loaded: Loaded[Any]
+) -> list[Slice]:
+    """Every slice that the config asks for, in its order.
+
+    Raises:
+        ConfigError: A value does not occur, or a column has too many values for slices.
+    """
+    slices: list[Slice] = []
+    problems: list[Problem] = []
+    for at, request in enumerate(config.slices):
+        if request.key.startswith(METADATA):
+            present = _distinct(loaded.metadata[request.key.removeprefix(METADATA)])
+        else:
+            present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
+        wanted = present if request.values is None else list(request.values)
+        place = config.place("slices", at)
+        for value in wanted:
+            if value not in present:
+                near = did_you_mean(str(value), map(str, present))
+                problems.append(Problem(place, f"no {request.key} is {value!r}{near}"))
+        if len(wanted) > MOST_VALUES:
+            message = f"{request.key} has {len(wanted):,} values; list the ones to slice by"
+            problems.append(Problem(place, message))
+        slices += [Slice(request.key, value) for value in wanted]
+    if problems:
+        raise ConfigError(problems)
+    return slices
+
+
+def _distinct(values: Sequence[Scalar]) -> list[Scalar]:
+    """Values that occur, in order; a unit without a value belongs to no slice."""
+    seen = {value for value in values if value is not None}
+    return sorted(seen, key=lambda value: (isinstance(value, str), value))

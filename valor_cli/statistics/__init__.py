@@ -1,0 +1,1 @@
+"""Intervals, paired tests and corrections: arrays in, numbers out."""
