@@ -80,6 +80,9 @@ class JudgeError(ValorError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The words " (did you mean 'x'?)" for the nearest known name, else an empty string."""
-    folded = {candidate.casefold(): candidate for candidate in known}
+    # Of names that differ in case alone, the first listed is the canonical one.
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""

@@ -69,7 +69,7 @@ def main() -> NoReturn:
     """Run the program and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        app()
+        app(prog_name="valor")
     except ValorError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)

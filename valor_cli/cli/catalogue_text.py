@@ -102,7 +102,7 @@ def kind_name(kind: Any) -> str:
     if origin is Annotated:
         return kind_name(inner[0])
     if origin is tuple:
-        return f"list of {kind_name(inner[0])}"
+        return f"list of {kind_name(inner[0])}s"
     if str(origin) == "typing.Literal":
         return " | ".join(map(str, inner))
     if inner:

@@ -32,7 +32,7 @@ def spread(starts: Ints, counts: Ints) -> NDArray[np.int64]:
 def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray[np.float64]:
     """part / whole, and `instead` where whole is 0; of any one shape."""
     shape = np.broadcast_shapes(part.shape, whole.shape)
-    return np.asarray(np.divide(part, whole, out=np.full(shape, instead), where=whole != 0))
+    return np.asarray(np.divide(part, whole, out=np.full(shape, float(instead)), where=whole != 0))
 
 
 def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:

@@ -52,6 +52,9 @@ def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[Det
     filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
     names = list(dict.fromkeys([*selection.metadata, *filtered]))
     truth, predicted = _read(inputs, names)
+    if not len(truth.annotations):
+        problem = Problem(f"{truth.file.path}: annotations", "there are none to evaluate against")
+        raise DataError(problem, hint="give a ground truth with at least one annotation")
     names, warnings = _label_names(truth, selection.label_map)
     frame = _frame(truth, names, selection)
     ground_truths = _ground_truths(truth.annotations, frame)
@@ -76,9 +79,7 @@ def _read(
     errors: list[DataError] = []
     truth, predicted = None, {}
     try:
-        truth = read_ground_truth(
-            inputs.ground_truth, metadata=metadata, invalid=inputs.on_invalid
-        )
+        truth = read_ground_truth(inputs.ground_truth, metadata=metadata, invalid=inputs.on_invalid)
     except DataError as error:
         errors.append(error)
     for model, path in inputs.models.items():

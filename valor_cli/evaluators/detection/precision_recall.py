@@ -21,7 +21,7 @@ Average = Literal["macro", "micro", "weighted"]
 Amounts = NDArray[np.int64]
 
 REFERENCE = "sklearn.metrics.precision_recall_fscore_support on the matches of COCOeval"
-NO_PREDICTIONS = "0/0: no prediction at this threshold, so zero_division"
+NO_PREDICTIONS = "0/0: no prediction at this threshold; zero_division stands in"
 
 
 def precision(

@@ -1,0 +1,47 @@
+# make demo    set up, evaluate the sample data, say where the reports lie
+# make test    set up, run the tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test test-browser lint docs lock bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/valor evaluate configs/object_detection.yaml
+
+test: $(VENV)/.installed-dev
+	$(BIN)/pytest -m "not browser"
+	@echo "skipped: the reports in a real browser (make test-browser, needs chromium)"
+
+test-browser: $(VENV)/.installed-dev
+	$(BIN)/pytest -m browser
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python docs/generate.py
+
+lock: $(VENV)/.installed-dev
+	$(BIN)/python docs/lock.py
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/detection.py
+
+# The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
+	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,69 @@
+"""The program as a user runs it: a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+Valor = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def valor() -> Valor:
+    """`valor(*arguments)`; no terminal, no colour, warnings are errors."""
+
+    def run(
+        *arguments: object, cwd: Path = ROOT, stdin: str | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-m", "valor_cli", *map(str, arguments)],
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        )
+
+    return run
+
+
+GROUND_TRUTH: dict[str, Any] = {
+    "images": [
+        {"id": 1, "metadata": {"weather": "rain"}},
+        {"id": 2, "metadata": {"weather": "sun"}},
+    ],
+    "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+    "annotations": [
+        {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10]},
+        {"id": 2, "image_id": 2, "category_id": 2, "bbox": [5, 5, 10, 10]},
+    ],
+}
+RESULTS: list[dict[str, Any]] = [
+    {"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10], "score": 0.9},
+    {"image_id": 2, "category_id": 2, "bbox": [50, 50, 10, 10], "score": 0.8},
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a config, a ground truth and predictions of two boxes, one of them right."""
+    (tmp_path / "gt.json").write_text(json.dumps(GROUND_TRUTH))
+    (tmp_path / "dt.json").write_text(json.dumps(RESULTS))
+    (tmp_path / "run.yaml").write_text(
+        "task: object_detection\n"
+        "data: {ground_truth: gt.json, predictions: dt.json}\n"
+        "metrics: [coco, mean_average_precision, recall]\n"
+        "report: {out: out}\n"
+    )
+    return tmp_path

@@ -1,0 +1,166 @@
+"""Broken input: one clear message with its place, exit 2, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import GROUND_TRUTH, RESULTS, Valor
+
+TEXT = json.dumps(RESULTS)
+
+
+def with_row(**changes: Any) -> str:
+    return json.dumps([{**RESULTS[0], **changes}])
+
+
+BROKEN_PREDICTIONS = {
+    "truncated": (TEXT[:-30], "dt.json:1:119: the file ends inside a list: it was cut off"),
+    "not json": ("score,label", "dt.json:1:1:"),
+    "empty file": ("", "dt.json: the file is empty"),
+    "nan": (TEXT.replace("0.9", "NaN"), "dt.json: [0].score: expected a finite number, found NaN"),
+    "infinity": (TEXT.replace("0.9", "-Infinity"), "[0].score: expected a finite number"),
+    "overflow": (TEXT.replace("0.9", "1e999"), "[0].score: expected a finite number"),
+    "text": (with_row(score="0.9"), '[0].score: expected a number, found the string "0.9"'),
+    "null": (with_row(bbox=[0, 0, None, 1]), "[0].bbox[2]: expected a number, found null"),
+    "true": (with_row(score=True), "[0].score: expected a number, found true"),
+    "negative": (with_row(bbox=[0, 0, -1, 1]), "[0].bbox[2]: expected a width of 0 or more"),
+    "three numbers": (with_row(bbox=[0, 0, 1]), "[0].bbox"),
+    "unknown image": (with_row(image_id=7), "dt.json: [0].image_id: no image 7 in gt.json"),
+    "unknown category": (with_row(category_id=9), "[0].category_id: no category 9 in gt.json"),
+    "ground truth": (json.dumps(GROUND_TRUTH), "give this file under data.ground_truth"),
+}
+NO_IMAGES = {**GROUND_TRUTH, "images": [], "annotations": []}
+BROKEN_GROUND_TRUTHS = {
+    "results": (TEXT, "give this file under data.predictions"),
+    "no images": (json.dumps(NO_IMAGES), "gt.json: images: there are no images"),
+    "no annotations": (
+        json.dumps({**GROUND_TRUTH, "annotations": []}),
+        "gt.json: annotations: there are none to evaluate against",
+    ),
+    "no categories": (json.dumps({"images": [], "annotations": []}), "categories"),
+    "duplicate image": (
+        json.dumps({**GROUND_TRUTH, "images": [{"id": 1}, {"id": 2}, {"id": 1}]}),
+        "images[2].id: the id 1 stands at images[0] already",
+    ),
+}
+
+
+def refused(done: Any, message: str) -> None:
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", BROKEN_PREDICTIONS)
+def test_broken_predictions(valor: Valor, project: Path, name: str) -> None:
+    text, message = BROKEN_PREDICTIONS[name]
+    (project / "dt.json").write_text(text)
+    refused(valor("evaluate", "run.yaml", cwd=project), message)
+    assert not (project / "out").exists()
+
+
+@pytest.mark.parametrize("name", BROKEN_GROUND_TRUTHS)
+def test_broken_ground_truth(valor: Valor, project: Path, name: str) -> None:
+    text, message = BROKEN_GROUND_TRUTHS[name]
+    (project / "gt.json").write_text(text)
+    refused(valor("evaluate", "run.yaml", cwd=project), message)
+    assert not (project / "out").exists()
+
+
+def test_the_problems_of_all_files_are_told_at_once(valor: Valor, project: Path) -> None:
+    (project / "gt.json").write_text(TEXT)
+    (project / "dt.json").write_text(with_row(score=None))
+    done = valor("validate", "run.yaml", cwd=project)
+    refused(done, "give this file under data.predictions")
+    assert "[0].score: expected a number, found null" in done.stderr
+
+
+def test_ten_thousand_broken_rows(valor: Valor, project: Path) -> None:
+    (project / "dt.json").write_text(json.dumps([{**RESULTS[0], "score": None}] * 10_000))
+    done = valor("evaluate", "run.yaml", cwd=project)
+    refused(done, "dt.json: [19].score")
+    assert "[20].score" not in done.stderr
+    assert "… and 9,980 more problems" in done.stderr
+
+
+def test_missing_files_and_folders(valor: Valor, project: Path) -> None:
+    missing = valor("evaluate", "run.yaml", "--set", "data.predictions=dd.json", cwd=project)
+    refused(missing, "dd.json: no such file")
+    assert "did you mean 'dt.json'" in missing.stderr
+    folder = valor("evaluate", "run.yaml", "--set", "data.predictions=.", cwd=project)
+    refused(folder, "this is a folder; name a file in it")
+    refused(valor("evaluate", "no.yaml", cwd=project), "no.yaml")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(valor: Valor, project: Path) -> None:
+    (project / "dt.json").chmod(0)
+    refused(valor("evaluate", "run.yaml", cwd=project), "no permission to read this file")
+
+
+def test_the_output_folder_is_a_file(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", "--out", "dt.json", cwd=project)
+    refused(done, "dt.json: cannot be written")
+    assert "--out" in done.stderr
+    assert (project / "dt.json").read_text() == TEXT
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_standard_output_on_a_full_disk(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", "--out", "/dev/full/x", cwd=project)
+    refused(done, "cannot be written")
+
+
+def test_a_file_without_detections_gives_zeros(valor: Valor, project: Path) -> None:
+    (project / "dt.json").write_text("[]")
+    done = valor("evaluate", "run.yaml", cwd=project)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((project / "out" / "results.json").read_text())
+    values = {row["value"] for row in result["metrics"] if "small" in row["output"] or row["label"]}
+    assert values == {0}
+    assert result["missing_prediction_labels"] == {"dt": ["cat", "dog"]}
+
+
+def test_zero_area_boxes_are_legal_and_match_nothing(valor: Valor, project: Path) -> None:
+    (project / "dt.json").write_text(with_row(bbox=[0, 0, 0, 10]))
+    done = valor("evaluate", "run.yaml", cwd=project)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((project / "out" / "results.json").read_text())
+    assert result["warnings"] == ["1 detections of dt have a box without area and match nothing"]
+
+
+def test_invalid_rows_can_be_left_out_and_are_counted(valor: Valor, project: Path) -> None:
+    rows = deepcopy(RESULTS)
+    rows += [{**RESULTS[0], "score": None}, {**RESULTS[0], "image_id": 99}]
+    (project / "dt.json").write_text(json.dumps(rows))
+    done = valor("evaluate", "run.yaml", "--set", "data.on_invalid=skip", cwd=project)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((project / "out" / "results.json").read_text())
+    assert result["warnings"] == ["dt.json: 2 invalid rows were left out"]
+    assert result["run"]["inputs"][1]["skipped"] == 2
+
+
+def test_every_problem_of_a_config_has_its_place(valor: Valor, project: Path) -> None:
+    (project / "run.yaml").write_text(
+        "task: object_detection\n"
+        "data: {ground_truth: gt.json, prediction: dt.json}\n"
+        "metrics:\n"
+        "  - average_precision: {iou_treshold: 0.5}\n"
+        "  - cooc\n"
+    )
+    done = valor("evaluate", "run.yaml", cwd=project)
+    refused(done, "run.yaml:2:1: data.predictions: required, but missing")
+    for part in (
+        "run.yaml:2:31: data.prediction: unknown key (did you mean 'predictions'?)",
+        "run.yaml:4:25: metrics.0.iou_treshold: unknown parameter (did you mean 'iou_thresholds'?)",
+        "run.yaml:5:5: metrics.1: unknown metric 'cooc' (did you mean 'coco'?)",
+    ):
+        assert part in done.stderr

@@ -1,0 +1,123 @@
+"""The other commands, the help, and what starting the program costs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Valor
+from valor_cli import __version__
+from valor_cli.cli.app import app
+
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
+
+
+def test_version(valor: Valor) -> None:
+    assert valor("--version").stdout == f"valor {__version__}\n"
+
+
+def test_help_lists_every_command(valor: Valor) -> None:
+    shown = valor("--help").stdout
+    for name in COMMANDS:
+        assert re.search(rf"^\W*{name}\b", shown, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example_that_runs(valor: Valor, name: str, tmp_path: Path) -> None:
+    shown = valor(name, "--help").stdout
+    example = re.search(r"Example:\s+valor (.+)", shown)
+    assert example, shown
+    for folder in ("configs", "sample_data"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    command = example[1].partition(">")[0].split()
+    done = valor(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_init_runs_at_once_and_overwrites_nothing(valor: Valor, tmp_path: Path) -> None:
+    assert valor("init", "object_detection", "demo", cwd=tmp_path).returncode == 0
+    config = tmp_path / "demo" / "configs" / "object_detection.yaml"
+    again = valor("init", "object_detection", "demo", cwd=tmp_path)
+    assert again.returncode == 2
+    assert f"{config.relative_to(tmp_path)}: exists already" in again.stderr
+    done = valor("evaluate", config, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo" / "reports" / "object_detection" / "report.html").exists()
+
+
+def test_init_of_an_unknown_task(valor: Valor) -> None:
+    done = valor("init", "object_detecton")
+    assert done.returncode == 2
+    assert "no task 'object_detecton' (did you mean 'object_detection'?)" in done.stderr
+
+
+def test_metrics(valor: Valor) -> None:
+    assert "average_precision_over_ious" in valor("metrics").stdout
+    entry = valor("metrics", "mAP").stdout
+    assert entry.startswith("mean_average_precision (object_detection)")
+    assert "iou_thresholds: list of numbers = [0.5]" in entry
+    unknown = valor("metrics", "precison")
+    assert unknown.returncode == 2
+    assert "no metric 'precison' (did you mean 'precision'?)" in unknown.stderr
+    listed = json.loads(valor("metrics", "counts", "--format", "json").stdout)
+    assert [output["name"] for output in listed[0]["outputs"]] == ["tp", "fp", "fn"]
+    assert listed[0]["wing"] == "detection"
+
+
+def test_schema(valor: Valor) -> None:
+    schema = json.loads(valor("schema").stdout)
+    assert "iou_thresholds" in json.dumps(schema)
+    results = json.loads(valor("schema", "--results").stdout)
+    assert results == json.loads((ROOT / "docs" / "results.schema.json").read_text())
+
+
+def test_validate(valor: Valor, project: Path) -> None:
+    done = valor("validate", "run.yaml", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "run.yaml: ok\n")
+    assert not (project / "out").exists()
+
+
+def test_doctor(valor: Valor) -> None:
+    done = valor("doctor")
+    assert done.returncode == 0, done.stderr
+    assert "engine: numpy" in done.stdout
+
+
+def test_shell_completion(valor: Valor) -> None:
+    script = valor("--show-completion", "bash")
+    assert "_VALOR_COMPLETE" in script.stdout
+
+
+def modules_after(code: str, cwd: Path = ROOT) -> set[str]:
+    """Top-level modules that a run has imported."""
+    script = f"{code}\nimport sys; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+CALL = (
+    "import sys; sys.argv = ['valor', *{arguments}]\n"
+    "from valor_cli.cli.app import app\n"
+    "try: app()\n"
+    "except SystemExit: pass"
+)
+HEAVY = {"pandas", "sklearn", "torch", "pyarrow", "litellm", "shapely", "pycocotools", "scipy"}
+
+
+def test_help_imports_next_to_nothing() -> None:
+    loaded = modules_after(CALL.format(arguments=["--help"]))
+    assert not loaded & (HEAVY | {"numpy", "pydantic", "yaml", "jinja2", "msgspec", "orjson"})
+
+
+def test_a_run_imports_only_what_it_needs(project: Path) -> None:
+    quiet = CALL.format(arguments=["evaluate", "run.yaml", "-q", "--format", "json"])
+    loaded = modules_after(quiet, cwd=project)
+    assert "numpy" in loaded
+    assert not loaded & (HEAVY | {"jinja2", "rich", "multiprocessing", "asyncio"})

@@ -1,0 +1,305 @@
+"""`valor evaluate` from start to exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ROOT, Valor
+from tests.oracles.problems import coco_files, random_dataset
+
+
+def results(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "results.json").read_text())
+
+
+def value(result: dict[str, Any], metric: str, **where: Any) -> float | None:
+    wanted = {"label": None, "slice": None, **where}
+    rows = [
+        row
+        for row in result["metrics"]
+        if row["metric"] == metric and all(row[key] == wanted[key] for key in wanted)
+    ]
+    assert len(rows) == 1, rows
+    return rows[0]["value"]
+
+
+def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
+    done = valor("evaluate", "configs/object_detection.yaml", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.startswith("PASSED  3 of 3 gates")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "report.html",
+        "report.md",
+        "results.json",
+    ]
+    result = results(tmp_path)
+    # The detector's published COCO numbers on these 100 images, by pycocotools.
+    at = {"model": "large", "output": "AP"}
+    assert value(result, "coco", **at) == pytest.approx(0.3469581862666092, abs=1e-12)
+
+
+def test_one_of_two_right(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", cwd=project)
+    assert done.returncode == 0, done.stderr
+    result = results(project / "out")
+    assert value(result, "mean_average_precision") == pytest.approx(0.5, abs=1e-12)
+    assert value(result, "recall", label="cat") == 1
+    assert value(result, "recall", label="dog") == 0
+    assert result["run"]["inputs"][1]["rows"] == 2
+
+
+def test_two_runs_differ_in_the_run_block_only(valor: Valor, project: Path) -> None:
+    files = []
+    for name in ("a", "b"):
+        assert valor("evaluate", "run.yaml", "--out", name, cwd=project).returncode == 0
+        result = results(project / name)
+        del result["run"]
+        files.append(json.dumps(result))
+    assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_any_number_of_jobs_gives_the_same_bytes(valor: Valor, project: Path, jobs: int) -> None:
+    truth, found = coco_files(random_dataset(11, images=25))
+    (project / "gt.json").write_text(json.dumps(truth))
+    (project / "dt.json").write_text(json.dumps(found))
+    options = ("--set", "interval.resamples=30", "--set", "metrics=[coco, counts, pr_curve]")
+    one, many = (
+        valor("evaluate", "run.yaml", "--out", "-", "--jobs", count, *options, cwd=project)
+        for count in (1, jobs)
+    )
+    assert many.returncode == 0, many.stderr
+    first, second = json.loads(one.stdout), json.loads(many.stdout)
+    del first["run"], second["run"]
+    assert first == second
+    assert any(row["interval"] for row in first["metrics"])
+
+
+def test_gates_decide_the_exit_code(valor: Valor, project: Path) -> None:
+    def gated(gate: str) -> subprocess.CompletedProcess[str]:
+        return valor("evaluate", "run.yaml", "--set", f"gates=[{gate}]", cwd=project)
+
+    assert gated("{metric: mAP, min: 0.4}").returncode == 0
+    failed = gated("{metric: mean_average_precision, min: 0.6}")
+    assert failed.returncode == 1
+    assert failed.stdout.startswith("FAILED  1 of 1 gate")
+    assert gated("{metric: recall, label: dog, max: 0.1}").returncode == 0
+    # A metric that only a gate names is computed too.
+    assert gated("{metric: f1, label: cat, min: 1.0}").returncode == 0
+    gate = results(project / "out")["gates"][0]
+    assert (gate["metric"], gate["status"], gate["value"]) == ("f1", "passed", 1.0)
+
+
+def test_an_undefined_value_fails_its_gate(valor: Valor, project: Path) -> None:
+    gate = "gates=[{metric: coco, output: APlarge, min: 0.1}]"
+    done = valor("evaluate", "run.yaml", "--set", gate, cwd=project)
+    assert done.returncode == 1
+    gate = results(project / "out")["gates"][0]
+    assert gate["reason"] == "undefined: no label has ground truth"
+
+
+def test_max_drop_against_a_baseline(valor: Valor, project: Path) -> None:
+    assert valor("evaluate", "run.yaml", "--out", "before", cwd=project).returncode == 0
+    found = json.loads((project / "dt.json").read_text())
+    (project / "dt.json").write_text(json.dumps(found[1:]))
+    gate = ("--set", "gates=[{metric: mean_average_precision, max_drop: 0.1}]")
+    unchecked = valor("evaluate", "run.yaml", *gate, cwd=project)
+    assert unchecked.returncode == 0
+    assert "not checked" in unchecked.stdout
+    done = valor("evaluate", "run.yaml", *gate, "--baseline", "before", cwd=project)
+    assert done.returncode == 1
+    assert results(project / "out")["gates"][0]["value"] == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gate", "message"),
+    [
+        ("{metric: recall, label: dgo, min: 0}", "no label 'dgo' (did you mean 'dog'?)"),
+        ("{metric: recall, model: x, min: 0}", "no model 'x'; there are dt"),
+        ("{metric: recall, slice: area=small, min: 0}", "no slice 'area=small'; there are none"),
+        (
+            "{metric: average_precision, min: 0}",
+            "average_precision has a value per label and none for all; name one with label:",
+        ),
+        (
+            "{metric: coco, label: cat, min: 0}",
+            "coco has no value per label; leave label: out",
+        ),
+    ],
+)
+def test_gates_that_no_value_can_answer(
+    valor: Valor, project: Path, gate: str, message: str
+) -> None:
+    done = valor("evaluate", "run.yaml", "--set", f"gates=[{gate}]", cwd=project)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "gates.0" in done.stderr
+    assert not (project / "out").exists()
+
+
+def test_slices_filter_and_label_map(valor: Valor, project: Path) -> None:
+    done = valor(
+        *("evaluate", "run.yaml", "--set", "slices=[metadata.weather, {area: [small]}]"),
+        cwd=project,
+    )
+    assert done.returncode == 0, done.stderr
+    result = results(project / "out")
+    by_slice = {
+        name: value(result, "mean_average_precision", slice=name)
+        for name in ("metadata.weather=rain", "metadata.weather=sun", "area=small")
+    }
+    assert by_slice == pytest.approx(
+        {"metadata.weather=rain": 1, "metadata.weather=sun": 0, "area=small": 0.5}, abs=1e-12
+    )
+    rain = valor("evaluate", "run.yaml", "--set", 'filter."metadata.weather"=rain', cwd=project)
+    assert rain.returncode == 0, rain.stderr
+    assert results(project / "out")["data"] == {"ground_truths": 1, "images": 1, "labels": 1}
+    merged = valor("evaluate", "run.yaml", "--set", "label_map.dog=cat", cwd=project)
+    assert merged.returncode == 0, merged.stderr
+    # One label, two objects: the first detection is right, the second wrong. 51 of 101 recalls.
+    merged_map = value(results(project / "out"), "mean_average_precision")
+    assert merged_map == pytest.approx(51 / 101, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("slices=[metadata.wether]", "'wether'"),
+        ("slices=[{metadata.weather: [snow]}]", "no metadata.weather is 'snow'"),
+        ("filter.label=cow", "filter.label: no label 'cow'"),
+        ('filter."metadata.weather"=snow', "filter: leaves no image of gt.json"),
+    ],
+)
+def test_names_that_the_data_does_not_have(
+    valor: Valor, project: Path, option: str, message: str
+) -> None:
+    done = valor("evaluate", "run.yaml", "--set", option, cwd=project)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+
+
+def test_a_label_map_for_a_label_that_is_not_there_warns(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", "--set", "label_map.dgo=cat", cwd=project)
+    assert done.returncode == 0
+    assert results(project / "out")["warnings"] == [
+        "label_map: the ground truth has no label 'dgo' (did you mean 'dog'?)"
+    ]
+
+
+def test_json_to_stdout(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", "--out", "-", "--format", "json", cwd=project)
+    assert json.loads(done.stdout)["task"] == "object_detection"
+    assert not (project / "out").exists()
+    refused = valor("evaluate", "run.yaml", "--out", "-", "--format", "html", cwd=project)
+    assert refused.returncode == 2
+    assert "--out - prints json only" in refused.stderr
+
+
+def test_predictions_from_stdin(valor: Valor, project: Path) -> None:
+    text = (project / "dt.json").read_text()
+    done = valor("evaluate", "run.yaml", "--set", 'data.predictions="-"', cwd=project, stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert results(project / "out")["models"] == ["stdin"]
+
+
+def test_formats(valor: Valor, project: Path) -> None:
+    assert valor("evaluate", "run.yaml", "--format", "markdown", cwd=project).returncode == 0
+    assert [path.name for path in (project / "out").iterdir()] == ["report.md"]
+    done = valor("evaluate", "run.yaml", "--format", "pdf", cwd=project)
+    assert done.returncode == 2
+    assert "no format 'pdf'; formats: json, markdown, html" in done.stderr
+
+
+def test_limit_and_dry_run(valor: Valor, project: Path) -> None:
+    assert valor("evaluate", "run.yaml", "--limit", 1, cwd=project).returncode == 0
+    assert results(project / "out")["data"]["images"] == 1
+    dry = valor("evaluate", "run.yaml", "--dry-run", "--out", "new", cwd=project)
+    assert dry.returncode == 0
+    assert "would compute coco, mean_average_precision, recall" in dry.stdout
+    assert not (project / "new").exists()
+
+
+def test_quiet_and_verbose(valor: Valor, project: Path) -> None:
+    quiet = valor("evaluate", "run.yaml", "-q", cwd=project)
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    verbose = valor("evaluate", "run.yaml", "-v", cwd=project)
+    line = " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.500"
+    assert line in verbose.stdout
+    assert "reading:" in verbose.stderr
+
+
+def test_several_configs_each_run_and_the_worst_code_counts(valor: Valor, project: Path) -> None:
+    text = (project / "run.yaml").read_text()
+    (project / "gated.yaml").write_text(text + "gates: [{metric: mAP, min: 0.9}]\n")
+    done = valor("evaluate", "gated.yaml", "run.yaml", "--out", "all", cwd=project)
+    assert done.returncode == 1
+    assert (project / "all" / "run" / "report.html").exists()
+    assert (project / "all" / "gated" / "report.html").exists()
+    done = valor("evaluate", "missing.yaml", "run.yaml", cwd=project)
+    assert done.returncode == 2
+    assert "missing.yaml" in done.stderr
+    assert "DONE" in done.stdout
+
+
+def test_environment_in_a_config(valor: Valor, project: Path) -> None:
+    text = (project / "run.yaml").read_text().replace("dt.json", "'${PREDICTIONS}'")
+    (project / "run.yaml").write_text(text)
+    assert valor("evaluate", "run.yaml", cwd=project, PREDICTIONS="dt.json").returncode == 0
+    unset = valor("evaluate", "run.yaml", cwd=project)
+    assert unset.returncode == 2
+    assert "run.yaml:2:" in unset.stderr
+
+
+def slow_run(project: Path) -> subprocess.Popen[bytes]:
+    """A run that would resample for minutes, caught when it has begun to."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "valor_cli", "evaluate", "run.yaml", "-v"]
+        + ["--set", "interval.resamples=100000"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stderr is not None
+    # -v tells each stage when it ends: after "matching" the resampling has begun.
+    for line in child.stderr:
+        if line.startswith(b"matching"):
+            break
+    time.sleep(0.2)
+    return child
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_nothing_half_written(
+    project: Path, number: signal.Signals, code: int
+) -> None:
+    child = slow_run(project)
+    child.send_signal(number)
+    _, talk = child.communicate(timeout=30)
+    assert child.returncode == code
+    assert b"Traceback" not in talk
+    assert not (project / "out").exists()
+
+
+def test_a_closed_pipe_ends_quietly(project: Path) -> None:
+    command = f"{sys.executable} -m valor_cli evaluate run.yaml --out - | head -c 10"
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == b""

@@ -1,0 +1,206 @@
+"""Evidence of detection: bit-equal to pycocotools, whole or in shards."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracles.problems import coco_files, random_dataset
+from tests.oracles.reference import pycocotools
+from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.evaluators.detection.coco import coco
+from valor_cli.evaluators.detection.matches import (
+    AREAS,
+    COCO_IOUS,
+    Matches,
+    MatchingPlan,
+    match_detections,
+    merge_matches,
+    plan_matching,
+)
+from valor_cli.metric import Call
+
+PLAN = MatchingPlan()
+
+
+def bits(array: np.ndarray) -> np.ndarray:
+    """pycocotools writes -1 where there is no ground truth."""
+    return np.where(np.isnan(array), -1.0, array)
+
+
+@pytest.mark.parametrize("digits", [None, 2, 1, 0])
+@pytest.mark.parametrize("seed", range(8))
+def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int | None) -> None:
+    dataset = random_dataset(seed, digits=digits, images=30)
+    reference = pycocotools(*coco_files(dataset))
+    matches = match_detections(dataset, PLAN)
+    for at, area in enumerate(AREAS):
+        part = matches.within(area)
+        for limit, most in enumerate((1, 10, 100)):
+            found = part.curves(COCO_IOUS, most)
+            assert np.array_equal(
+                bits(found.precision), reference.eval["precision"][..., at, limit]
+            )
+            assert np.array_equal(bits(found.score), reference.eval["scores"][..., at, limit])
+            recalls = bits(part.recalls(COCO_IOUS, most))
+            assert np.array_equal(recalls, reference.eval["recall"][..., at, limit])
+    values = {value.output: value.value for value in coco(matches).values}
+    names = (
+        *("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge"),
+        *("AR@1", "AR@10", "AR@100", "ARsmall", "ARmedium", "ARlarge"),
+    )
+    assert [values[name] for name in names] == reference.stats.tolist()
+
+
+def test_more_detections_than_the_limit() -> None:
+    dataset = random_dataset(1, images=3, labels=3, per_image=400)
+    reference = pycocotools(*coco_files(dataset))
+    found = match_detections(dataset, PLAN).curves(COCO_IOUS, 100)
+    assert np.array_equal(bits(found.precision), reference.eval["precision"][..., 0, 2])
+
+
+def shards(dataset: DetectionDataset, count: int, seed: int) -> list[DetectionDataset]:
+    """The images dealt at random to `count` shards."""
+    owner = np.random.default_rng(seed).integers(0, count, dataset.unit_count)
+    return [dataset.shard(owner == number) for number in range(count)]
+
+
+def same(one: Matches, other: Matches) -> bool:
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(Matches)
+        if not field.name.startswith(("_", "gt_"))
+    )
+
+
+@pytest.mark.parametrize("count", [1, 5, 7])
+def test_shards_in_any_order_give_the_same_bits(count: int) -> None:
+    dataset = random_dataset(3, images=40)
+    whole = match_detections(dataset, PLAN)
+    parts = [match_detections(shard, PLAN) for shard in shards(dataset, count, seed=count)]
+    for order in (parts, parts[::-1]):
+        merged = merge_matches(order)
+        assert same(merged, whole)
+        for area in AREAS:
+            mine, theirs = (part.within(area).curves(COCO_IOUS) for part in (merged, whole))
+            assert mine.precision.tobytes() == theirs.precision.tobytes()
+            assert np.array_equal(
+                merged.within(area).ground_truth_count, whole.within(area).ground_truth_count
+            )
+
+
+def test_merging_is_associative() -> None:
+    dataset = random_dataset(4, images=30)
+    a, b, c = (match_detections(shard, PLAN) for shard in shards(dataset, 3, seed=0))
+    left = merge_matches([merge_matches([a, b]), c])
+    right = merge_matches([a, merge_matches([c, b])])
+    assert same(left, right)
+
+
+def test_selecting_images_equals_evaluating_them_alone() -> None:
+    dataset = random_dataset(5, images=30)
+    units = np.random.default_rng(0).random(30) < 0.5
+    selected = match_detections(dataset, PLAN).select(units)
+    alone = match_detections(dataset.shard(units), PLAN)
+    assert same(selected, alone)
+    assert np.array_equal(selected.ground_truth_count, alone.ground_truth_count)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_resampling_equals_evaluating_copies_of_images(seed: int) -> None:
+    dataset = random_dataset(seed, images=15, digits=None)
+    weights = np.random.default_rng(seed).integers(0, 4, 15)
+    copies = copied(dataset, weights)
+    whole, again = match_detections(copies, PLAN), match_detections(dataset, PLAN).resample(weights)
+    for area in AREAS:
+        one, two = whole.within(area), again.within(area)
+        assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
+        assert np.array_equal(
+            bits(one.curves(COCO_IOUS).precision), bits(two.curves(COCO_IOUS).precision)
+        )
+        assert np.array_equal(bits(one.curves(COCO_IOUS).score), bits(two.curves(COCO_IOUS).score))
+        assert np.array_equal(bits(one.recalls(COCO_IOUS, 1)), bits(two.recalls(COCO_IOUS, 1)))
+        for mine, theirs in zip(
+            one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True
+        ):
+            assert np.array_equal(mine, theirs)
+
+
+def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
+    """A data set in which image i really stands weights[i] times."""
+    parts = [
+        dataset.shard(np.arange(dataset.unit_count) == image)
+        for image, weight in enumerate(weights)
+        for _ in range(weight)
+    ]
+
+    def joined(tables: list) -> object:
+        columns = {
+            field.name: np.concatenate([getattr(table, field.name) for table in tables])
+            for field in fields(tables[0])
+        }
+        sizes = [len(table.image) for table in tables]
+        return replace(tables[0], **{**columns, "image": np.repeat(np.arange(len(parts)), sizes)})
+
+    return replace(
+        dataset,
+        image_ids=np.arange(len(parts)),
+        ground_truths=joined([part.ground_truths for part in parts]),
+        detections=joined([part.detections for part in parts]),
+    )
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    iou=st.sampled_from(COCO_IOUS),
+    scores=st.lists(st.floats(0, 1), min_size=1, max_size=5),
+    area=st.sampled_from(list(AREAS)),
+)
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) -> None:
+    dataset = random_dataset(seed, images=8)
+    matches = match_detections(dataset, PLAN).within(area)
+    counts = matches.counts(iou, scores)
+    truths = matches.ground_truth_count
+    low, high = AREAS[area]
+    inside = (dataset.ground_truths.area >= low) & (dataset.ground_truths.area <= high)
+    counted = inside & ~dataset.ground_truths.crowd
+    expected = np.bincount(dataset.ground_truths.label[counted], minlength=len(dataset.labels))
+    assert np.array_equal(truths, expected)
+    assert ((counts.tp + counts.fn) == truths).all()
+    assert (counts.tp >= 0).all()
+    assert (counts.fp >= 0).all()
+    for score, tp, fp in zip(scores, counts.tp, counts.fp, strict=True):
+        passing = dataset.detections.score >= score
+        most = np.bincount(dataset.detections.label[passing], minlength=len(dataset.labels))
+        assert (tp + fp <= most).all()
+
+
+def test_thresholds_in_any_order_and_repeated() -> None:
+    matches = match_detections(random_dataset(2), PLAN)
+    counts = matches.counts(0.5, [0.9, 0.1, 0.9])
+    assert np.array_equal(counts.tp[0], counts.tp[2])
+    assert np.array_equal(counts.tp[1], matches.counts(0.5, [0.1]).tp[0])
+
+
+def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
+    calls = [
+        Call(None, {"iou_threshold": 0.4, "score_threshold": 0.1}),
+        Call(None, {"iou_thresholds": (0.9, 0.5), "areas": ("small",)}),
+        Call(None, {"pr_curve_iou_threshold": 0.75}),
+    ]
+    assert plan_matching(calls, []) == MatchingPlan((0.4, 0.5, 0.75, 0.9), ("all", "small"))
+    assert plan_matching([], ["area"]) == MatchingPlan((), tuple(AREAS))
+
+
+def test_no_images_no_boxes() -> None:
+    dataset = random_dataset(0)
+    nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
+    matches = match_detections(nothing, PLAN)
+    assert np.isnan(matches.curves(COCO_IOUS).precision).all()
+    assert matches.counts(0.5, [0.5]).tp.tolist() == [[0] * 6]
+    assert matches.unit_count == 0

@@ -1,0 +1,87 @@
+"""Ordering, grouping and looking up, against plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from valor_cli.kernels import columns
+from valor_cli.kernels.columns import (
+    dense_ranks,
+    grouped,
+    positions_of,
+    quotient,
+    ranked,
+    spread,
+)
+
+rows = st.lists(
+    st.tuples(
+        st.integers(0, 3), st.sampled_from([0.0, 0.25, 0.5, 0.5000001, 1.0]), st.integers(0, 4)
+    ),
+    max_size=40,
+)
+
+
+def test_spread_concatenates_ranges() -> None:
+    # 3..4, nothing, 7..9
+    assert spread(np.array([3, 5, 7]), np.array([2, 0, 3])).tolist() == [3, 4, 7, 8, 9]
+
+
+def test_quotient_puts_the_stand_in_where_the_whole_is_zero() -> None:
+    assert quotient(np.array([1, 2, 3]), np.array([2, 0, 4]), -7.0).tolist() == [0.5, -7.0, 0.75]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_positions_of_numbers(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "DENSE_LOOKUP", 8 if dense else 0)
+    keys = np.array([2, 5, 9])
+    assert positions_of(np.array([9, 2, 4, -3, 5, 10]), keys).tolist() == [2, 0, -1, -1, 1, -1]
+    assert positions_of(np.array([1]), keys[:0]).tolist() == [-1]
+
+
+def test_positions_of_text() -> None:
+    keys = np.array(["ant", "bee"])
+    assert positions_of(np.array(["bee", "cat", "ant"]), keys).tolist() == [1, -1, 0]
+
+
+def test_dense_ranks_share_a_rank_among_equals() -> None:
+    ranks, distinct = dense_ranks(np.array([0.5, 0.9, 0.5, 0.1, -0.0, 0.0]))
+    assert ranks.tolist() == [1, 0, 1, 2, 3, 3]
+    assert distinct == 4
+
+
+@given(rows)
+@settings(derandomize=True, deadline=None)
+@pytest.mark.parametrize("wide", [False, True])
+def test_ranked_is_a_stable_sort(wide: bool, table: list[tuple[int, float, int]]) -> None:
+    label, score, image = (
+        (np.array(column) for column in zip(*table, strict=True))
+        if table
+        else (
+            np.zeros(0, int),
+            np.zeros(0),
+            np.zeros(0, int),
+        )
+    )
+    expected = sorted(range(len(table)), key=lambda at: (label[at], -score[at], image[at], at))
+    limit = columns.LARGEST_KEY
+    columns.LARGEST_KEY = 0 if wide else limit  # 0: as if the numbers did not fit 64 bits
+    try:
+        assert ranked(label, score, image).tolist() == expected
+        order, starts = grouped(label * 5 + image)
+    finally:
+        columns.LARGEST_KEY = limit
+    cells = [(label[at], image[at]) for at in order.tolist()]
+    assert cells == sorted(cells)
+    assert len(starts) == len(set(cells)) + 1
+    assert all(
+        len(set(cells[low:high])) == 1 for low, high in zip(starts[:-1], starts[1:], strict=True)
+    )
+
+
+def test_ranked_within_an_image_by_a_given_order() -> None:
+    same = np.zeros(3, int)
+    assert ranked(same, np.ones(3), same, within=np.array([2, 0, 1])).tolist() == [1, 2, 0]

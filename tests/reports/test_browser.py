@@ -1,0 +1,98 @@
+"""The HTML report in a real browser, from disk, with every host unresolvable."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli.reports.html import to_html
+from valor_cli.results import RunResult
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+OPTIONS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update --virtual-time-budget=8000 "
+    "--enable-logging=stderr --allow-file-access-from-files"
+)
+
+DRIVER = Path(__file__).with_name("driver.html")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM, reason="needs chromium: make test-browser"),
+]
+
+
+def _opened(page: str, profile: Path) -> str:
+    """The page's DOM after its script ran; fails on any message in the console."""
+    command = [
+        str(CHROMIUM),
+        *OPTIONS.split(),
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--user-data-dir={profile}",
+        "--window-size=1280,900",
+        "--dump-dom",
+        page,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
+    assert "CONSOLE" not in done.stderr, re.findall(r".*CONSOLE.*", done.stderr)
+    return done.stdout
+
+
+def _driven(run: RunResult, folder: Path, width: int) -> dict[str, Any]:
+    (folder / "report.html").write_text(to_html(run), encoding="utf-8")
+    shutil.copy(DRIVER, folder)
+    dom = _opened(f"{(folder / 'driver.html').as_uri()}#{width}", folder / "profile")
+    found = re.search(r"<pre>(.*?)</pre>", dom, re.DOTALL)
+    assert found
+    return dict(json.loads(unescape(found[1])))
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_everything_that_moves(two_models: RunResult, tmp_path: Path, width: int) -> None:
+    found = _driven(two_models, tmp_path, width)
+    rows = [row for row in two_models.metrics if row.label and row.model == "small"]
+    most = max(rows, key=lambda row: row.n or 0).label
+    assert found["title"] == "FAILED · object detection · valor"
+    assert found["rows"] == 80
+    assert found["sorted"] == ["ascending", "airplane"]
+    assert found["most"] == ["descending", most]
+    assert found["last"] == "toaster"  # undefined sorts last, whichever the direction
+    assert found["filtered"] == [["bear", "teddy_bear"], "2 of 80 labels"]
+    assert found["redrawn"]
+    assert found["caption"] == "Precision and recall, motorcycle"
+    assert found["point"].startswith("small0.500")
+    assert found["moved"]
+    assert found["marks"] == 4
+    assert found["themed"]
+    assert found["charts"] == 6
+    assert not found["wide"]
+
+
+def test_hostile_words_do_not_run(hostile: RunResult, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(to_html(hostile), encoding="utf-8")
+    dom = _opened(page.as_uri(), tmp_path / "profile")
+    title = re.search(r"<title>(.*?)</title>", dom)
+    assert title
+    assert title[1].startswith("FAILED · ")
+    assert not _driven(hostile, tmp_path, 390)["wide"]
+    rows = dom.split('id="label-table"')[1].split("</table>")[0]
+    assert rows.count('<th scope="row"') == 12
+
+
+def test_without_scripts_the_first_charts_stand(two_models: RunResult, tmp_path: Path) -> None:
+    text = to_html(two_models)
+    page = tmp_path / "report.html"
+    page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
+    dom = _opened(page.as_uri(), tmp_path / "profile")
+    assert dom.count('role="img"') == 6
+    assert not re.search(r'<div id="more"[^>]* hidden', dom)
+    assert len(re.findall(r'<path class="m[01]" d="M[\d. L]+"', dom)) >= 12

@@ -1,0 +1,68 @@
+"""How numbers and foreign words look."""
+
+from __future__ import annotations
+
+import pytest
+
+from valor_cli.reports.formatting import against, number, parameter, plain, signed, span, words
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.5, "fraction", "0.500"),
+        (None, "fraction", "–"),
+        (36781, "count", "36,781"),
+        (36781.0, "count", "36,781"),
+        (2.5, "count", "2.500"),
+        (-0.25, "cosine", "−0.250"),
+        (0.0, "fraction", "0.000"),
+        (0.00001, "loss", "1.0e-05"),
+        (12345.6789, "perplexity", "12,345.679"),
+    ],
+)
+def test_number(value: float | None, unit: str, text: str) -> None:
+    assert number(value, unit) == text
+
+
+def test_signed_always_has_a_sign_unless_it_is_nothing() -> None:
+    assert [signed(v) for v in (0.134, -0.01, 0.0, 1e-17, None)] == [
+        "+0.134",
+        "−0.010",
+        "0.000",
+        "0.000",
+        "–",
+    ]
+    assert signed(-1200, "count") == "−1,200"
+
+
+def test_a_value_never_looks_like_the_limit_it_misses() -> None:
+    assert against(0.39996, 0.4) == ("0.39996", "0.40000")
+    assert against(0.4, 0.4) == ("0.400", "0.400")
+    assert against(0.3, 0.4) == ("0.300", "0.400")
+    assert against(None, 0.4) == ("–", "0.400")
+    assert against(3, 10, "count") == ("3", "10")
+
+
+def test_span() -> None:
+    assert span((0.1, 0.25)) == "[0.100, 0.250]"
+    assert span(None) == ""
+
+
+def test_plain_keeps_what_can_be_seen() -> None:
+    assert plain("\x1b[31mred\x1b[0m") == "red"
+    assert plain("\x1b]0;title\x07after") == "after"
+    assert plain("\x1b]0;title without end") == "]0;title without end"
+    assert plain("a\tb\r\nc\u2028d") == "a b c d"
+    assert plain("evil\u202egnp") == "evilgnp"
+    assert plain("\udcff\x00") == "(empty)"
+    assert plain("שלום 🚲") == "שלום 🚲"
+    assert plain("x" * 10_000) == "x" * 79 + "…"
+
+
+def test_words_and_parameters() -> None:
+    assert words("object_detection") == "object detection"
+    assert parameter(0.5) == "0.5"
+    assert parameter((0.5, 0.75)) == "0.5, 0.75"
+    assert parameter([0.5, 0.55, 0.6, 0.65, 0.7]) == "0.5…0.7 (5)"
+    assert [parameter(value) for value in (None, True, "macro")] == ["none", "true", "macro"]

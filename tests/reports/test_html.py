@@ -1,0 +1,160 @@
+"""The HTML report as text: escaping, structure, size. test_browser.py opens it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+
+from valor_cli.reports.curves import LIMIT
+from valor_cli.reports.html import CELLS, to_html
+from valor_cli.results import RunResult
+
+Build = Callable[..., RunResult]
+
+
+class _Page(HTMLParser):
+    """Tags, their attributes, and whether every tag that opens also closes."""
+
+    VOID = frozenset({"meta", "input", "path", "rect", "wbr", "link", "br", "img"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+def test_structure(two_models: RunResult) -> None:
+    page = _Page(to_html(two_models))
+    assert not page.open
+    assert [page.count(tag) for tag in ("h1", "main", "header", "nav")] == [1, 1, 1, 1]
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = {attrs["href"] for tag, attrs in page.tags if tag == "a"}
+    assert {link.removeprefix("#") for link in links if link} <= set(ids)
+    # two charts for each of the three labels drawn without scripts
+    assert sum(attrs.get("role") == "img" for tag, attrs in page.tags if tag == "svg") == 6
+
+
+def test_nothing_is_fetched(two_models: RunResult, hostile: RunResult) -> None:
+    for run in (two_models, hostile):
+        text = to_html(run)
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
+        assert not re.search(r"url\(|@import|<link|<img|<iframe| src=", text)
+
+
+def test_the_policy_names_the_script_s_hash(two_models: RunResult) -> None:
+    text = to_html(two_models)
+    script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in text
+    assert "unsafe-eval" not in text
+
+
+def test_hostile_words_stay_words(hostile: RunResult) -> None:
+    text = to_html(hostile)
+    page = _Page(text)
+    assert not page.open
+    assert page.count("script") == 2  # the data and ours
+    assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "x" * 601 not in text  # a warning's length
+    assert "&lt;script&gt;" in text
+
+
+def test_curve_data_is_numbers_alone(two_models: RunResult) -> None:
+    text = to_html(two_models)
+    found = re.search(r'<script type="application/json" id="curve-data">(.*?)</script>', text)
+    assert found
+    data = json.loads(found[1])
+    assert set(re.findall(r'"(\w+)"', found[1])) <= {"plot", "columns", "curves", *data["plot"]}
+    assert len(data["curves"]) == 80
+    curve = two_models.curves[0]
+    model, thresholds, recall, _, f1 = data["curves"][0][0]
+    assert model == 0
+    assert data["columns"][thresholds] == curve.points["score_threshold"]
+    pairs = zip(data["columns"][recall], curve.points["recall"], strict=True)
+    assert all(abs(kept - full) <= 1e-5 for kept, full in pairs if full is not None)
+    assert len(data["columns"][f1]) == 19
+
+
+def test_precision_of_nothing_predicted_is_no_point(build: Build) -> None:
+    run = build(("m",), ("cat",))
+    points = {**run.curves[0].points, "tp": [0.0] * 19, "fp": [0.0] * 19, "precision": [0.0] * 19}
+    text = to_html(replace(run, curves=(replace(run.curves[0], points=points),)))
+    assert f"[{','.join(['null'] * 19)}]" in text
+
+
+def test_best_and_undefined_are_marked(two_models: RunResult) -> None:
+    text = to_html(two_models)
+    assert '<b class="best">0.505<span class="vh"> best</span></b>' in text
+    assert '<td class="na" title="no ground truth">–</td>' in text
+
+
+def test_many_models_are_ranked_in_rows(build: Build) -> None:
+    text = to_html(build([f"model-{i}" for i in range(6)], ()))
+    board = text[text.index('class="board ranked"') :]
+    names = re.findall(r"<bdi>(model-\d)</bdi>", board[: board.index("</table>")])
+    # model-1 has 0.505, each later one 0.013 less, model-0 has 0.371
+    assert names == ["model-1", "model-2", "model-3", "model-4", "model-5", "model-0"]
+
+
+def test_the_label_table_is_bounded(build: Build) -> None:
+    labels = [f"label {i}" for i in range(1000)]
+    run = replace(build(tuple("abcd"), labels, gates="none"), curves=())
+    text = to_html(run)
+    shown = CELLS // (4 * 7)
+    assert text.count('<th scope="row" class="name"><bdi>label ') == shown
+    assert f"The first {shown} of 1000 labels" in text
+    assert len(text) < 3_000_000
+
+
+def test_sizes(build: Build) -> None:
+    assert len(to_html(build(("m",)))) < 150_000
+    four = to_html(build(tuple("abcd"), curve="recall"))
+    assert len(four.encode()) < 800_000
+
+
+def test_curves_are_bounded(build: Build) -> None:
+    run = build(tuple("abcd"), [f"label {i}" for i in range(1200)], curve="recall", gates="none")
+    text = to_html(replace(run, metrics=()))
+    assert len(text) < 3_000_000
+    assert re.search(r"The first [\d]+ of 1200 curves", text)
+    assert LIMIT < 1200 * 4 * 202
+
+
+def test_a_run_without_anything(two_models: RunResult) -> None:
+    text = to_html(replace(two_models, metrics=(), curves=(), gates=(), models=("m",), data={}))
+    assert not _Page(text).open
+    assert "No overall values" in text
+
+
+def test_importing_the_room_imports_no_format() -> None:
+    code = (
+        "import sys, valor_cli.reports.writer\n"
+        "print([name for name in ('rich', 'numpy', 'jinja2') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,154 @@
+"""results.json: written, read back, refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from valor_cli.errors import DataError
+from valor_cli.reports.results_json import from_json, to_json
+from valor_cli.reports.schema import ORDER, misfits, results_schema
+from valor_cli.results import RunResult
+
+DOCS = Path(__file__).parents[2] / "docs" / "results.schema.json"
+
+
+def _changed(run: RunResult, change: Any) -> bytes:
+    document = orjson.loads(to_json(run))
+    change(document)
+    return orjson.dumps(document)
+
+
+@pytest.mark.parametrize("name", ["two_models", "hostile"])
+def test_what_is_written_reads_back_the_same(name: str, request: pytest.FixtureRequest) -> None:
+    content = to_json(request.getfixturevalue(name))
+    read = from_json(content, "results.json")
+    assert to_json(read) == content
+    assert from_json(to_json(read), "results.json") == read
+
+
+def test_sequences_come_back_as_tuples(two_models: RunResult) -> None:
+    row = replace(two_models.metrics[0], parameters={"iou_thresholds": (0.5, 0.75), "k": None})
+    run = replace(two_models, metrics=(row,), curves=(), gates=())
+    read = from_json(to_json(run), "results.json")
+    assert read.metrics == (row,)
+    assert read.run == run.run
+    assert read.missing_prediction_labels == run.missing_prediction_labels
+
+
+def test_the_file_has_the_contract_s_keys_and_a_row_a_line(two_models: RunResult) -> None:
+    content = to_json(two_models)
+    document = json.loads(content)
+    assert tuple(document) == ORDER
+    assert document["run"]["models_used"] == []
+    assert document["run"]["cost_usd"] is None
+    rows = [line for line in content.splitlines() if line.startswith(b'    {"metric":')]
+    kinds = (two_models.metrics, two_models.curves, two_models.gates)
+    assert len(rows) == sum(map(len, kinds))
+
+
+def test_two_runs_differ_in_the_run_block_only(two_models: RunResult) -> None:
+    later = replace(two_models, run=replace(two_models.run, started_at="later", duration_s=9.0))
+    pairs = zip(to_json(two_models).splitlines(), to_json(later).splitlines(), strict=True)
+    assert [a.split(b":")[0].strip() for a, b in pairs if a != b] == [
+        b'"started_at"',
+        b'"duration_s"',
+    ]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nan_stops_the_run(two_models: RunResult, bad: float) -> None:
+    row, curve, gate = two_models.metrics[0], two_models.curves[0], two_models.gates[0]
+    spoiled = (
+        replace(two_models, metrics=(replace(row, value=bad),)),
+        replace(two_models, metrics=(replace(row, interval=(0.1, bad)),)),
+        replace(two_models, metrics=(replace(row, parameters={"iou_thresholds": (0.5, bad)}),)),
+        replace(two_models, curves=(replace(curve, points={"recall": [0.0, None, bad]}),)),
+        replace(two_models, gates=(replace(gate, value=bad),)),
+        replace(two_models, run=replace(two_models.run, duration_s=bad)),
+    )
+    for run in spoiled:
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            to_json(run)
+
+
+def test_a_file_name_that_is_no_utf8_is_kept_readable(two_models: RunResult) -> None:
+    file = replace(two_models.run.inputs[0], path="data/\udcff.json")
+    run = replace(two_models, run=replace(two_models.run, inputs=(file,)))
+    assert from_json(to_json(run), "x").run.inputs[0].path == "data/?.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"", "r.json:1:1"),
+        (b'{"schema_version": 1,', "r.json:1:"),
+        (b"[]", "r.json"),
+        (b"{}", "r.json"),
+        (b'{"schema_version": NaN}', "r.json:1:"),
+        (b'{"schema_version": 2}', "r.json: schema_version"),
+        (b'{"schema_version": true}', "r.json: schema_version"),
+    ],
+)
+def test_what_is_no_results_file_is_refused(content: bytes, place: str) -> None:
+    with pytest.raises(DataError) as refused:
+        from_json(content, "r.json")
+    assert refused.value.problems[0].place.startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: d.pop("metrics"), "metrics"),
+        (lambda d: d.update(extra=1), "extra"),
+        (lambda d: d.update(models="small"), "models"),
+        (lambda d: d["metrics"][3].update(value="0.5"), "metrics.3.value"),
+        (lambda d: d["metrics"][3].update(value=True), "metrics.3.value"),
+        (lambda d: d["metrics"][3].update(interval=[0.1]), "metrics.3.interval"),
+        (lambda d: d["metrics"][3].update(direction="up"), "metrics.3.direction"),
+        (lambda d: d["metrics"][3].update(model="other"), "metrics.3.model"),
+        (lambda d: d["metrics"][3]["parameters"].update(a={}), "metrics.3.parameters.a"),
+        (lambda d: d["metrics"].append(None), "metrics.1160"),
+        (lambda d: d["curves"][0]["points"]["f1"].pop(), "curves.0.points"),
+        (lambda d: d["curves"][0]["points"].update(f1=["x"]), "curves.0.points.f1.0"),
+        (lambda d: d["gates"][0].update(status="ok"), "gates.0.status"),
+        (lambda d: d["run"].update(inputs=[{}]), "run.inputs.0.path"),
+        (lambda d: d["primary"].append(["coco"]), "primary.5"),
+        (lambda d: d["data"].update(images=1.5), "data.images"),
+    ],
+)
+def test_a_misfit_is_named_by_its_place(two_models: RunResult, change: Any, place: str) -> None:
+    with pytest.raises(DataError) as refused:
+        from_json(_changed(two_models, change), "r.json")
+    assert refused.value.problems[0].place == f"r.json: {place}"
+
+
+def test_schema_and_published_page_and_output_agree(two_models: RunResult) -> None:
+    schema = results_schema()
+    assert json.loads(DOCS.read_text()) == schema
+    document = json.loads(to_json(two_models))
+    assert not list(misfits(document, schema))
+    assert _keys(document, schema) == _schema_keys(schema)
+
+
+def _keys(value: Any, schema: dict[str, Any]) -> set[str]:
+    """The keys an actual file has wherever the schema names keys, as dotted paths."""
+    if isinstance(value, list):
+        return {key for item in value for key in _keys(item, schema.get("items", {}))}
+    found = set()
+    for name, part in schema.get("properties", {}).items():
+        if name in value:
+            found |= {name} | {f"{name}.{key}" for key in _keys(value[name], part)}
+    return found
+
+
+def _schema_keys(schema: dict[str, Any]) -> set[str]:
+    found = _schema_keys(schema["items"]) if "items" in schema else set()
+    for name, part in schema.get("properties", {}).items():
+        found |= {name} | {f"{name}.{key}" for key in _schema_keys(part)}
+    return found

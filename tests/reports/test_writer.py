@@ -1,0 +1,81 @@
+"""Reports on disk: all or none."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli.errors import DataError, UnknownNameError
+from valor_cli.reports.results_json import to_json
+from valor_cli.reports.writer import write_reports
+from valor_cli.results import RunResult
+
+ALL = ("json", "markdown", "html")
+
+
+def _full(*_: Any, **__: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_writes_what_is_asked_in_a_folder_it_makes(two_models: RunResult, tmp_path: Path) -> None:
+    out = tmp_path / "a" / "b"
+    paths = write_reports(two_models, out, ALL)
+    assert [path.name for path in paths] == ["results.json", "report.md", "report.html"]
+    assert sorted(os.listdir(out)) == ["report.html", "report.md", "results.json"]
+    assert paths[0].read_bytes() == to_json(two_models)
+    assert write_reports(two_models, out, ["html", "html"]) == [out / "report.html"]
+
+
+def test_a_file_in_place_of_the_folder(two_models: RunResult, tmp_path: Path) -> None:
+    out = tmp_path / "reports"
+    out.write_text("mine")
+    with pytest.raises(DataError, match="--out DIR") as refused:
+        write_reports(two_models, out, ALL)
+    assert refused.value.problems[0].place == str(out)
+    assert out.read_text() == "mine"
+
+
+def test_a_folder_in_place_of_a_file(two_models: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "report.md").mkdir()
+    with pytest.raises(DataError) as refused:
+        write_reports(two_models, tmp_path, ALL)
+    assert refused.value.problems[0].place == str(tmp_path / "report.md")
+    assert os.listdir(tmp_path) == ["report.md"]
+
+
+def test_a_full_disk_leaves_the_old_reports(
+    two_models: RunResult, hostile: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [path.read_bytes() for path in write_reports(two_models, tmp_path, ALL)]
+    whole = Path.write_bytes
+
+    def half(path: Path, content: bytes) -> int:
+        whole(path, content[:10])
+        return int(_full())
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(DataError, match="No space left"):
+        write_reports(hostile, tmp_path, ALL)
+    names = ("results.json", "report.md", "report.html")
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+    assert [(tmp_path / name).read_bytes() for name in names] == old
+
+
+def test_a_failed_rename_leaves_no_temporaries(
+    two_models: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "replace", _full)
+    with pytest.raises(DataError) as refused:
+        write_reports(two_models, tmp_path, ALL)
+    assert refused.value.problems[0].place == str(tmp_path / "results.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'html'"):
+        write_reports(two_models, tmp_path / "out", ["json", "htm"])
+    assert not (tmp_path / "out").exists()

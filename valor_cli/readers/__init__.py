@@ -1,0 +1,1 @@
+"""Bytes to columns: one file per format, a `Table` out, no knowledge of tasks."""

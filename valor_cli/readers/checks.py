@@ -1,0 +1,161 @@
+"""Single JSON values come in; typed values go out, or a noted problem with its place."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from valor_cli.errors import LISTED, DataError, Problem
+
+LARGEST_COORDINATE: Final = 1e150
+"""Pixels. The area of a larger box would no longer fit a float64."""
+
+LARGEST_EXACT: Final = 2**53
+"""Whole numbers below this are exact as float64."""
+
+_SIDES = ("x", "y", "width", "height")
+_SHOWN = 40
+
+
+class Problems:
+    """What is wrong in the rows of one list of a file: the first ones kept, the rest counted.
+
+    Attributes:
+        path: The file.
+        list_name: Key of the list in the file; empty when the file is the list.
+        total: How many problems there are.
+    """
+
+    __slots__ = ("kept", "list_name", "path", "total")
+
+    def __init__(self, path: str, list_name: str = "") -> None:
+        self.path = path
+        self.list_name = list_name
+        self.kept: list[Problem] = []
+        self.total = 0
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Note a problem of a row; `key` is what follows the row in its place (".bbox[2]")."""
+        self.total += 1
+        if len(self.kept) < LISTED:
+            self.kept.append(Problem(f"{self.path}: {self.list_name}[{row}]{key}", message))
+
+
+def stop_on(found: Sequence[Problems], hint: str = "") -> None:
+    """Raise what was noted, if anything was.
+
+    Raises:
+        DataError: The problems of all lists, in order.
+    """
+    total = sum(problems.total for problems in found)
+    if total:
+        kept = [problem for problems in found for problem in problems.kept]
+        raise DataError(kept[:LISTED], total=total, hint=hint)
+
+
+def printable(content: str) -> str:
+    """Text from a file as it can stand in a message: on one line, without terminal codes."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in content)
+
+
+def describe(value: object) -> str:
+    """Name a JSON value the way a message says what it found."""
+    if isinstance(value, str):
+        shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
+        return f"the string {printable(json.dumps(shown, ensure_ascii=False))}"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    if isinstance(value, dict):
+        return "an object"
+    shown = json.dumps(value)
+    return shown if len(shown) <= _SHOWN else f"a number of {len(shown)} digits"
+
+
+def number(value: object, problems: Problems, row: int, key: str) -> float | None:
+    """A finite number as float64."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is not float and type(value) is not int:
+        problems.add(row, key, f"expected a number, found {describe(value)}")
+        return None
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if not math.isfinite(converted):
+        problems.add(row, key, f"expected a finite number, found {describe(value)}")
+        return None
+    return converted
+
+
+def identifier(
+    value: object, kind: type[int] | type[str], problems: Problems, row: int, key: str
+) -> int | str | None:
+    """An id of the kind its column has: a whole number of 64 bits, or a string."""
+    if isinstance(value, str) and kind is str:
+        if _is_text(value):
+            return value
+        problems.add(row, key, f"expected Unicode text, found {describe(value)}")
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_EXACT:
+        # 17.0 is 17: tables written by pandas have such ids.
+        value = int(value)
+    if type(value) is int and kind is int:
+        if -(2**63) <= value < 2**63:
+            return value
+        problems.add(row, key, f"expected a whole number of 64 bits, found {describe(value)}")
+    elif type(value) is int:
+        problems.add(row, key, f"expected a string as in most rows, found {describe(value)}")
+    elif isinstance(value, str):
+        problems.add(row, key, f"expected a whole number as in most rows, found {describe(value)}")
+    else:
+        found = describe(value)
+        problems.add(row, key, f"expected a whole number or a string, found {found}")
+    return None
+
+
+def text(value: object, problems: Problems, row: int, key: str) -> str | None:
+    """A string that can be written as UTF-8."""
+    if isinstance(value, str) and _is_text(value):
+        return value
+    wanted = "Unicode text" if isinstance(value, str) else "a string"
+    problems.add(row, key, f"expected {wanted}, found {describe(value)}")
+    return None
+
+
+def box(value: object, problems: Problems, row: int, key: str) -> list[float] | None:
+    """A box as x, y, width, height in pixels."""
+    if not isinstance(value, list):
+        found = describe(value)
+        problems.add(row, key, f"expected a list of x, y, width and height, found {found}")
+        return None
+    if len(value) != 4:
+        message = f"expected 4 numbers (x, y, width, height), found {len(value)}"
+        problems.add(row, key, message)
+        return None
+    sides: list[float] = []
+    for position, side in enumerate(value):
+        place = f"{key}[{position}]"
+        found_number = number(side, problems, row, place)
+        if found_number is None:
+            continue
+        if abs(found_number) > LARGEST_COORDINATE:
+            message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(side)}"
+            problems.add(row, place, message)
+        elif position >= 2 and found_number < 0:
+            message = f"expected a {_SIDES[position]} of 0 or more, found {describe(side)}"
+            problems.add(row, place, message)
+        else:
+            sides.append(found_number)
+    return sides if len(sides) == 4 else None
+
+
+def _is_text(value: str) -> bool:
+    """Whether there is no lone surrogate (JSON has them), which no file can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

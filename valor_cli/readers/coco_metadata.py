@@ -1,0 +1,72 @@
+"""Image objects of a COCO file come in; asked-for metadata goes out, one list per name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.readers.checks import Problems, describe, printable, stop_on
+
+_LISTED_NAMES = 30
+
+
+def metadata_of(
+    images: Sequence[Mapping[str, Any]], names: Sequence[str], path: str
+) -> dict[str, list[Any]]:
+    """Metadata by name, aligned with the images.
+
+    A name is looked for in the image's "metadata" object, then in the image itself.
+
+    Raises:
+        DataError: No image has one of the names, or a value is not JSON (NaN).
+    """
+    found = {name: [_value_of(image, name) for image in images] for name in names}
+    unknown = [name for name in names if not any(_has(image, name) for image in images)]
+    if unknown:
+        seen = sorted({printable(name) for image in images for name in _names_of(image)})
+        listed = ", ".join(seen[:_LISTED_NAMES]) + (", …" if len(seen) > _LISTED_NAMES else "")
+        problems = [
+            Problem(
+                f"{path}: images",
+                f"no image has the metadata '{name}'{did_you_mean(name, seen)}; there is: {listed}",
+            )
+            for name in unknown
+        ]
+        raise DataError(problems)
+    return found
+
+
+def check_metadata(metadata: Mapping[str, list[Any]], path: str) -> None:
+    """Refuse values that no JSON text can hold; only the lenient parser lets them in.
+
+    Raises:
+        DataError: A value holds NaN, an infinity or a lone surrogate.
+    """
+    problems = Problems(path, "images")
+    for name, values in metadata.items():
+        for row, value in enumerate(values):
+            try:
+                json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+            except ValueError:
+                problems.add(row, f".{name}", f"expected a JSON value, found {describe(value)}")
+    stop_on([problems])
+
+
+def _inner(image: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = image.get("metadata")
+    return inner if isinstance(inner, dict) else {}
+
+
+def _value_of(image: Mapping[str, Any], name: str) -> object:
+    inner = _inner(image)
+    return inner[name] if name in inner else image.get(name)
+
+
+def _has(image: Mapping[str, Any], name: str) -> bool:
+    return name in image or name in _inner(image)
+
+
+def _names_of(image: Mapping[str, Any]) -> list[str]:
+    return [name for name in image if name != "metadata"] + list(_inner(image))

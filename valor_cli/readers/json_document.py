@@ -1,0 +1,87 @@
+"""A JSON text comes in; what it says goes out, or the line and column where it breaks."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import msgspec
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.checks import printable
+
+_LONGEST_INTEGER = 4000
+"""Digits. Python refuses to convert more than 4,300 by default."""
+
+_EXCERPT = 30
+_REASONS = {
+    "Expecting value": "expected a value",
+    "Expecting ',' delimiter": "expected a comma or the end",
+    "Expecting ':' delimiter": "expected a colon",
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+}
+"""The standard library's words, where ours are plainer."""
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_HALF_A_WORD = re.compile(r"[-+.\\\w]*\s*")
+_NO_BRACKET = re.compile(r"[^\[\]{}]+")
+
+
+def parse_json(text: bytes, path: str) -> object:
+    """Parse a whole JSON text as `json.loads` does: NaN and Infinity too, the last of equal keys.
+
+    Args:
+        text: UTF-8 without byte order mark.
+        path: The file, for messages.
+
+    Raises:
+        DataError: The text is not JSON; the place is `path:line:column`.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        # It is stricter than json.loads (NaN, 1e999, lone surrogates) and names no line.
+        pass
+    decoded = text.decode("utf-8")
+    try:
+        return json.loads(decoded, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        place = f"{path}:{error.lineno}:{error.colno}"
+        raise DataError(Problem(place, _syntax_message(decoded, error))) from None
+    except RecursionError:
+        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+
+
+def _syntax_message(text: str, error: json.JSONDecodeError) -> str:
+    if not text.strip():
+        return "there is no JSON here, only white space"
+    inside = _inside_at_end(text, error)
+    if inside:
+        return f"the file ends inside {inside}: it was cut off; write or copy it again"
+    excerpt = printable(text[error.pos : error.pos + _EXCERPT].splitlines()[0])
+    if error.msg == "Extra data":
+        return f"not JSON: more text after its end: {excerpt} (one value a line is JSONL)"
+    reason = _REASONS.get(error.msg) or error.msg.strip(": ").removesuffix(" at")
+    return f"not JSON: {reason[0].lower()}{reason[1:]}, found: {excerpt}"
+
+
+def _inside_at_end(text: str, error: json.JSONDecodeError) -> str:
+    """What a cut-off text ends in; empty when the text breaks earlier than at its end."""
+    if error.msg.startswith("Unterminated string"):
+        return "a string"
+    if error.msg == "Extra data" or not _HALF_A_WORD.fullmatch(text, error.pos):
+        return ""
+    # Up to the error the text is right, so every string in it is closed.
+    depth = 0
+    for bracket in reversed(_NO_BRACKET.sub("", _STRING.sub("", text[: error.pos]))):
+        if bracket in "]}":
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            return "a list" if bracket == "[" else "an object"
+    return ""

@@ -1,0 +1,136 @@
+"""Curve rows in; what the HTML report draws of them out: numbers for its script, ready paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from valor_cli.reports.formatting import plain
+from valor_cli.reports.naming import Names
+from valor_cli.results import CurveResult, RunResult
+
+LIMIT = 150_000
+"""Numbers embedded at most, about 1 MB; the page says how many curves it left out."""
+
+STATIC = 3
+"""Charts drawn without the script."""
+
+PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
+"""Where the axes stand in a chart; the script draws by the same numbers."""
+
+Column = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The first charts, for readers without scripts: a path per model with a curve."""
+
+    title: str
+    precision_recall: tuple[tuple[int, str], ...]
+    f1: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """All precision-recall curves of a run.
+
+    `data` is JSON made of numbers alone: {"plot", "columns", "curves"}, each curve a list of
+    [model, thresholds, recall, precision, f1 or -1], the last four indexes into the columns.
+    """
+
+    titles: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    data: str
+    any_f1: bool
+    total: int
+
+
+def curves(result: RunResult) -> Curves:
+    """The overall and per-label precision-recall curves of all models."""
+    rows = [row for row in result.curves if row.metric == "pr_curve" and row.slice is None]
+    names = Names((row.metric, row.parameters) for row in rows)
+    models = {model: index for index, model in enumerate(result.models)}
+    groups: dict[tuple[object, ...], list[tuple[int, CurveResult]]] = {}
+    for row in rows:
+        if row.model in models and {"recall", "precision"} <= set(row.points):
+            group = groups.setdefault((row.label, names.frozen(row.parameters)), [])
+            group.append((models[row.model], row))
+    columns = Columns()
+    drawn: list[list[list[int]]] = []
+    titles: list[str] = []
+    charts: list[Chart] = []
+    for group in groups.values():
+        if columns.size > LIMIT:
+            break
+        title = _title(group[0][1], names)
+        shapes = [(model, _line(row.points)) for model, row in group]
+        if len(charts) < STATIC:
+            charts.append(_chart(title, shapes))
+        drawn.append([[model, *columns.indexes(shape)] for model, shape in shapes])
+        titles.append(title)
+    any_f1 = any(line[4] >= 0 for lines in drawn for line in lines)
+    return Curves(tuple(titles), tuple(charts), columns.data(drawn), any_f1, len(groups))
+
+
+class Columns:
+    """Columns as JSON texts, equal ones kept once: thresholds are the same for every label."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self.size = 0
+
+    def indexes(self, columns: Sequence[Column]) -> list[int]:
+        """Where each column stands; -1 for an empty one."""
+        return [self._index(column) if column else -1 for column in columns]
+
+    def _index(self, column: Column) -> int:
+        text = ",".join(["null" if value is None else f"{value:.5g}" for value in column])
+        if text not in self._known:
+            self.size += len(column)
+        return self._known.setdefault(text, len(self._known))
+
+    def data(self, drawn: Sequence[Sequence[Sequence[int]]]) -> str:
+        """The JSON for the script."""
+        listed = "],[".join(self._known)
+        plot = ",".join(f'"{name}":{value}' for name, value in PLOT.items())
+        lines = str(drawn).replace(" ", "")
+        return f'{{"plot":{{{plot}}},"columns":[[{listed}]],"curves":{lines}}}'
+
+
+def path(xs: Column, ys: Column) -> str:
+    """An SVG path through the points that exist, broken where one does not."""
+    left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
+    parts = []
+    pen = "M"
+    for x, y in zip(xs, ys, strict=True):
+        if x is None or y is None:
+            pen = "M"
+            continue
+        parts.append(f"{pen}{left + w * x:.1f} {top + h * (1 - y):.1f}")
+        pen = "L"
+    return "".join(parts)
+
+
+def _title(row: CurveResult, names: Names) -> str:
+    label = "all labels" if row.label is None else plain(row.label, 60)
+    detail = names.detail(row.metric, row.parameters)
+    return f"{label} ({detail})" if detail else label
+
+
+def _line(points: Mapping[str, Column]) -> tuple[Column, Column, Column, Column]:
+    """Thresholds, recall, precision and F1 of either form of the curve."""
+    thresholds = points.get("score_threshold") or points.get("score") or ()
+    precision = points["precision"]
+    if "tp" in points and "fp" in points:
+        # Above the highest score nothing is predicted: a precision of 0/0 is no point of a curve.
+        counts = zip(precision, points["tp"], points["fp"], strict=True)
+        precision = [value if tp or fp else None for value, tp, fp in counts]
+    return thresholds, points["recall"], precision, points.get("f1", ())
+
+
+def _chart(title: str, lines: Sequence[tuple[int, tuple[Column, Column, Column, Column]]]) -> Chart:
+    return Chart(
+        title,
+        tuple((model, path(recall, precision)) for model, (_, recall, precision, _) in lines),
+        tuple((model, path(at, f1)) for model, (at, _, _, f1) in lines if f1),
+    )

@@ -1,0 +1,271 @@
+"""A run in; what several reports show of it out: verdict, headline, gates, labels, slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from valor_cli.reports.formatting import against, number, plain, words
+from valor_cli.reports.naming import Names
+from valor_cli.results import Direction, GateResult, MetricResult, RunResult
+
+HEADLINES = 16
+"""Headline measures shown when the task's primary ones were not computed."""
+
+Key = tuple[str, str, tuple[tuple[str, object], ...]]
+
+_GATE_ORDER = {"failed": 0, "not checked": 1, "passed": 2}
+_RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first thing to read: `word` is PASSED, FAILED or DONE, `detail` says of how many."""
+
+    word: str
+    symbol: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a column of numbers holds: a metric's output at one setting of its parameters.
+
+    `detail` names the parameters in which it differs from its siblings, if it has any.
+    """
+
+    name: str
+    detail: str
+    unit: str
+    direction: Direction
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.detail})" if self.detail else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model's value of one measure; `best` where no other model's is better."""
+
+    value: float | None
+    undefined: str | None
+    interval: tuple[float, float] | None = None
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A label's, a slice's or the whole's cells, by measure and then by model."""
+
+    name: str
+    n: int | None
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Lines that share their measures."""
+
+    measures: tuple[Measure, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate in words."""
+
+    status: str
+    subject: str
+    where: str
+    model: str
+    rule: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """All that more than one report shows of a run; strings are cleaned, not escaped.
+
+    `labels` and `slices` leave out what has no rows; `slices` holds headline measures if it can.
+    """
+
+    verdict: Verdict
+    task: str
+    scope: tuple[str, ...]
+    models: tuple[str, ...]
+    headline: Grid
+    labels: Grid
+    slices: Grid
+    n_name: str
+    gates: tuple[Gate, ...]
+    missing: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+def digest(result: RunResult) -> Digest:
+    """What the reports share, prepared once per report."""
+    names = Names((row.metric, row.parameters) for row in result.metrics)
+    rows = Rows(result, names)
+    overall = [key for key in rows.measures if rows.found.get((None, None, key))]
+    primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
+    headline = primary or overall[:HEADLINES]
+    slices = dict.fromkeys(row.slice for row in result.metrics if row.slice is not None)
+    labels = dict.fromkeys(
+        row.label for row in result.metrics if row.label is not None and row.slice is None
+    )
+    return Digest(
+        verdict=_verdict(result.gates),
+        task=words(result.task),
+        scope=tuple(f"{count:,} {words(name)}" for name, count in result.data.items()),
+        models=tuple(plain(model, 60) for model in result.models),
+        headline=rows.grid(headline, [(None, None)]),
+        labels=rows.grid(rows.measures, [(label, None) for label in labels]),
+        slices=_first_filled(rows, (headline, list(rows.measures)), slices),
+        n_name="ground truths" if "ground truths" in map(words, result.data) else "n",
+        gates=_gates(result, rows, names),
+        missing=_by_model(result.missing_prediction_labels),
+        ignored=_by_model(result.ignored_prediction_labels),
+    )
+
+
+class Rows:
+    """A run's rows by label, slice and measure."""
+
+    def __init__(self, result: RunResult, names: Names) -> None:
+        self.models = {model: index for index, model in enumerate(result.models)}
+        self.measures: dict[Key, Measure] = {}
+        self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
+        for row in result.metrics:
+            key = (row.metric, row.output, names.frozen(row.parameters))
+            if key not in self.measures:
+                name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
+                detail = names.detail(row.metric, row.parameters)
+                self.measures[key] = Measure(name, detail, row.unit, row.direction)
+            if row.model in self.models:
+                place = (row.label, row.slice, key)
+                self.found.setdefault(place, {})[self.models[row.model]] = row
+
+    def grid(self, keys: Iterable[Key], places: Sequence[tuple[str | None, str | None]]) -> Grid:
+        """Lines at these places (label, slice), with the measures that have a row at any."""
+        kept = [key for key in keys if any((*place, key) in self.found for place in places)]
+        lines = tuple(self._line(kept, label, name) for label, name in places) if kept else ()
+        return Grid(tuple(self.measures[key] for key in kept), lines)
+
+    def _line(self, keys: Sequence[Key], label: str | None, name: str | None) -> Line:
+        rows = [self.found.get((label, name, key), {}) for key in keys]
+        n = next((row.n for at in rows for row in at.values() if row.n is not None), None)
+        cells = tuple(
+            self._cells(at, self.measures[key].direction)
+            for at, key in zip(rows, keys, strict=True)
+        )
+        return Line(
+            plain(name if label is None and name is not None else label or "", 120), n, cells
+        )
+
+    def _cells(self, at: Mapping[int, MetricResult], direction: Direction) -> tuple[Cell, ...]:
+        best = _best([row.value for row in at.values()], direction)
+        return tuple(
+            _cell(at[index], best) if index in at else Cell(None, "not computed")
+            for index in self.models.values()
+        )
+
+
+def _first_filled(rows: Rows, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:
+    """Slices by the first choice of measures that any slice has."""
+    places = [(None, name) for name in slices]
+    grids = (rows.grid(keys, places) for keys in choices)
+    return next((grid for grid in grids if grid.measures), Grid((), ()))
+
+
+def difference(cells: Sequence[Cell]) -> float | None:
+    """How much the second of two models has over the first."""
+    if len(cells) != 2 or cells[0].value is None or cells[1].value is None:
+        return None
+    return cells[1].value - cells[0].value
+
+
+def worse(direction: Direction) -> Callable[[Cell], float]:
+    """A sort key that puts a measure's worst values first and undefined ones last."""
+    sign = -1.0 if direction == "lower" else 1.0
+    return lambda cell: float("inf") if cell.value is None else sign * cell.value
+
+
+def worst_first(grid: Grid) -> tuple[Line, ...]:
+    """Lines by the worst model's value of the first measure."""
+    if not grid.measures:
+        return grid.lines
+    key = worse(grid.measures[0].direction)
+    return tuple(sorted(grid.lines, key=lambda line: min(map(key, line.cells[0]))))
+
+
+def ranking(grid: Grid, models: int) -> list[int]:
+    """The models by the first headline measure, best first; in their order without a direction."""
+    order = list(range(models))
+    if not grid.measures or grid.measures[0].direction is None:
+        return order
+    sign = 1.0 if grid.measures[0].direction == "lower" else -1.0
+    values = [cell.value for cell in grid.lines[0].cells[0]]
+    keys = [(value is None, sign * (value or 0.0)) for value in values]
+    return sorted(order, key=keys.__getitem__)
+
+
+def _cell(row: MetricResult, best: float | None) -> Cell:
+    reason = plain(row.undefined, 200) if row.undefined else None
+    return Cell(row.value, reason, row.interval, best is not None and row.value == best)
+
+
+def _best(values: Iterable[float | None], direction: Direction) -> float | None:
+    defined = [value for value in values if value is not None]
+    if len(defined) < 2 or direction is None:
+        return None
+    return max(defined) if direction == "higher" else min(defined)
+
+
+def _verdict(gates: Sequence[GateResult]) -> Verdict:
+    counts = {status: sum(gate.status == status for gate in gates) for status in _GATE_ORDER}
+    unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
+    if counts["failed"]:
+        return Verdict("FAILED", "✗", f"{counts['failed']} of {_gate_count(gates)}{unchecked}")
+    if counts["passed"]:
+        return Verdict("PASSED", "✓", f"{counts['passed']} of {_gate_count(gates)}{unchecked}")
+    return Verdict("DONE", "●", f"{_gate_count(gates)} not checked" if gates else "no gates set")
+
+
+def _gate_count(gates: Sequence[GateResult]) -> str:
+    return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
+
+
+def _gates(result: RunResult, rows: Rows, names: Names) -> tuple[Gate, ...]:
+    ordered = sorted(result.gates, key=lambda gate: _GATE_ORDER[gate.status])
+    return tuple(_gate(gate, rows, names) for gate in ordered)
+
+
+def _gate(gate: GateResult, rows: Rows, names: Names) -> Gate:
+    measure = rows.measures.get((gate.metric, gate.output, names.frozen(gate.parameters)))
+    subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
+    where = [plain(part) for part in (gate.label, gate.slice) if part is not None] + [
+        detail for detail in [names.detail(gate.metric, gate.parameters)] if detail
+    ]
+    value, limit = against(gate.value, gate.limit, measure.unit if measure else "fraction")
+    return Gate(
+        status=gate.status,
+        subject=plain(subject),
+        where=" / ".join(where),
+        model=plain(gate.model, 60),
+        rule=f"{_RULES.get(gate.rule, gate.rule)} {limit}",
+        value=value,
+        reason=plain(gate.reason, 200) if gate.reason else "",
+    )
+
+
+def _by_model(labels: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A line such as "small: kite, toaster" for each model that has any."""
+    return tuple(
+        f"{plain(model, 60)}: {_listed(names)}" for model, names in labels.items() if names
+    )
+
+
+def _listed(names: Sequence[str], most: int = 40) -> str:
+    more = f" … and {number(len(names) - most, 'count')} more" if len(names) > most else ""
+    return ", ".join(plain(name, 40) for name in names[:most]) + more

@@ -1,0 +1,88 @@
+"""Values and foreign words in; the text every report shows for them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from valor_cli.results import Scalar
+
+NO_VALUE = "–"
+
+_ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+# Controls, bidirectional overrides (they reorder what stands beside them) and lone surrogates.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+
+
+def plain(text: str, limit: int = 80) -> str:
+    """Foreign text as one line of printable characters, at most `limit` of them."""
+    if not text.isprintable():
+        text = _UNSEEN.sub("", " ".join(_ESCAPES.sub("", text).split()))
+    if len(text) > limit:
+        text = text[: limit - 1].rstrip() + "…"
+    return text or "(empty)"
+
+
+def number(value: float | None, unit: str = "fraction") -> str:
+    """A value as people read it: counts with thousands, the rest with three decimals."""
+    if value is None:
+        return NO_VALUE
+    return _decimals(value, unit, 3)
+
+
+def _decimals(value: float, unit: str, decimals: int) -> str:
+    if unit == "count" and value == int(value):
+        text = f"{int(value):,}"
+    elif value and abs(value) < 0.0005 and decimals == 3:
+        text = f"{value:.1e}"  # a tiny loss or p-value is not zero
+    else:
+        text = f"{value:,.{decimals}f}"
+    return text.replace("-", "−") if text.startswith("-") else text
+
+
+def signed(value: float | None, unit: str = "fraction") -> str:
+    """A difference, always with its sign."""
+    if value is None:
+        return NO_VALUE
+    if not value or (unit != "count" and abs(value) < 0.0005):
+        return _decimals(0.0, unit, 3)
+    return ("+" if value > 0 else "") + number(value, unit)
+
+
+def span(interval: tuple[float, float] | None, unit: str = "fraction") -> str:
+    """An interval in brackets, or nothing."""
+    if interval is None:
+        return ""
+    return f"[{number(interval[0], unit)}, {number(interval[1], unit)}]"
+
+
+def against(value: float | None, limit: float, unit: str = "fraction") -> tuple[str, str]:
+    """A value and its limit, with as many decimals as it takes to tell them apart."""
+    if value is None:
+        return NO_VALUE, number(limit, unit)
+    if value != limit:
+        for decimals in range(3, 16):
+            texts = _decimals(value, unit, decimals), _decimals(limit, unit, decimals)
+            if texts[0] != texts[1]:
+                return texts
+    return number(value, unit), number(limit, unit)
+
+
+def words(name: str) -> str:
+    """A name from the code as words: "ground_truths" as "ground truths"."""
+    return plain(name.replace("_", " "))
+
+
+def parameter(value: Scalar | Sequence[Scalar]) -> str:
+    """A parameter's value, long lists by their ends and length."""
+    if isinstance(value, str):
+        return plain(value, 40)
+    if isinstance(value, Sequence):
+        if len(value) > 4:
+            return f"{parameter(value[0])}…{parameter(value[-1])} ({len(value)})"
+        return ", ".join(parameter(item) for item in value)
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return f"{value:g}"

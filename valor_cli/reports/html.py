@@ -1,0 +1,127 @@
+"""A run in; one self-contained HTML page out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+from valor_cli.reports.curves import PLOT, curves
+from valor_cli.reports.digest import Cell, Digest, Grid, Line, Measure, digest
+from valor_cli.reports.digest import worst_first as by_worst
+from valor_cli.reports.formatting import number, plain, span
+from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
+from valor_cli.results import RunInfo, RunResult
+
+SLICE_MEASURES = 4
+"""Headline measures shown for each slice."""
+
+CELLS = 25_000
+"""Cells of the label table at most, about 1.5 MB; the page says how many labels it left out."""
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
+
+
+def to_html(result: RunResult) -> str:
+    """The page: nothing in it is fetched, and every word from the data is escaped."""
+    script = _file("report.js")
+    told = digest(result)
+    drawn = curves(result)
+    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return page.from_string(_file("report.html.j2")).render(
+        told=told,
+        verdict=told.verdict,
+        marks=_MARKS,
+        css=Markup(_file("report.css")),  # noqa: S704 - a file of this package
+        script=Markup(script),  # noqa: S704 - a file of this package
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        board=leaderboard(told),
+        ranked=ranked(told),
+        bars=any(cell.interval for cell in _cells(told.headline)),
+        labels=_table(told.labels, _bounded(told), told),
+        slices=_slices(told),
+        curves=drawn,
+        curve_data=Markup(drawn.data),  # noqa: S704 - numbers alone, see Curves.data
+        plot=PLOT,
+        ticks=_ticks(),
+        warnings=[plain(warning, 600) for warning in result.warnings],
+        run=_run(result.run),
+        config=result.run.config if "\n" in result.run.config else "",
+        packages=[(plain(k), plain(v)) for k, v in result.run.packages.items()],
+        inputs=[
+            (plain(file.path, 200), f"{file.rows:,}", f"{file.skipped:,}", plain(file.sha256))
+            for file in result.run.inputs
+        ],
+    )
+
+
+def _file(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _cells(grid: Grid) -> Iterable[Cell]:
+    return (cell for line in grid.lines for cells in line.cells for cell in cells)
+
+
+def _bounded(told: Digest) -> Sequence[Line]:
+    width = len(told.labels.measures) * len(told.models)
+    return told.labels.lines[: CELLS // max(width, 1)]
+
+
+def _slices(told: Digest) -> dict[str, Any]:
+    few = slice(SLICE_MEASURES)
+    lines = tuple(Line(line.name, line.n, line.cells[few]) for line in by_worst(told.slices))
+    return _table(Grid(told.slices.measures[few], lines), lines, told, intervals=True)
+
+
+def _table(
+    grid: Grid, lines: Sequence[Line], told: Digest, *, intervals: bool = False
+) -> dict[str, Any]:
+    """Labels or slices: headings, and rows whose numbers are ready HTML."""
+    measures = [measure for measure in grid.measures for _ in told.models]
+    rows = []
+    for line in lines:
+        cells = [cell for cells in line.cells for cell in cells]
+        numbers = "".join(map(_td, cells, measures, [intervals] * len(cells)))
+        ready = Markup(numbers)  # noqa: S704 - _td escapes what comes from the data
+        rows.append((breakable(line.name), number(line.n, "count"), ready))
+    return {"headings": [heading(measure) for measure in grid.measures], "rows": rows}
+
+
+def _td(cell: Cell, measure: Measure, intervals: bool) -> str:
+    if cell.value is None:
+        return f'<td class="na" title="{escape(cell.undefined or "no value")}">–</td>'
+    text = number(cell.value, measure.unit)
+    if cell.best:
+        text = f"<b>{text}</b>"
+    if intervals and cell.interval:
+        text += f" <small>{span(cell.interval, measure.unit)}</small>"
+    reason = f' title="{escape(cell.undefined)}"' if cell.undefined else ""
+    if intervals or measure.unit != "fraction" or not 0 <= cell.value <= 1:
+        return f"<td{reason}>{text}</td>"
+    return f'<td class="bar"{reason} style="--v:{cell.value:.3g}">{text}</td>'
+
+
+def _ticks() -> list[tuple[str, float, float]]:
+    """Gridlines every 0.2: their text and where they stand across and down."""
+    left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
+    return [(f"{i / 5:.1f}", left + w * i / 5, top + h * (1 - i / 5)) for i in range(6)]
+
+
+def _run(run: RunInfo) -> list[tuple[str, str]]:
+    facts = [
+        ("valor", run.valor_version),
+        ("Started", run.started_at),
+        ("Duration", f"{run.duration_s:.2f} s"),
+        ("Command", run.command),
+        ("Config sha256", run.config_sha256),
+    ]
+    if "\n" not in run.config:
+        facts.insert(4, ("Config", run.config))
+    return [(name, plain(text, 600)) for name, text in facts]

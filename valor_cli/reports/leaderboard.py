@@ -1,0 +1,101 @@
+"""Headline values in; the HTML leaderboard's cells and bars out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from valor_cli.reports.digest import Cell, Digest, Measure, difference, ranking
+from valor_cli.reports.formatting import number, signed, span
+
+STRIP = 180
+"""Width of a strip of bars in its own units."""
+
+SIDE_BY_SIDE = 4
+"""Models shown as columns at most; more become rows, best first."""
+
+_ARROWS = {"higher": "↑", "lower": "↓", None: ""}
+
+
+def breakable(name: str) -> Markup:
+    """A name that may wrap after its underscores and equals signs."""
+    text = str(escape(name)).replace("_", "_<wbr>").replace("=", "=<wbr>")
+    return Markup(text)  # noqa: S704 - escaped just before
+
+
+def heading(measure: Measure) -> Markup:
+    """A measure's name with the parameters that set it apart."""
+    detail = Markup(" <small>{}</small>").format(breakable(measure.detail))
+    return breakable(measure.name) + (detail if measure.detail else "")
+
+
+def leaderboard(told: Digest) -> list[dict[str, Any]]:
+    """A row per headline measure: its values, their difference, and the strip that draws them."""
+    rows = []
+    lines = told.headline.lines[0].cells if told.headline.lines else ()
+    for measure, cells in zip(told.headline.measures, lines, strict=True):
+        change = difference(cells)
+        better = None
+        if change and measure.direction:
+            better = (change > 0) == (measure.direction == "higher")
+        rows.append(
+            {
+                "heading": heading(measure),
+                "direction": _ARROWS[measure.direction],
+                "better": measure.direction,
+                "cells": [_shown(cell, measure) for cell in cells],
+                "change": signed(change, measure.unit),
+                "trend": {True: "up", False: "down", None: ""}[better],
+                "strip": _strip(cells, _ends(cells, measure)),
+            }
+        )
+    return rows
+
+
+def ranked(told: Digest) -> list[dict[str, Any]]:
+    """A row per model, best first, when there are too many to stand side by side."""
+    if len(told.models) <= SIDE_BY_SIDE or not told.headline.lines:
+        return []
+    pairs = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))
+    ends = [_ends(cells, measure) for measure, cells in pairs]
+    rows = []
+    for model in ranking(told.headline, len(told.models)):
+        cells = [
+            (*_shown(cells[model], measure), _strip([cells[model]], end, model))
+            for (measure, cells), end in zip(pairs, ends, strict=True)
+        ]
+        rows.append({"model": told.models[model], "index": model, "cells": cells})
+    return rows
+
+
+def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str]:
+    value, interval = number(cell.value, measure.unit), span(cell.interval, measure.unit)
+    return value, interval, cell.best, cell.undefined or ""
+
+
+def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:
+    """Where a measure's bars begin and end: at zero; fractions on the whole way from 0 to 1."""
+    points = [cell.value for cell in cells if cell.value is not None]
+    points += [end for cell in cells for end in cell.interval or ()]
+    return min([0.0, *points]), max([1.0 if measure.unit == "fraction" else 0.0, *points])
+
+
+def _strip(cells: Sequence[Cell], ends: tuple[float, float], first: int = 0) -> dict[str, Any]:
+    """Bars from zero with whiskers, one below the other, coloured from model `first` on."""
+    low, high = ends
+    scale = STRIP / (high - low or 1.0)
+    zero = -low * scale
+    step = 12
+    bars, whiskers = [], []
+    for index, cell in enumerate(cells):
+        y = index * step + 2
+        if cell.value is not None:
+            x = (cell.value - low) * scale
+            color = (first + index) % 6
+            bars.append((color, f"{min(x, zero):.1f}", y, f"{abs(x - zero):.1f}"))
+        if cell.interval:
+            a, b = ((end - low) * scale for end in cell.interval)
+            whiskers.append(f"M{a:.1f} {y + 1}v6M{b:.1f} {y + 1}v6M{a:.1f} {y + 4}H{b:.1f}")
+    return {"height": step * len(cells), "bars": bars, "whiskers": "".join(whiskers)}

@@ -1,0 +1,163 @@
+"""A run in; a Markdown report that reads well in a pull request out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from valor_cli.reports.digest import Cell, Digest, Grid, Measure, difference, digest, worst_first
+from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.results import RunInfo, RunResult
+
+LABELS = 500
+SLICES = 50
+"""Lines shown in full: GitHub cuts a comment at 65,536 characters."""
+
+_MARKS = {"passed": "✓ passed", "failed": "✗ **failed**", "not checked": "? not checked"}
+_MENTION = re.compile(r"(?<!\w)@")
+_SPECIAL = re.compile(r"([\\`*{}\[\]|~#$!]|(?<![^\W_])_|_(?![^\W_]))")
+
+
+def to_markdown(result: RunResult) -> str:
+    """The report; every word from the data is escaped."""
+    told = digest(result)
+    sections = [
+        _verdict(told),
+        _headline(told),
+        _gates(told),
+        _slices(told),
+        _warnings(result.warnings, told),
+        _labels(told),
+        _run(result.run),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Foreign text that shows as itself in GitHub's Markdown: no markup, links or mentions."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\1", text)
+    text = _MENTION.sub("@&#8203;", text)
+    return text.replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _verdict(told: Digest) -> Iterator[str]:
+    yield f"## {told.verdict.symbol} {told.verdict.word} · {told.verdict.detail}"
+    yield ""
+    yield f"**{escaped(told.task)}** · " + " · ".join(map(escaped, told.scope))
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "|".join([":--"] * left + ["--:"] * (len(headings) - left)) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _value(cell: Cell, measure: Measure) -> str:
+    text = number(cell.value, measure.unit)
+    text = f"**{text}**" if cell.best else text
+    return f"{text} {span(cell.interval, measure.unit)}".rstrip()
+
+
+def _headline(told: Digest) -> Iterator[str]:
+    if not told.headline.measures:
+        return
+    pair = ["difference"] if len(told.models) == 2 else []
+    rows = []
+    for measure, cells in zip(told.headline.measures, told.headline.lines[0].cells, strict=True):
+        change = [signed(difference(cells), measure.unit)] if pair else []
+        values = [_value(cell, measure) for cell in cells]
+        rows.append([escaped(str(measure)), *values, *change])
+    yield from _table(["", *map(escaped, told.models), *pair], rows)
+
+
+def _gates(told: Digest) -> Iterator[str]:
+    if not told.gates:
+        return
+    many = len(told.models) > 1
+    rows = []
+    for gate in told.gates:
+        subject = escaped(f"{gate.subject} · {gate.where}" if gate.where else gate.subject)
+        model = [escaped(gate.model)] if many else []
+        cells = [gate.rule, gate.value, escaped(gate.reason)]
+        rows.append([_MARKS[gate.status], subject, *model, *cells])
+    yield "### Gates"
+    yield ""
+    headings = ["status", "metric", *(["model"] if many else []), "rule", "value", "reason"]
+    yield from _table(headings, rows, left=len(headings))
+
+
+def _lines(grid: Grid, told: Digest, first: str, most: int) -> Iterator[str]:
+    """Labels or slices: a column per measure and model."""
+    many = len(told.models) > 1
+    headings = [
+        f"{escaped(str(measure))}<br>{escaped(model)}" if many else escaped(str(measure))
+        for measure in grid.measures
+        for model in told.models
+    ]
+    rows = []
+    for line in grid.lines[:most]:
+        pairs = zip(line.cells, grid.measures, strict=True)
+        values = [_value(cell, measure) for cells, measure in pairs for cell in cells]
+        rows.append([escaped(line.name), number(line.n, "count"), *values])
+    yield from _table([first, told.n_name, *headings], rows)
+    if len(grid.lines) > most:
+        yield ""
+        yield f"… and {len(grid.lines) - most:,} more."
+
+
+def _slices(told: Digest) -> Iterator[str]:
+    if not told.slices.lines:
+        return
+    yield "### Slices, worst first"
+    yield ""
+    few = slice(3)
+    lines = tuple(
+        type(line)(line.name, line.n, line.cells[few]) for line in worst_first(told.slices)
+    )
+    yield from _lines(Grid(told.slices.measures[few], lines), told, "slice", SLICES)
+
+
+def _labels(told: Digest) -> Iterator[str]:
+    if not told.labels.lines:
+        return
+    yield f"<details><summary>Labels ({len(told.labels.lines):,})</summary>"
+    yield ""
+    yield from _lines(told.labels, told, "label", LABELS)
+    yield ""
+    yield "</details>"
+
+
+def _warnings(warnings: Sequence[str], told: Digest) -> Iterator[str]:
+    notes = [f"- {escaped(plain(warning, 400))}" for warning in warnings]
+    notes += [f"- No predictions for labels of {escaped(line)}" for line in told.missing]
+    notes += [f"- No ground truth for labels of {escaped(line)}" for line in told.ignored]
+    if notes:
+        yield "### Warnings"
+        yield ""
+        yield from notes
+
+
+def _run(run: RunInfo) -> Iterator[str]:
+    yield "<details><summary>Run</summary>"
+    yield ""
+    facts = {
+        "valor": run.valor_version,
+        "started": run.started_at,
+        "duration": f"{run.duration_s:.2f} s",
+        "command": run.command,
+        "config": run.config,
+        "config sha256": run.config_sha256,
+        **run.packages,
+    }
+    named = [[escaped(plain(k)), escaped(plain(v, 400))] for k, v in facts.items()]
+    yield from _table(["", ""], named, left=2)
+    yield ""
+    inputs = [
+        [escaped(plain(file.path, 200)), f"{file.rows:,}", f"{file.skipped:,}", file.sha256[:12]]
+        for file in run.inputs
+    ]
+    yield from _table(["input", "rows", "skipped", "sha256"], inputs)
+    yield ""
+    yield "</details>"

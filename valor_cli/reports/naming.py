@@ -1,0 +1,49 @@
+"""Parameters of a run's rows in; the words that tell one measure from its siblings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from valor_cli.reports.formatting import parameter, plain
+from valor_cli.results import Parameters
+
+
+class Names:
+    """How each measure of a run is called: parameters are named where siblings differ in them."""
+
+    def __init__(self, sets: Iterable[tuple[str, Parameters]]) -> None:
+        self._frozen: dict[int, tuple[tuple[str, object], ...]] = {}
+        seen: dict[str, dict[tuple[tuple[str, object], ...], None]] = {}
+        for metric, parameters in sets:
+            seen.setdefault(metric, {})[self.frozen(parameters)] = None
+        self._varying = {metric: _varying(list(kinds)) for metric, kinds in seen.items()}
+
+    def frozen(self, parameters: Parameters) -> tuple[tuple[str, object], ...]:
+        """Parameters as a key; remembered, since a metric's rows share the mapping."""
+        key = self._frozen.get(id(parameters))
+        if key is None:
+            key = tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
+            self._frozen[id(parameters)] = key
+        return key
+
+    def detail(self, metric: str, parameters: Parameters) -> str:
+        """The parameters that tell this measure from the metric's others."""
+        varying = self._varying.get(metric, frozenset())
+        return ", ".join(
+            f"{plain(name, 40)}={parameter(value)}"
+            for name, value in parameters.items()
+            if name in varying
+        )
+
+
+def _hashable(value: object) -> object:
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+
+
+def _varying(kinds: Sequence[tuple[tuple[str, object], ...]]) -> frozenset[str]:
+    names = {name for kind in kinds for name, _ in kind}
+    tables = [dict(kind) for kind in kinds]
+    missing = object()
+    return frozenset(
+        name for name in names if len({table.get(name, missing) for table in tables}) > 1
+    )

@@ -1,0 +1,206 @@
+"""A run in, the bytes of results.json out; and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.reports.schema import ORDER, misfits, results_schema
+from valor_cli.results import (
+    SCHEMA_VERSION,
+    CurveResult,
+    GateResult,
+    InputFile,
+    MetricResult,
+    RunInfo,
+    RunResult,
+)
+
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
+_NEXT = "evaluate again, or read it with the valor that wrote it"
+_RECORDS = ("metrics", "curves", "gates", "warnings", "primary")
+
+
+def to_json(result: RunResult) -> bytes:
+    """The file: a key per line, and a row per line where there are rows.
+
+    Raises:
+        ValueError: A number is NaN or infinite, which JSON does not have.
+    """
+    _refuse_nan(result)
+    document = {name: getattr(result, name, []) for name in ORDER}
+    document |= {"schema_version": SCHEMA_VERSION, "run": _run(result.run)}
+    lines = [_dumps(name) + b": " + _value(name, value) for name, value in document.items()]
+    return b"{\n  " + b",\n  ".join(lines) + b"\n}\n"
+
+
+def from_json(content: bytes, path: str | Path) -> RunResult:
+    """The run that `to_json` wrote. Sequences come back as tuples.
+
+    Args:
+        content: The file's bytes.
+        path: Where they were read, for messages.
+
+    Raises:
+        DataError: Not JSON, another schema version, or a row that does not fit.
+    """
+    document = _loads(content, path)
+    found = list(misfits(document, results_schema()))
+    problems = [
+        Problem(f"{path}: {place}", message) for place, message in found or _disagreements(document)
+    ]
+    if problems:
+        raise DataError(problems[:LISTED], total=len(problems), hint=_NEXT)
+    return _result(document)
+
+
+def _run(run: RunInfo) -> dict[str, Any]:
+    """The `run` block; no judge or other model takes part in a run yet."""
+    names = ("valor_version", "started_at", "duration_s", "command", "config", "config_sha256")
+    return {
+        **{name: getattr(run, name) for name in names},
+        "inputs": run.inputs,
+        "models_used": [],
+        "calls": 0,
+        "tokens": {},
+        "cost_usd": None,
+        "packages": run.packages,
+    }
+
+
+def _value(name: str, value: Any) -> bytes:
+    if name == "run":
+        parts = [_dumps(key) + b": " + _value(key, part) for key, part in value.items()]
+        return b"{\n    " + b",\n    ".join(parts) + b"\n  }"
+    if name in _RECORDS and value:
+        return b"[\n    " + b",\n    ".join(map(_dumps, value)) + b"\n  ]"
+    return _dumps(value)
+
+
+def _dumps(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, default=_default, option=_OPTIONS)
+    except TypeError as error:
+        # File names that are not UTF-8 carry lone surrogates, which JSON cannot hold.
+        if "surrogates" not in str(error):
+            raise
+        import json
+
+        text = json.dumps(value, ensure_ascii=False, default=_default)
+        return orjson.dumps(orjson.loads(text.encode("utf-8", "replace")))
+
+
+def _default(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _refuse_nan(result: RunResult) -> None:
+    """Stop at a stray NaN: orjson would write null, which says "undefined" and gives no reason."""
+    for index, row in enumerate(result.metrics):
+        numbers = (row.value, *(row.interval or ()), *row.parameters.values())
+        if not _finite(numbers):
+            raise ValueError(f"metrics.{index} ({row.metric} {row.output}): NaN or infinity")
+    for index, curve in enumerate(result.curves):
+        for name, column in curve.points.items():
+            if not all(map(isfinite, filter(None, column))):
+                raise ValueError(f"curves.{index}.points.{name} ({curve.metric}): NaN or infinity")
+        if not _finite(curve.parameters.values()):
+            raise ValueError(f"curves.{index}.parameters ({curve.metric}): NaN or infinity")
+    for index, gate in enumerate(result.gates):
+        if not _finite((gate.value, gate.limit, *gate.parameters.values())):
+            raise ValueError(f"gates.{index} ({gate.metric}): NaN or infinity")
+    if not isfinite(result.run.duration_s):
+        raise ValueError("run.duration_s: NaN or infinity")
+
+
+def _finite(values: Iterable[object]) -> bool:
+    for value in values:
+        if isinstance(value, float):
+            if not isfinite(value):
+                return False
+        elif isinstance(value, list | tuple) and not _finite(value):
+            return False
+    return True
+
+
+def _loads(content: bytes, path: str | Path) -> dict[str, Any]:
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        place = f"{path}:{error.lineno}:{error.colno}"
+        raise DataError(Problem(place, f"not JSON: {error.msg}"), hint=_NEXT) from None
+    if not isinstance(document, dict) or "schema_version" not in document:
+        message = "not a results.json of valor: it has no schema_version"
+        raise DataError(Problem(str(path), message), hint="name a results.json, or its folder")
+    version = document["schema_version"]
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        message = f"schema version {version!r:.40}; this valor reads {SCHEMA_VERSION}"
+        raise DataError(Problem(f"{path}: schema_version", message), hint=_NEXT)
+    return document
+
+
+def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a schema cannot say: columns of one length, rows of models that exist."""
+    models = set(document["models"])
+    found = [
+        (f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models")
+        for kind in ("metrics", "curves")
+        for index, row in enumerate(document[kind])
+        if row["model"] not in models
+    ]
+    for index, curve in enumerate(document["curves"]):
+        if len({len(column) for column in curve["points"].values()}) > 1:
+            found.append((f"curves.{index}.points", "columns of different lengths"))
+    return found
+
+
+def _result(document: Mapping[str, Any]) -> RunResult:
+    run = document["run"]
+    return RunResult(
+        task=document["task"],
+        models=tuple(document["models"]),
+        primary=_frozen(document["primary"]),
+        data=document["data"],
+        run=RunInfo(
+            **{name: run[name] for name in RunInfo.__slots__ if name != "inputs"},
+            inputs=tuple(InputFile(**file) for file in run["inputs"]),
+        ),
+        metrics=tuple(
+            MetricResult(**row | {name: _frozen(row[name]) for name in ("interval", "parameters")})
+            for row in document["metrics"]
+        ),
+        curves=tuple(
+            CurveResult(**row | {name: _frozen(row[name]) for name in ("parameters", "points")})
+            for row in document["curves"]
+        ),
+        gates=tuple(
+            GateResult(**row | {"parameters": _frozen(row["parameters"])})
+            for row in document["gates"]
+        ),
+        warnings=tuple(document["warnings"]),
+        missing_prediction_labels=_frozen(document["missing_prediction_labels"]),
+        ignored_prediction_labels=_frozen(document["ignored_prediction_labels"]),
+    )
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, two levels deep: no deeper ones stand in the file."""
+    if isinstance(value, list):
+        return tuple(tuple(item) if isinstance(item, list) else item for item in value)
+    if isinstance(value, dict):
+        return {
+            name: tuple(item) if isinstance(item, list) else item for name, item in value.items()
+        }
+    return value

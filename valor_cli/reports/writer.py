@@ -1,0 +1,66 @@
+"""A run, a folder and names of formats in; the report files out, all of them or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
+from valor_cli.results import RunResult
+
+FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
+"""The file each format is written to."""
+
+
+def write_reports(result: RunResult, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Write the formats asked for into `out`, in the order asked.
+
+    Every file is rendered, then written beside its place, then renamed: whatever stood there
+    stays whole until its successor is.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        DataError: The folder or a file cannot be written; nothing of ours is left behind.
+    """
+    renderers = {name: _renderer(name) for name in dict.fromkeys(formats)}
+    rendered = {FILES[name]: render(result) for name, render in renderers.items()}
+    waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in rendered}
+    at = out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for target, content in zip(waiting, rendered.values(), strict=True):
+            at = target
+            if target.is_dir():
+                raise IsADirectoryError(None, "a folder stands where the file goes")
+            waiting[target].write_bytes(content)
+        for at, temporary in waiting.items():
+            os.replace(temporary, at)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        hint = "name another folder with --out DIR"
+        raise DataError(Problem(str(at), message), hint=hint) from error
+    finally:
+        for temporary in waiting.values():
+            with contextlib.suppress(OSError):  # renamed, or never written
+                temporary.unlink()
+    return list(waiting)
+
+
+def _renderer(name: str) -> Callable[[RunResult], bytes]:
+    """A format's renderer, imported on use: a run that writes JSON alone needs no Jinja."""
+    if name == "json":
+        from valor_cli.reports.results_json import to_json
+
+        return to_json
+    if name == "markdown":
+        from valor_cli.reports.markdown import to_markdown
+
+        return lambda result: to_markdown(result).encode()
+    if name == "html":
+        from valor_cli.reports.html import to_html
+
+        return lambda result: to_html(result).encode()
+    message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
+    raise UnknownNameError(Problem("formats", message), hint=f"formats: {', '.join(FILES)}")
