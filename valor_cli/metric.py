@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, Protocol, Self, TypeVar, get_type_hints
 
@@ -93,8 +93,8 @@ class Evidence(Protocol):
     def select(self, units: NDArray[np.bool_]) -> Self:
         """The evidence of those units alone, by a mask over all units."""
 
-    def resample(self, weights: NDArray[np.int64]) -> Self:
-        """The evidence in which unit i stands weights[i] times."""
+    def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
+        """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
 
 
 class Dataset(Protocol):

@@ -294,8 +294,7 @@ def test_an_interrupt_leaves_nothing_half_written(
 def test_a_closed_pipe_ends_quietly(project: Path) -> None:
     command = f"{sys.executable} -m valor_cli evaluate run.yaml --out - | head -c 10"
     done = subprocess.run(
-        command,
-        shell=True,
+        ["sh", "-c", command],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,9 +79,7 @@ def test_ranked_is_a_stable_sort(wide: bool, table: list[tuple[int, float, int]]
     cells = [(label[at], image[at]) for at in order.tolist()]
     assert cells == sorted(cells)
     assert len(starts) == len(set(cells)) + 1
-    assert all(
-        len(set(cells[low:high])) == 1 for low, high in zip(starts[:-1], starts[1:], strict=True)
-    )
+    assert all(len(set(cells[low:high])) == 1 for low, high in pairwise(starts.tolist()))
 
 
 def test_ranked_within_an_image_by_a_given_order() -> None:

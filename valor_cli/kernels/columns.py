@@ -35,6 +35,27 @@ def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray
     return np.asarray(np.divide(part, whole, out=np.full(shape, float(instead)), where=whole != 0))
 
 
+def tallies(
+    values: Ints, length: int, weights: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """How often each of 0 … length - 1 stands in `values`, or the sum of its weights.
+
+    Args:
+        values: (n,) whole numbers.
+        length: How many there are to tally.
+        weights: (replicas, n); None for 1 each.
+
+    Returns:
+        (replicas, length); a single row without weights.
+    """
+    if weights is None:
+        return np.bincount(values, minlength=length)[None]
+    offset = np.arange(len(weights))[:, None] * length
+    # bincount adds weights as floats: exact for whole numbers below 2**53.
+    flat = np.bincount((values + offset).ravel(), weights.ravel(), len(weights) * length)
+    return flat.astype(np.int64).reshape(len(weights), length)
+
+
 def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
     """Where each value stands in sorted, distinct keys; -1 where it does not.
 

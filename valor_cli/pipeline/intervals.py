@@ -57,8 +57,9 @@ def _resampled(
 ) -> NDArray[np.float64]:
     """(resamples, values) of all calls, one after the other; NaN for no value."""
     calls, evidence, seed, first, last = task
-    rows = []
-    for number in range(first, last):
-        again = evidence.resample(resample_weights(evidence.unit_count, seed, number))
-        rows.append([value.value for call in calls for value in findings_of(call, again).values])
+    weights = [resample_weights(evidence.unit_count, seed, n) for n in range(first, last)]
+    rows = [
+        [value.value for call in calls for value in findings_of(call, again).values]
+        for again in evidence.resamples(np.array(weights))
+    ]
     return np.array(rows, np.float64)

@@ -41,11 +41,9 @@ def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int |
     for at, area in enumerate(AREAS):
         part = matches.within(area)
         for limit, most in enumerate((1, 10, 100)):
-            found = part.curves(COCO_IOUS, most)
-            assert np.array_equal(
-                bits(found.precision), reference.eval["precision"][..., at, limit]
-            )
-            assert np.array_equal(bits(found.score), reference.eval["scores"][..., at, limit])
+            precision, scores = part.precision(COCO_IOUS, most), part.scores(COCO_IOUS, most)
+            assert np.array_equal(bits(precision), reference.eval["precision"][..., at, limit])
+            assert np.array_equal(bits(scores), reference.eval["scores"][..., at, limit])
             recalls = bits(part.recalls(COCO_IOUS, most))
             assert np.array_equal(recalls, reference.eval["recall"][..., at, limit])
     values = {value.output: value.value for value in coco(matches).values}
@@ -59,8 +57,8 @@ def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int |
 def test_more_detections_than_the_limit() -> None:
     dataset = random_dataset(1, images=3, labels=3, per_image=400)
     reference = pycocotools(*coco_files(dataset))
-    found = match_detections(dataset, PLAN).curves(COCO_IOUS, 100)
-    assert np.array_equal(bits(found.precision), reference.eval["precision"][..., 0, 2])
+    found = match_detections(dataset, PLAN).precision(COCO_IOUS, 100)
+    assert np.array_equal(bits(found), reference.eval["precision"][..., 0, 2])
 
 
 def shards(dataset: DetectionDataset, count: int, seed: int) -> list[DetectionDataset]:
@@ -86,8 +84,8 @@ def test_shards_in_any_order_give_the_same_bits(count: int) -> None:
         merged = merge_matches(order)
         assert same(merged, whole)
         for area in AREAS:
-            mine, theirs = (part.within(area).curves(COCO_IOUS) for part in (merged, whole))
-            assert mine.precision.tobytes() == theirs.precision.tobytes()
+            mine, theirs = (part.within(area).precision(COCO_IOUS) for part in (merged, whole))
+            assert mine.tobytes() == theirs.tobytes()
             assert np.array_equal(
                 merged.within(area).ground_truth_count, whole.within(area).ground_truth_count
             )
@@ -113,21 +111,19 @@ def test_selecting_images_equals_evaluating_them_alone() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_resampling_equals_evaluating_copies_of_images(seed: int) -> None:
     dataset = random_dataset(seed, images=15, digits=None)
-    weights = np.random.default_rng(seed).integers(0, 4, 15)
-    copies = copied(dataset, weights)
-    whole, again = match_detections(copies, PLAN), match_detections(dataset, PLAN).resample(weights)
-    for area in AREAS:
-        one, two = whole.within(area), again.within(area)
-        assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
-        assert np.array_equal(
-            bits(one.curves(COCO_IOUS).precision), bits(two.curves(COCO_IOUS).precision)
-        )
-        assert np.array_equal(bits(one.curves(COCO_IOUS).score), bits(two.curves(COCO_IOUS).score))
-        assert np.array_equal(bits(one.recalls(COCO_IOUS, 1)), bits(two.recalls(COCO_IOUS, 1)))
-        for mine, theirs in zip(
-            one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True
-        ):
-            assert np.array_equal(mine, theirs)
+    weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
+    for number, again in enumerate(match_detections(dataset, PLAN).resamples(weights)):
+        whole = match_detections(copied(dataset, weights[number]), PLAN)
+        for area in AREAS:
+            one, two = whole.within(area), again.within(area)
+            assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
+            for mine, theirs in (
+                (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
+                (one.scores(COCO_IOUS), two.scores(COCO_IOUS)),
+                (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
+                *zip(one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True),
+            ):
+                assert np.array_equal(bits(mine), bits(theirs))
 
 
 def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
@@ -201,6 +197,6 @@ def test_no_images_no_boxes() -> None:
     dataset = random_dataset(0)
     nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
     matches = match_detections(nothing, PLAN)
-    assert np.isnan(matches.curves(COCO_IOUS).precision).all()
+    assert np.isnan(matches.precision(COCO_IOUS)).all()
     assert matches.counts(0.5, [0.5]).tp.tolist() == [[0] * 6]
     assert matches.unit_count == 0

@@ -115,11 +115,11 @@ def test_arrays_equal_pycocotools_bit_for_bit(name: str) -> None:
         at for at, number in enumerate(reference.params.catIds) if names[number] in matches.labels
     ]
     for at, area in enumerate(AREAS):
-        part = matches.within(area).curves(COCO_IOUS)
+        part = matches.within(area)
         precision = reference.eval["precision"][:, :, kept, at, 2]
-        assert np.array_equal(np.nan_to_num(part.precision, nan=-1), precision)
+        assert np.array_equal(np.nan_to_num(part.precision(COCO_IOUS), nan=-1), precision)
         scores = reference.eval["scores"][:, :, kept, at, 2]
-        assert np.array_equal(np.nan_to_num(part.score, nan=-1), scores)
+        assert np.array_equal(np.nan_to_num(part.scores(COCO_IOUS), nan=-1), scores)
     if not any(value is None for value in (v.value for v in coco(matches).values)):
         values = {value.output: value.value for value in coco(matches).values}
         assert [values[OUTPUTS[short]] for short in OUTPUTS] == reference.stats.tolist()

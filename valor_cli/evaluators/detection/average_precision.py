@@ -28,7 +28,7 @@ def average_precision(
     max_detections: MaxDetections = 100,
 ) -> Findings:
     """Area under the precision-recall curve of each label at each IoU threshold."""
-    precision = matches.curves(iou_thresholds, max_detections).precision
+    precision = matches.precision(iou_thresholds, max_detections)
     return Findings(
         [
             value
@@ -45,7 +45,7 @@ def average_precision_over_ious(
     max_detections: MaxDetections = 100,
 ) -> Findings:
     """Mean over IoU thresholds of the average precision of each label."""
-    precision = matches.curves(iou_thresholds, max_detections).precision
+    precision = matches.precision(iou_thresholds, max_detections)
     return Findings(per_label(matches, means_by_label(precision)))
 
 
@@ -56,7 +56,7 @@ def mean_average_precision(
     max_detections: MaxDetections = 100,
 ) -> Findings:
     """Mean over labels with ground truth of average precision, at each IoU threshold."""
-    precision = matches.curves(iou_thresholds, max_detections).precision
+    precision = matches.precision(iou_thresholds, max_detections)
     return Findings(
         [
             over_labels(matches, curve, at={"iou_threshold": iou})
@@ -72,7 +72,7 @@ def mean_average_precision_over_ious(
     max_detections: MaxDetections = 100,
 ) -> MetricValue:
     """Mean over labels with ground truth and over IoU thresholds of average precision."""
-    return over_labels(matches, matches.curves(iou_thresholds, max_detections).precision)
+    return over_labels(matches, matches.precision(iou_thresholds, max_detections))
 
 
 AVERAGE_PRECISION = Metric(

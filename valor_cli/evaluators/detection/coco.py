@@ -26,7 +26,7 @@ def coco(
     ground truth has no value, where pycocotools prints -1. In a slice by area the sizes are left
     out: there is only one.
     """
-    precision = matches.curves(iou_thresholds, MAX_DETECTIONS).precision
+    precision = matches.precision(iou_thresholds, MAX_DETECTIONS)
     values = [over_labels(matches, precision, output="AP")]
     for name, iou in (("AP50", 0.5), ("AP75", 0.75)):
         if iou in iou_thresholds:
@@ -37,7 +37,7 @@ def coco(
         values.append(over_labels(matches, recalls, output=f"AR@{limit}"))
     for area in areas if matches.area == "all" else ():
         part = matches.within(area)
-        precision = part.curves(iou_thresholds, MAX_DETECTIONS).precision
+        precision = part.precision(iou_thresholds, MAX_DETECTIONS)
         recalls = part.recalls(iou_thresholds, MAX_DETECTIONS)
         values.append(over_labels(part, precision, output=f"AP{area}"))
         values.append(over_labels(part, recalls, output=f"AR{area}"))

@@ -6,9 +6,9 @@ bits as one pass over all images.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
@@ -17,9 +17,17 @@ from pydantic import AfterValidator
 
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.kernels.boxes import overlapping_boxes
-from valor_cli.kernels.columns import grouped, positions_of, quotient, ranked, spread
-from valor_cli.kernels.matching import MATCHED, UNMATCHED, match
-from valor_cli.kernels.precision_recall import RECALLS, PrecisionRecall, Ranking, interpolate
+from valor_cli.kernels.columns import (
+    grouped,
+    positions_of,
+    quotient,
+    ranked,
+    spread,
+    tallies,
+)
+from valor_cli.kernels.matching import match
+from valor_cli.kernels.precision_recall import RECALLS, Interpolated, interpolate
+from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
 from valor_cli.metric import Call
 
 
@@ -34,6 +42,9 @@ MaxDetections = Annotated[int, Ge(1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """pycocotools' thresholds; 0.05 steps as linspace rounds them."""
+
+POINTS_AT_ONCE = 1 << 17
+"""Detections, or points of curves, of as many resamples as are computed together."""
 
 AREAS: Mapping[str, tuple[float, float]] = {
     "all": (0.0, 1e10),
@@ -91,7 +102,8 @@ class Matches:
         candidate: (c,) rows of the detections that overlap a ground truth of their label.
         codes: (areas, ious, c) UNMATCHED, MATCHED or IGNORED.
         area: The area range that metrics read.
-        weights: (units,) how often each image counts; None for once each.
+        weights: (replicas, units) how often each image counts; None for once each.
+        replica: The row of `weights` that metrics read.
     """
 
     plan: MatchingPlan
@@ -109,7 +121,10 @@ class Matches:
     codes: NDArray[np.uint8]
     area: str = "all"
     weights: NDArray[np.int64] | None = None
-    _curves: dict[object, PrecisionRecall] = field(default_factory=dict, repr=False)
+    replica: int = 0
+    # What was computed already: of the matches, and of the matches with these weights.
+    _orders: dict[object, HitOrder] = field(default_factory=dict, repr=False)
+    _known: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @property
     def unit_count(self) -> int:
@@ -118,11 +133,20 @@ class Matches:
 
     def within(self, area: str) -> Matches:
         """The same evidence, read for the objects of one area range."""
-        return replace(self, area=area, _curves={})
+        return replace(self, area=area)
 
-    def resample(self, weights: NDArray[np.int64]) -> Matches:
-        """The evidence in which image i stands weights[i] times."""
-        return replace(self, weights=weights, _curves={})
+    def resamples(self, weights: NDArray[np.int64]) -> Iterator[Matches]:
+        """The evidence in which image i stands weights[b, i] times, for each b.
+
+        Several are computed together, as many as fit the processor's cache.
+        """
+        points = len(self.plan.ious) * len(self.labels) * len(RECALLS)
+        at_once = max(POINTS_AT_ONCE // max(len(self.label), points, 1), 1)
+        for first in range(0, len(weights), at_once):
+            batch = weights[first : first + at_once]
+            known: dict[object, Any] = {}
+            for replica in range(len(batch)):
+                yield replace(self, weights=batch, replica=replica, _known=known)
 
     def select(self, units: NDArray[np.bool_]) -> Matches:
         """The evidence of some images alone."""
@@ -142,20 +166,14 @@ class Matches:
             outside=self.outside[:, rows],
             candidate=(np.cumsum(rows) - 1)[self.candidate[kept]],
             codes=self.codes[:, :, kept],
-            _curves={},
+            _orders={},
+            _known={},
         )
 
     @property
     def ground_truth_count(self) -> NDArray[np.int64]:
         """(labels,) ground truths that count in the area range."""
-        counted = ~self.gt_ignored[self._area]
-        weights = None if self.weights is None else self.weights[self.gt_image[counted]]
-        return _tally(self.gt_label[counted], len(self.labels), weights)
-
-    @property
-    def detection_count(self) -> NDArray[np.int64]:
-        """(labels,) all detections, also those that are ignored."""
-        return self._per_label(np.arange(len(self.label)))
+        return np.asarray(self._ground_truth_counts()[self.replica])
 
     def counts(
         self,
@@ -171,26 +189,52 @@ class Matches:
             max_detections: The best so many per image and label; None for all.
         """
         levels = np.unique(np.asarray(score_thresholds, np.float64))
-        hit, miss = self._outcomes([iou_threshold])
-        wrong = self._never_right()
-        wrong[self.candidate[miss[0]]] = True
-        right = np.zeros(len(self.label), bool)
-        right[self.candidate[hit[0]]] = True
-        tp, fp = (
-            self._at_least(levels, rows & self._kept(max_detections)) for rows in (right, wrong)
-        )
+        key = (self.area, "counts", iou_threshold, levels.tobytes(), max_detections)
+        if key not in self._known:
+            order = self._order([iou_threshold], max_detections)
+            # Counted ones are right or wrong; corrections say who is counted against the rule.
+            tp = self._at_least(levels, order.rows)
+            counted = self._at_least(levels, np.flatnonzero(order.countable))
+            for sign in (1, -1):
+                counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
+            self._known[key] = tp, counted - tp
+        tp, fp = (part[self.replica] for part in self._known[key])
         chosen = np.searchsorted(levels, score_thresholds)
         return Counts(tp[chosen], fp[chosen], self.ground_truth_count - tp[chosen])
 
-    def curves(
+    def precision(
         self, iou_thresholds: Sequence[float], max_detections: int | None = 100
-    ) -> PrecisionRecall:
-        """Precision and score at 101 recalls, at each IoU threshold and label."""
-        key = (tuple(iou_thresholds), max_detections)
-        if key not in self._curves:
-            ranking = self._ranking(iou_thresholds, max_detections)
-            self._curves[key] = interpolate(ranking, self.ground_truth_count, RECALLS)
-        return self._curves[key]
+    ) -> NDArray[np.float64]:
+        """(ious, 101, labels) interpolated precision at each recall; NaN without ground truth."""
+        key = (self.area, "precision", tuple(iou_thresholds), max_detections)
+        if key not in self._known:
+            precision = self._interpolated(iou_thresholds, max_detections).precision
+            shape = (-1, len(iou_thresholds), len(self.labels), len(RECALLS))
+            # In the reference's order of axes, for its sums to be added in the same order.
+            self._known[key] = np.ascontiguousarray(precision.reshape(shape).swapaxes(2, 3))
+        return np.asarray(self._known[key][self.replica])
+
+    def scores(
+        self, iou_thresholds: Sequence[float], max_detections: int | None = 100
+    ) -> NDArray[np.float64]:
+        """(ious, 101, labels) the score that reaches each recall, 0 where none does.
+
+        NaN for labels without ground truth.
+        """
+        found = self._interpolated(iou_thresholds, max_detections)
+        rows = self._order(iou_thresholds, max_detections).rows
+        replicas = 1 if self.weights is None else len(self.weights)
+        reached = np.append(np.tile(self.score[rows], replicas), 0.0)[found.at]
+        shape = (replicas, len(iou_thresholds), len(self.labels), len(RECALLS))
+        scores = reached.reshape(shape)[self.replica].swapaxes(1, 2).copy()
+        # Recall 0 is reached by the first detection, right or wrong.
+        shown = slice(None)
+        if self.weights is not None:
+            shown = self.weights[self.replica, self.image] > 0
+        named, first = np.unique(self.label[shown], return_index=True)
+        scores[:, 0, named] = self.score[shown][first]
+        scores[:, :, self.ground_truth_count == 0] = np.nan
+        return np.asarray(scores)
 
     def recalls(
         self,
@@ -199,88 +243,67 @@ class Matches:
         score_threshold: float = -np.inf,
     ) -> NDArray[np.float64]:
         """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
-        hit, _ = self._outcomes(iou_thresholds)
-        use = self._kept(max_detections)[self.candidate]
-        use &= self.score[self.candidate] >= score_threshold
-        truths = self.ground_truth_count
-        found = np.array([self._per_label(self.candidate[row & use]) for row in hit])
-        return quotient(found, truths, np.nan)
+        key = (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold)
+        if key not in self._known:
+            order = self._order(iou_thresholds, max_detections)
+            high = self.score[order.rows] >= score_threshold
+            found = self._tallies(
+                order.segment[high], order.rows[high], len(iou_thresholds) * len(self.labels)
+            ).reshape(-1, len(iou_thresholds), len(self.labels))
+            self._known[key] = quotient(found, self._ground_truth_counts()[:, None], np.nan)
+        return np.asarray(self._known[key][self.replica])
 
-    def _per_label(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        weights = None if self.weights is None else self.weights[self.image[rows]]
-        return _tally(self.label[rows], len(self.labels), weights)
+    def _ground_truth_counts(self) -> NDArray[np.int64]:
+        """(replicas, labels)."""
+        key = (self.area, "ground truths")
+        if key not in self._known:
+            counted = ~self.gt_ignored[self.plan.areas.index(self.area)]
+            weights = None if self.weights is None else self.weights[:, self.gt_image[counted]]
+            self._known[key] = tallies(self.gt_label[counted], len(self.labels), weights)
+        return np.asarray(self._known[key])
 
-    @property
-    def _area(self) -> int:
-        return self.plan.areas.index(self.area)
+    def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        return None if self.weights is None else self.weights[:, self.image[rows]]
 
-    def _outcomes(
-        self, iou_thresholds: Sequence[float]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(ious, c) whether each candidate is a true positive, and whether a false one."""
-        area = self._area
-        codes = self.codes[area, [self.plan.ious.index(float(iou)) for iou in iou_thresholds]]
-        miss = (codes == UNMATCHED) & ~self.outside[area, self.candidate]
-        return np.asarray(codes == MATCHED), miss
+    def _tallies(
+        self, values: NDArray[np.int64], rows: NDArray[np.int64], length: int
+    ) -> NDArray[np.int64]:
+        """(replicas, length) how often each value stands beside detections that count."""
+        return tallies(values, length, self._weights_of(rows))
 
-    def _never_right(self) -> NDArray[np.bool_]:
-        """(n,) false positives at every threshold: no overlap, and inside the area range."""
-        wrong = ~self.outside[self._area]
-        wrong[self.candidate] = False
-        return wrong
-
-    def _kept(self, max_detections: int | None) -> NDArray[np.bool_]:
-        if max_detections is None:
-            return np.ones(len(self.rank), bool)
-        return np.asarray(self.rank < max_detections)
-
-    def _at_least(self, levels: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(levels, labels) how many of `rows` score at least each ascending level."""
-        some = np.flatnonzero(rows)
-        # bin i holds scores that reach i levels; the scores that reach level i or more follow.
-        reached = np.searchsorted(levels, self.score[some], side="right")
+    def _at_least(self, levels: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(replicas, levels, labels) how many of `rows` score at least each ascending level."""
+        # Bin i holds scores that reach i levels; those that reach level i are in the bins above.
+        reached = np.searchsorted(levels, self.score[rows], side="right")
         width = len(levels) + 1
-        weights = None if self.weights is None else self.weights[self.image[some]]
-        bins = _tally(self.label[some] * width + reached, len(self.labels) * width, weights)
-        below = bins.reshape(len(self.labels), width)[:, 1:]
-        return np.ascontiguousarray(below[:, ::-1].cumsum(axis=1)[:, ::-1].T)
+        bins = self._tallies(self.label[rows] * width + reached, rows, len(self.labels) * width)
+        above = bins.reshape(-1, len(self.labels), width)[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
+        return np.ascontiguousarray(above.swapaxes(1, 2))
 
-    def _ranking(self, iou_thresholds: Sequence[float], max_detections: int | None) -> Ranking:
-        """Running counts of each label at its candidates."""
-        hit, miss = self._outcomes(iou_thresholds)
-        kept = self._kept(max_detections)
-        weight = 1 if self.weights is None else self.weights[self.image]
-        always = (self._never_right() & kept) * weight
-        before = np.concatenate([[0], np.cumsum(always)])
-        use = (kept * weight)[self.candidate]
-        starts = np.searchsorted(self.label, np.arange(len(self.labels)))
-        label = self.label[self.candidate]
-        first = np.searchsorted(label, np.arange(len(self.labels)))
-        tp = _running(hit * use, first, label)
-        fp = _running(miss * use, first, label)
-        fp += before[self.candidate] - before[starts][label]
-        top = np.full(len(self.labels), np.nan)
-        shown = np.flatnonzero(kept if self.weights is None else kept & (weight > 0))
-        named, at = np.unique(self.label[shown], return_index=True)
-        top[named] = self.score[shown[at]]
-        return Ranking(label, self.score[self.candidate], tp, fp, hit & (use > 0), top)
+    def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
+        key = (self.area, tuple(iou_thresholds), max_detections)
+        if key not in self._orders:
+            area = self.plan.areas.index(self.area)
+            ious = [self.plan.ious.index(float(iou)) for iou in iou_thresholds]
+            kept = None if max_detections is None else self.rank < max_detections
+            self._orders[key] = order_hits(
+                self.label,
+                self.candidate,
+                self.codes[area, ious],
+                self.outside[area],
+                kept,
+                len(self.labels),
+            )
+        return self._orders[key]
 
-
-def _tally(
-    values: NDArray[np.int64], length: int, weights: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
-    """How often each of 0 … length - 1 stands in `values`, or the sum of its weights."""
-    # bincount adds weights as floats: exact for whole numbers below 2**53.
-    return np.bincount(values, weights, minlength=length).astype(np.int64)
-
-
-def _running(
-    amounts: NDArray[np.int64], first: NDArray[np.int64], label: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """(t, c) running sums that start anew at each label."""
-    total = np.cumsum(amounts, axis=1)
-    padded = np.concatenate([np.zeros((len(total), 1), np.int64), total], axis=1)
-    return np.asarray(total - padded[:, first][:, label])
+    def _interpolated(
+        self, iou_thresholds: Sequence[float], max_detections: int | None
+    ) -> Interpolated:
+        """Curves of all replicas, IoU thresholds and labels, in this order of segments."""
+        order = self._order(iou_thresholds, max_detections)
+        hits = running_hits(order, self.weights, self.image)
+        truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
+        return interpolate(hits, truths.ravel(), RECALLS)
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:

@@ -61,14 +61,15 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
 
 
 def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Findings:
-    curves = matches.curves([iou], max_detections)
+    precision = matches.precision([iou], max_detections)[0]
+    scores = matches.scores([iou], max_detections)[0]
     return Findings(
         curves=[
             MetricCurve(
                 {
                     "recall": RECALLS.tolist(),
-                    "precision": curves.precision[0, :, at].tolist(),
-                    "score": curves.score[0, :, at].tolist(),
+                    "precision": precision[:, at].tolist(),
+                    "score": scores[:, at].tolist(),
                 },
                 label=label,
             )
