@@ -28,20 +28,20 @@ def test_by_hand() -> None:
     ranking = [(True, 0.9), (False, 0.8), (True, 0.7)]
     found = interpolated([ranking], [2], [0, 0.5, 0.6, 1])
     # The reference's denominator, tp + fp + np.spacing(1), keeps 1 from being quite 1.
-    assert found.precision[0].tolist() == pytest.approx([1, 1, 2 / 3, 2 / 3], rel=1e-15)
+    assert found.precision[:, 0].tolist() == pytest.approx([1, 1, 2 / 3, 2 / 3], rel=1e-15)
     assert found.at.tolist() == [[0, 0, 1, 1]]
 
 
 def test_recall_never_reached_has_precision_zero() -> None:
     found = interpolated([[(True, 0.9)]], [2], [0.5, 0.51])
-    assert found.precision[0].tolist() == pytest.approx([1, 0], rel=1e-15)
+    assert found.precision[:, 0].tolist() == pytest.approx([1, 0], rel=1e-15)
     assert found.at.tolist() == [[0, -1]]
 
 
 def test_without_ground_truth_is_nan_and_without_detections_is_zero() -> None:
     found = interpolated([[(False, 0.9)], []], [0, 3], [0.0, 1.0])
-    assert np.isnan(found.precision[0]).all()
-    assert found.precision[1].tolist() == [0, 0]
+    assert np.isnan(found.precision[:, 0]).all()
+    assert found.precision[:, 1].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -60,7 +60,7 @@ def test_equals_the_obvious_loop(seed: int) -> None:
         if count:
             precision, score = interpolated_precision(part, count, RECALLS.tolist())
             # The reference adds np.spacing(1) to the denominator, the loop does not.
-            np.testing.assert_allclose(found.precision[at], precision, rtol=1e-15)
+            np.testing.assert_allclose(found.precision[:, at], precision, rtol=1e-15)
             reached = [0.0 if hit < 0 else scores[hit] for hit in found.at[at]]
             # Recall 0 is reached by any detection, which is for the caller to say.
             assert reached[1:] == score[1:]

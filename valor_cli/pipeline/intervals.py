@@ -33,10 +33,12 @@ def intervals(
     progress: Progress,
 ) -> list[list[tuple[float, float] | None]]:
     """For each call the interval of each of its values, in their order."""
+    counts = [len(findings_of(call, evidence).values) for call in calls]
     if not evidence.unit_count:
-        return [[None] * len(findings_of(call, evidence).values) for call in calls]
+        return [[None] * count for count in counts]
+    with_values = [call for call, count in zip(calls, counts, strict=True) if count]
     tasks = [
-        (calls, evidence, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
+        (with_values, evidence, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
         for first in range(0, resamples, RESAMPLES_AT_ONCE)
     ]
     parts: list[NDArray[np.float64]] = []
@@ -45,8 +47,7 @@ def intervals(
         progress("resampling", sum(map(len, parts)), resamples)
     found = percentile_intervals(np.concatenate(parts), level)
     by_call: list[list[tuple[float, float] | None]] = []
-    for call in calls:
-        count = len(findings_of(call, evidence).values)
+    for count in counts:
         by_call.append(found[:count])
         found = found[count:]
     return by_call

@@ -209,9 +209,9 @@ class Matches:
         key = (self.area, "precision", tuple(iou_thresholds), max_detections)
         if key not in self._known:
             precision = self._interpolated(iou_thresholds, max_detections).precision
-            shape = (-1, len(iou_thresholds), len(self.labels), len(RECALLS))
-            # In the reference's order of axes, for its sums to be added in the same order.
-            self._known[key] = np.ascontiguousarray(precision.reshape(shape).swapaxes(2, 3))
+            shape = (len(RECALLS), -1, len(iou_thresholds), len(self.labels))
+            # In the reference's order of axes, for sums to be added in the same order.
+            self._known[key] = np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
         return np.asarray(self._known[key][self.replica])
 
     def scores(

@@ -36,7 +36,7 @@ def precision(
     """True positives among the detections of each label, and the average over labels.
 
     A label without any detection at the threshold is 0/0 and follows `zero_division`; one
-    without ground truth has its precision reported and enters no average.
+    without ground truth has its precision reported, if it has detections, and enters no average.
     """
     tp, fp, fn = _counts(matches, iou_threshold, score_threshold, max_detections)
     ratios = _Ratios(tp, tp + fp, tp + fp > 0, tp + fn, zero_division)
@@ -113,7 +113,7 @@ def _findings(
         ratios.truths.tolist(),
         strict=True,
     ):
-        if needs_truth and not n:
+        if not n and (needs_truth or not defined):
             values.append(MetricValue(None, NO_GROUND_TRUTH, label=label, n=n))
         else:
             why = None if defined else NO_PREDICTIONS

@@ -1,0 +1,135 @@
+"""Box detection against its peers: whole processes, in rotation, medians and ratios.
+
+    python -m venv peers && peers/bin/pip install -r benchmarks/requirements.txt
+    python benchmarks/detection.py --peers peers/bin/python
+
+Every command runs from start to exit, imports included; one round warms up and is not counted.
+Rounds go A B C A B C …, so that a machine that slows down slows all alike: the CPU ratios are the
+figures to trust.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+VALOR = "valor"
+OUTPUTS = (
+    *("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge"),
+    *("AR@1", "AR@10", "AR@100", "ARsmall", "ARmedium", "ARlarge"),
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run cost."""
+
+    cpu_s: float
+    wall_s: float
+    peak_mib: float
+
+
+def main() -> None:
+    """Make the data, run the rotation, print the table."""
+    options = _options()
+    for size in options.sizes:
+        folder = options.data / size
+        if not (folder / "dt.json").exists():
+            make = [sys.executable, str(HERE / "make_coco.py"), str(folder), "--size", size]
+            subprocess.run(make, check=True)
+        (folder / "run.yaml").write_text(
+            "task: object_detection\n"
+            "data: {ground_truth: gt.json, predictions: dt.json}\n"
+            "report: {out: report}\n"
+        )
+        commands = _commands(options, folder)
+        print(f"\n{size}: {options.rounds} rounds")
+        _table(_rotate(commands, options.rounds))
+        if options.peers:
+            _check_equal(options, folder)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", help="python of an environment that has the peers")
+    parser.add_argument("--data", type=Path, default=Path("benchmarks/data"))
+    parser.add_argument("--sizes", nargs="+", default=["val"], help="small, val, large")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--skip", nargs="*", default=[], help="peers to leave out")
+    return parser.parse_args()
+
+
+def _commands(options: argparse.Namespace, folder: Path) -> dict[str, list[str]]:
+    truth, found = str(folder / "gt.json"), str(folder / "dt.json")
+    run = [sys.executable, "-m", "valor_cli", "evaluate", str(folder / "run.yaml"), "-q"]
+    commands = {VALOR: run}
+    if options.peers:
+        script = [options.peers, str(HERE / "peers.py")]
+        for tool in ("pycocotools", "faster-coco-eval", "hotcoco", "ultrafast-pycocotools"):
+            commands[tool] = [*script, tool, truth, found]
+        cli = str(Path(options.peers).parent / "coco")
+        commands["hotcoco CLI"] = [cli, "eval", "--gt", truth, "--dt", found]
+    return {name: command for name, command in commands.items() if name not in options.skip}
+
+
+def _rotate(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Cost]]:
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    for number in range(rounds + 1):
+        for name, command in commands.items():
+            cost = _cost(command)
+            if number:
+                costs[name].append(cost)
+    return costs
+
+
+def _cost(command: list[str]) -> Cost:
+    started = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert child.stderr is not None
+    talk = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{talk.decode()}")
+    wall = time.perf_counter() - started
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+
+
+def _table(costs: dict[str, list[Cost]]) -> None:
+    ours = costs[VALOR]
+    print(
+        f"{'':24}{'cpu s':>9}{'wall s':>9}{'peak MiB':>10}{'cpu / valor':>13}{'peak / valor':>14}"
+    )
+    for name, runs in costs.items():
+        cpu, wall, peak = (
+            statistics.median(getattr(run, field) for run in runs)
+            for field in ("cpu_s", "wall_s", "peak_mib")
+        )
+        ratio = statistics.median(
+            run.cpu_s / base.cpu_s for run, base in zip(runs, ours, strict=True)
+        )
+        memory = peak / statistics.median(base.peak_mib for base in ours)
+        print(f"{name:24}{cpu:9.2f}{wall:9.2f}{peak:10.0f}{ratio:13.2f}{memory:14.2f}")
+
+
+def _check_equal(options: argparse.Namespace, folder: Path) -> None:
+    """The 12 numbers are the same, or the times compare different work."""
+    rows = json.loads((folder / "report" / "results.json").read_text())["metrics"]
+    ours = {row["output"]: row["value"] for row in rows if row["metric"] == "coco"}
+    script = [options.peers, str(HERE / "peers.py"), "hotcoco"]
+    files = [str(folder / "gt.json"), str(folder / "dt.json")]
+    done = subprocess.run([*script, *files], check=True, capture_output=True, text=True)
+    theirs = json.loads(done.stdout)
+    worst = max(abs(ours[name] - value) for name, value in zip(OUTPUTS, theirs, strict=True))
+    print(f"largest difference of the 12 numbers to hotcoco: {worst:.1e}")
+
+
+if __name__ == "__main__":
+    main()
