@@ -48,22 +48,24 @@ def match(
     for begin in range(0, len(thresholds), step):
         part = floor[begin : begin + step]
         # Bit a * len(part) + t of a word stands for area a and threshold t.
-        bits = np.uint64(1) << np.arange(areas * len(part), dtype=np.uint64)
-        counts = np.repeat(regular, len(part), axis=0)
-        allowed = np.tile(turns.iou >= part[:, None], (areas, 1))
-        matched, ignored = _play(
-            turns, _pack(allowed, bits), _pack(counts, bits), _pack(crowd[None], bits[:1])
-        )
-        for into, word in ((MATCHED, matched), (IGNORED, ignored)):
-            hit = ((word >> np.arange(len(bits), dtype=np.uint64)[:, None]) & np.uint64(1)) != 0
-            codes[:, begin : begin + len(part)][hit.reshape(areas, len(part), -1)] = into
+        first_bits = [1 << (area * len(part)) for area in range(areas)]
+        allowed = _pack(turns.iou >= part[:, None], [1 << t for t in range(len(part))])
+        counts = _pack(regular, [bit * ((1 << len(part)) - 1) for bit in first_bits])
+        matched, ignored = _play(turns, allowed * np.uint64(sum(first_bits)), counts, crowd)
+        for area, first in enumerate(first_bits):
+            for t in range(len(part)):
+                bit = np.uint64(first << t)
+                codes[area, begin + t, (matched & bit) != 0] = MATCHED
+                codes[area, begin + t, (ignored & bit) != 0] = IGNORED
     return candidates, codes
 
 
-def _pack(flags: NDArray[np.bool_], bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """(bits, n) flags to n words."""
-    words = np.where(flags, bits[:, None], np.uint64(0))
-    return np.asarray(np.bitwise_or.reduce(words, axis=0))
+def _pack(flags: NDArray[np.bool_], bits: list[int]) -> NDArray[np.uint64]:
+    """(rows, n) flags to n words that hold the bits of each row that is set."""
+    words = np.zeros(flags.shape[1], np.uint64)
+    for row, bit in zip(flags, bits, strict=True):
+        words |= np.where(row, np.uint64(bit), np.uint64(0))
+    return words
 
 
 class _Turns:
@@ -114,14 +116,13 @@ def _play(
     turns: _Turns,
     allowed: NDArray[np.uint64],
     regular: NDArray[np.uint64],
-    crowd: NDArray[np.uint64],
+    crowd: NDArray[np.bool_],
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Play all rounds; one word per candidate: matched to a regular, to an ignored one."""
-    everything = ~np.uint64(0)
     matched = np.zeros(turns.candidates, np.uint64)
     ignored = np.zeros(turns.candidates, np.uint64)
     taken = np.zeros(len(regular), np.uint64)
-    reusable = np.where(crowd != 0, everything, np.uint64(0))
+    reusable = np.where(crowd, ~np.uint64(0), np.uint64(0))
     for rounds in turns.turns:
         for part in rounds:
             c, g = turns.candidate[part], turns.ground_truth[part]
