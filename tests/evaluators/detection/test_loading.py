@@ -1,0 +1,133 @@
+"""COCO files to datasets: names, ids, selections and what is warned of."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import GROUND_TRUTH, RESULTS
+from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.errors import DataError
+from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.metric import Loaded, Selection
+
+
+def load(
+    folder: Path, truth: Any = None, found: Any = None, *, selection: Selection | None = None
+) -> Loaded[DetectionDataset]:
+    (folder / "gt.json").write_text(json.dumps(GROUND_TRUTH if truth is None else truth))
+    (folder / "dt.json").write_text(json.dumps(RESULTS if found is None else found))
+    inputs = DetectionInputs(
+        ground_truth=str(folder / "gt.json"), predictions=str(folder / "dt.json")
+    )
+    return load_detections(inputs, selection or Selection())
+
+
+def only(loaded: Loaded[DetectionDataset]) -> DetectionDataset:
+    return next(iter(loaded.datasets.values()))
+
+
+def test_columns(tmp_path: Path) -> None:
+    loaded = load(tmp_path)
+    dataset = only(loaded)
+    assert dataset.image_ids.tolist() == [1, 2]
+    assert dataset.labels == ("cat", "dog")
+    assert dataset.ground_truths.image.tolist() == [0, 1]
+    # No area in the file: width times height.
+    assert dataset.ground_truths.area.tolist() == [100, 100]
+    assert dataset.detections.score.tolist() == [0.9, 0.8]
+    assert loaded.sizes == {"images": 2, "ground_truths": 2, "labels": 2}
+    assert [file.rows for file in loaded.files] == [2, 2]
+
+
+def test_labels_that_nobody_uses_are_left_out_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["categories"] = [
+        {"id": 2, "name": "dog"},
+        {"id": 7, "name": "yak"},
+        {"id": 1, "name": "cat"},
+        {"id": 5, "name": "bee"},
+    ]
+    found = [*RESULTS, {**RESULTS[0], "category_id": 5}]
+    loaded = load(tmp_path, truth, found)
+    assert only(loaded).labels == ("cat", "dog", "bee")
+    assert loaded.ignored_prediction_labels == {"dt": ("bee",)}
+    assert loaded.missing_prediction_labels == {"dt": ()}
+
+
+def test_text_ids(tmp_path: Path) -> None:
+    truth, found = deepcopy(GROUND_TRUTH), deepcopy(RESULTS)
+    for record in truth["images"]:
+        record["id"] = f"image {record['id']}"
+    for record in (*truth["annotations"], *found):
+        record["image_id"] = f"image {record['image_id']}"
+    dataset = only(load(tmp_path, truth, found))
+    assert dataset.image_ids.tolist() == ["image 1", "image 2"]
+    assert dataset.detections.image.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"\[0\].image_id: no image 1 in"):
+        load(tmp_path, truth, RESULTS)
+
+
+def test_two_categories_of_one_name_stay_apart(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["categories"][1]["name"] = "cat"
+    loaded = load(tmp_path, truth)
+    assert only(loaded).labels == ("cat", "cat #2")
+    assert loaded.warnings == ["two categories are named 'cat'; one is shown as 'cat #2'"]
+
+
+def test_a_label_map_merges_before_anything_else(tmp_path: Path) -> None:
+    selection = Selection(label_map={"cat": "animal", "dog": "animal"}, keep={"label": ("animal",)})
+    dataset = only(load(tmp_path, selection=selection))
+    assert dataset.labels == ("animal",)
+    assert dataset.detections.label.tolist() == [0, 0]
+
+
+def test_a_filter_on_labels_and_images(tmp_path: Path) -> None:
+    dogs = only(load(tmp_path, selection=Selection(keep={"label": ("dog",)})))
+    assert dogs.labels == ("dog",)
+    assert dogs.unit_count == 2
+    assert dogs.detections.score.tolist() == [0.8]
+    second = load(tmp_path, selection=Selection(keep={"image_id": (2,)}, metadata=("weather",)))
+    assert only(second).image_ids.tolist() == [2]
+    assert second.metadata["weather"] == ["sun"]
+
+
+def test_categories_of_a_dictionary_must_agree(tmp_path: Path) -> None:
+    found = {
+        "images": GROUND_TRUTH["images"],
+        "categories": [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}],
+        "annotations": [{**RESULTS[0], "id": 1}],
+    }
+    with pytest.raises(DataError, match="id 1 is 'dog' here and 'cat' in"):
+        load(tmp_path, found=found)
+    found["categories"] = GROUND_TRUTH["categories"]
+    assert only(load(tmp_path, found=found)).detections.score.tolist() == [0.9]
+
+
+def test_unknown_ids_are_listed_in_file_order(tmp_path: Path) -> None:
+    found = [{**RESULTS[0], "category_id": 8}, RESULTS[1], {**RESULTS[0], "image_id": 9}]
+    with pytest.raises(DataError) as caught:
+        load(tmp_path, found=found)
+    places = [problem.place.rsplit(": ", 1)[1] for problem in caught.value.problems]
+    assert places == ["[0].category_id", "[2].image_id"]
+    assert caught.value.total == 2
+
+
+def test_a_lone_path_is_a_model_named_after_its_file() -> None:
+    assert dict(DetectionInputs(ground_truth="g", predictions="a/b.x.json").models) == {
+        "b": "a/b.x.json"
+    }
+
+
+def test_a_shard_keeps_its_images_boxes(tmp_path: Path) -> None:
+    shard = only(load(tmp_path)).shard(np.array([False, True]))
+    assert shard.image_ids.tolist() == [2]
+    assert shard.ground_truths.image.tolist() == [0]
+    assert shard.detections.score.tolist() == [0.8]

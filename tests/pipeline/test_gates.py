@@ -1,0 +1,85 @@
+"""Limits held against rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli import catalogue
+from valor_cli.config import load_config
+from valor_cli.errors import ConfigError
+from valor_cli.pipeline.gates import judge_gates
+from valor_cli.results import GateResult, MetricResult
+
+
+def row(value: float | None, **changes: Any) -> MetricResult:
+    fields = {
+        "metric": "mean_average_precision",
+        "output": "value",
+        "model": "m",
+        "label": None,
+        "slice": None,
+        "parameters": {"iou_threshold": 0.5},
+        "unit": "fraction",
+        "direction": "higher",
+        "n": 10,
+        "interval": None,
+        "undefined": None if value is not None else "no ground truth",
+    }
+    return MetricResult(value=value, **{**fields, **changes})
+
+
+def judged(
+    folder: Path, gate: str, rows: list[MetricResult], before: list[MetricResult] | None = None
+) -> list[GateResult]:
+    path = folder / "run.yaml"
+    path.write_text(
+        "task: object_detection\ndata: {ground_truth: a, predictions: b}\n"
+        f"gates: [{{metric: mean_average_precision, {gate}}}]\n"
+    )
+    config = load_config(path, catalogue)
+    return judge_gates(config, catalogue.task("object_detection"), rows, before)
+
+
+def statuses(results: list[GateResult]) -> list[str]:
+    return [result.status for result in results]
+
+
+def test_a_limit_is_kept_when_it_is_met_exactly(tmp_path: Path) -> None:
+    assert statuses(judged(tmp_path, "min: 0.5", [row(0.5)])) == ["passed"]
+    assert statuses(judged(tmp_path, "max: 0.5", [row(0.5)])) == ["passed"]
+    assert statuses(judged(tmp_path, "min: 0.5", [row(0.4999)])) == ["failed"]
+    assert statuses(judged(tmp_path, "min: 0.1, max: 0.3", [row(0.4)])) == ["passed", "failed"]
+
+
+def test_every_row_it_names_must_pass(tmp_path: Path) -> None:
+    rows = [row(0.6), row(0.3, parameters={"iou_threshold": 0.75}), row(0.9, model="n")]
+    assert statuses(judged(tmp_path, "min: 0.5", rows)) == ["passed", "failed", "passed"]
+    narrow = "min: 0.5, parameters: {iou_threshold: 0.5}, model: m"
+    assert statuses(judged(tmp_path, narrow, rows)) == ["passed"]
+
+
+def test_drops(tmp_path: Path) -> None:
+    gate = "max_drop: 0.01"
+    assert statuses(judged(tmp_path, gate, [row(0.39)], [row(0.40)])) == ["passed"]
+    assert statuses(judged(tmp_path, gate, [row(0.38)], [row(0.40)])) == ["failed"]
+    assert statuses(judged(tmp_path, gate, [row(0.5)], [row(0.40)])) == ["passed"]
+    # Where lower is better, a rise is a drop in quality.
+    lower = {"direction": "lower"}
+    assert statuses(judged(tmp_path, gate, [row(0.5, **lower)], [row(0.4, **lower)])) == ["failed"]
+    assert statuses(judged(tmp_path, gate, [row(None)], [row(0.4)])) == ["failed"]
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    (none,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)])
+    assert (none.status, none.reason) == ("not checked", "no --baseline was given")
+    other = [row(0.9, parameters={"iou_threshold": 0.75})]
+    (missing,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)], other)
+    assert (missing.status, missing.reason) == ("not checked", "not in the baseline")
+
+
+def test_parameters_that_no_row_has(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"it was computed with {'iou_threshold': 0.5}"):
+        judged(tmp_path, "min: 0, parameters: {iou_threshold: 0.9}", [row(0.5)])
