@@ -144,7 +144,7 @@ def test_invalid_rows_can_be_left_out_and_are_counted(valor: Valor, project: Pat
     done = valor("evaluate", "run.yaml", "--set", "data.on_invalid=skip", cwd=project)
     assert done.returncode == 0, done.stderr
     result = json.loads((project / "out" / "results.json").read_text())
-    assert result["warnings"] == ["dt.json: 2 invalid rows were left out"]
+    assert result["warnings"] == ["dt.json: left out as invalid: 2 of 4 rows"]
     assert result["run"]["inputs"][1]["skipped"] == 2
 
 

@@ -21,6 +21,14 @@ def test_version(valor: Valor) -> None:
     assert valor("--version").stdout == f"valor {__version__}\n"
 
 
+def test_the_example_of_the_program_runs(valor: Valor, tmp_path: Path) -> None:
+    lines = re.findall(r"^\s+valor (.+)$", valor("--help").stdout, re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["init", "evaluate"]
+    for line in lines:
+        done = valor(*line.split(), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
 def test_help_lists_every_command(valor: Valor) -> None:
     shown = valor("--help").stdout
     for name in COMMANDS:
@@ -89,8 +97,9 @@ def test_doctor(valor: Valor) -> None:
 
 
 def test_shell_completion(valor: Valor) -> None:
-    script = valor("--show-completion", "bash")
-    assert "_VALOR_COMPLETE" in script.stdout
+    script = valor(_VALOR_COMPLETE="source_bash")
+    assert "complete" in script.stdout
+    assert "valor" in script.stdout
 
 
 def modules_after(code: str, cwd: Path = ROOT) -> set[str]:

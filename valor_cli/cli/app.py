@@ -55,7 +55,7 @@ def valor(
     \b
     Example:
       valor init object_detection demo
-      valor evaluate demo/object_detection.yaml
+      valor evaluate demo/configs/object_detection.yaml
 
     \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,

@@ -44,6 +44,7 @@ def explained(task: Task[Any], metric: Metric[Any]) -> str:
     if metric.parameters:
         lines = [
             f"  {parameter.name}: {kind_name(parameter.kind)} = {_shown(parameter.default)}"
+            + limits(parameter.kind)
             for parameter in metric.parameters
         ]
         parts.append("\n".join(["Parameters:", *lines]))
@@ -102,13 +103,26 @@ def kind_name(kind: Any) -> str:
     if origin is Annotated:
         return kind_name(inner[0])
     if origin is tuple:
-        return f"list of {kind_name(inner[0])}s"
+        name = kind_name(inner[0])
+        return f"list of {name}" if "|" in name else f"list of {name}s"
     if str(origin) == "typing.Literal":
         return " | ".join(map(str, inner))
     if inner:
         return " | ".join(map(kind_name, inner))
     names = {float: "number", int: "whole number", str: "text", bool: "true | false"}
     return names.get(kind, "null" if kind is type(None) else str(kind))
+
+
+def limits(kind: Any) -> str:
+    """The range of a number's type in words, ", above 0, at most 1"; empty without one."""
+    words = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+    found = [
+        f", {word} {value:g}"
+        for constraint in getattr(kind, "__metadata__", ())
+        for name, word in words.items()
+        if (value := getattr(constraint, name, None)) is not None
+    ]
+    return "".join([*found, *(limits(inner) for inner in get_args(kind) if inner is not kind)])
 
 
 def _shown(default: Any) -> str:

@@ -20,7 +20,7 @@ FORMATS = ("json", "markdown", "html")
 
 
 def evaluate(
-    configs: Annotated[list[str], typer.Argument(metavar="CONFIG…", help="YAML configs to run.")],
+    configs: Annotated[list[str], typer.Argument(metavar="CONFIG", help="YAML configs to run.")],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),

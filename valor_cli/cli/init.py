@@ -11,10 +11,10 @@ from valor_cli.errors import ConfigError, DataError, Problem
 
 
 def init(
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="Kind of evaluation.")] = (
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Kind of evaluation.")] = (
         "object_detection"
     ),
-    folder: Annotated[str, typer.Argument(metavar="[DIR]", help="Where to write.")] = ".",
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to write.")] = ".",
 ) -> None:
     """Write a commented config and sample data that run at once.
 

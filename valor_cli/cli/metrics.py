@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    pass
 
 
 def metrics(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A metric, by name or alias.")
+        str | None, typer.Argument(metavar="NAME", help="A metric, by name or alias.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="TASK", help="Only the metrics of one task.")

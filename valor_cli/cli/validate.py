@@ -11,7 +11,7 @@ from valor_cli.errors import ValorError
 
 
 def validate(
-    configs: Annotated[list[str], typer.Argument(metavar="CONFIG…", help="YAML configs to check.")],
+    configs: Annotated[list[str], typer.Argument(metavar="CONFIG", help="YAML configs to check.")],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),

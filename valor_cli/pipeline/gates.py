@@ -12,11 +12,14 @@ from valor_cli.pipeline.slices import Slice
 from valor_cli.results import GateResult, GateStatus, MetricResult
 
 
-def check_gates(config: RunConfig, loaded: Loaded[Any], slices: Sequence[Slice]) -> None:
+def check_gates(
+    config: RunConfig, task: Task[Any], loaded: Loaded[Any], slices: Sequence[Slice]
+) -> None:
     """Refuse gates that no row can answer, before anything is computed.
 
     Raises:
-        ConfigError: A gate names a model, label or slice that the data does not have.
+        ConfigError: A gate names a model, label or slice that the data does not have, or a
+            metric that has no value.
     """
     problems = []
     known = {
@@ -25,6 +28,9 @@ def check_gates(config: RunConfig, loaded: Loaded[Any], slices: Sequence[Slice])
         "slice": [part.name for part in slices],
     }
     for at, gate in enumerate(config.gates):
+        if not _metric(task, gate).outputs:
+            message = f"{gate.metric} draws curves and has no value to hold against a limit"
+            problems.append(Problem(config.place("gates", at, "metric"), message))
         for key, names in known.items():
             asked = getattr(gate, key)
             if asked is not None and asked not in names:
@@ -49,7 +55,7 @@ def judge_gates(
     before = {_identity(row): row for row in baseline or ()}
     results: list[GateResult] = []
     for at, gate in enumerate(config.gates):
-        metric = next(metric for metric in task.metrics if metric.name == gate.metric)
+        metric = _metric(task, gate)
         chosen = [row for row in rows if _names(gate, metric, row)]
         if not chosen:
             raise ConfigError(Problem(config.place("gates", at), _why_none(gate, rows)))
@@ -62,6 +68,10 @@ def judge_gates(
                 earlier = before.get(_identity(row))
                 results.append(_judge_drop(row, gate.max_drop, earlier, baseline is not None))
     return results
+
+
+def _metric(task: Task[Any], gate: Gate) -> Metric[Any]:
+    return next(metric for metric in task.metrics if metric.name == gate.metric)
 
 
 def _names(gate: Gate, metric: Metric[Any], row: MetricResult) -> bool:

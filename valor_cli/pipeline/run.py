@@ -97,7 +97,7 @@ def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
     selection = Selection(config.label_map, config.filter, metadata_names(config), limit)
     loaded = plan.task.load(config.data, selection)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
-    check_gates(config, loaded, slices)
+    check_gates(config, plan.task, loaded, slices)
     return loaded, slices
 
 

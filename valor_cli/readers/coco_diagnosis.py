@@ -21,9 +21,8 @@ from valor_cli.readers.coco_rows import (
 )
 from valor_cli.readers.coco_tables import CocoGroundTruth, CocoResults, ground_truth, results
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.table import InvalidRows
+from valor_cli.readers.table import SKIP_HINT, InvalidRows
 
-_SKIP_HINT = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
 _GROUND_TRUTH = "ground truth is an object with images, annotations and categories"
 _PREDICTIONS = (
     "predictions are a list of objects with image_id, category_id, bbox and score, "
@@ -45,7 +44,7 @@ def diagnose_results(document: object, source: TextSource, invalid: InvalidRows)
     problems = Problems(source.path, list_name)
     columns, kept = detection_columns(rows, categories, problems)
     if invalid == "error":
-        stop_on([problems], _SKIP_HINT)
+        stop_on([problems], SKIP_HINT)
     return results(
         source,
         columns,
@@ -77,7 +76,7 @@ def diagnose_ground_truth(
     problems = Problems(path, "annotations")
     annotations, kept = annotation_columns(lists["annotations"], images, categories, problems)
     if invalid == "error":
-        stop_on([problems], _SKIP_HINT)
+        stop_on([problems], SKIP_HINT)
     return ground_truth(
         source,
         images=images,

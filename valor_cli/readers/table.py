@@ -13,6 +13,8 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 InvalidRows: TypeAlias = Literal["error", "skip"]
 """What to do with rows that cannot be used: stop with an error, or leave them out and count."""
 
+SKIP_HINT = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+
 
 @dataclass(frozen=True, slots=True)
 class Table:

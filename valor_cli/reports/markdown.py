@@ -54,10 +54,10 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
         yield f"| {' | '.join(row)} |"
 
 
-def _value(cell: Cell, measure: Measure) -> str:
+def _value(cell: Cell, measure: Measure, *, interval: bool = True) -> str:
     text = number(cell.value, measure.unit)
     text = f"**{text}**" if cell.best else text
-    return f"{text} {span(cell.interval, measure.unit)}".rstrip()
+    return f"{text} {span(cell.interval, measure.unit)}".rstrip() if interval else text
 
 
 def _headline(told: Digest) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _gates(told: Digest) -> Iterator[str]:
     yield from _table(headings, rows, left=len(headings))
 
 
-def _lines(grid: Grid, told: Digest, first: str, most: int) -> Iterator[str]:
+def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) -> Iterator[str]:
     """Labels or slices: a column per measure and model."""
     many = len(told.models) > 1
     headings = [
@@ -99,7 +99,9 @@ def _lines(grid: Grid, told: Digest, first: str, most: int) -> Iterator[str]:
     rows = []
     for line in grid.lines[:most]:
         pairs = zip(line.cells, grid.measures, strict=True)
-        values = [_value(cell, measure) for cells, measure in pairs for cell in cells]
+        values = [
+            _value(cell, measure, interval=intervals) for cells, measure in pairs for cell in cells
+        ]
         rows.append([escaped(line.name), number(line.n, "count"), *values])
     yield from _table([first, told.n_name, *headings], rows)
     if len(grid.lines) > most:
@@ -116,7 +118,7 @@ def _slices(told: Digest) -> Iterator[str]:
     lines = tuple(
         type(line)(line.name, line.n, line.cells[few]) for line in worst_first(told.slices)
     )
-    yield from _lines(Grid(told.slices.measures[few], lines), told, "slice", SLICES)
+    yield from _lines(Grid(told.slices.measures[few], lines), told, "slice", SLICES, intervals=True)
 
 
 def _labels(told: Digest) -> Iterator[str]:
@@ -124,7 +126,8 @@ def _labels(told: Digest) -> Iterator[str]:
         return
     yield f"<details><summary>Labels ({len(told.labels.lines):,})</summary>"
     yield ""
-    yield from _lines(told.labels, told, "label", LABELS)
+    # Intervals would double the width of a table that is wide already; results.json has them.
+    yield from _lines(told.labels, told, "label", LABELS, intervals=False)
     yield ""
     yield "</details>"
 

@@ -15,7 +15,7 @@ from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.kernels.columns import positions_of
 from valor_cli.metric import Loaded, Selection
 from valor_cli.readers.coco import CocoGroundTruth, CocoResults, read_ground_truth, read_results
-from valor_cli.readers.table import Table
+from valor_cli.readers.table import SKIP_HINT, Table
 from valor_cli.results import InputFile, Scalar
 
 METADATA = "metadata."
@@ -65,7 +65,7 @@ def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[Det
         files.append(replace(results.file, skipped=results.file.skipped + skipped))
         warnings += _zero_areas(found[model].box, f"detections of {model}")
     warnings += [
-        f"{file.path}: {file.skipped:,} invalid rows were left out"
+        f"{file.path}: left out as invalid: {file.skipped:,} of {file.rows:,} rows"
         for file in files
         if file.skipped
     ]
@@ -163,14 +163,28 @@ def _kept_images(
 ) -> NDArray[np.bool_]:
     kept = np.ones(len(image_ids), bool)
     for key, allowed in selection.keep.items():
-        if key == "image_id":
-            kept &= np.isin(image_ids, np.array(allowed))
+        if key in ("image_id", "sample_id"):
+            kept &= np.isin(image_ids, _known_ids(image_ids, allowed, key))
         elif key.startswith(METADATA):
             values = columns[key.removeprefix(METADATA)]
             kept &= np.array([value in allowed for value in values], bool)
     if selection.limit is not None:
         kept &= np.cumsum(kept) <= selection.limit
     return kept
+
+
+def _known_ids(
+    image_ids: NDArray[np.generic], allowed: Sequence[Scalar], key: str
+) -> NDArray[np.generic]:
+    """The ids that a filter lists, all of which must be there."""
+    there = set(image_ids.tolist())
+    problems = [
+        Problem(f"filter.{key}", f"no image {id_!r}") for id_ in allowed if id_ not in there
+    ]
+    if problems:
+        some = ", ".join(repr(known) for known in image_ids[:3].tolist())
+        raise DataError(problems, hint=f"image ids look like {some}")
+    return np.array(allowed)
 
 
 def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
@@ -245,8 +259,7 @@ def _unknown_ids(
     return DataError(
         [problem for _, problem in problems[:LISTED]],
         total=int((image < 0).sum() + (category < 0).sum()),
-        hint="check that both files belong together, or set data.on_invalid: skip to leave such "
-        "detections out",
+        hint=f"Check that both files belong together. {SKIP_HINT}",
     )
 
 

@@ -1,0 +1,110 @@
+"""What the pages tell a reader to do works: commands, configs, links."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.pages import NOT_RUN, PAGES, ROOT, anchors, blocks, links, text_of
+from valor_cli import catalogue, pipeline
+from valor_cli.config import load_config
+
+CONFIG = "configs/object_detection.yaml"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder like the checkout's; its config resamples little, which no page speaks of."""
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    text = (ROOT / CONFIG).read_text(encoding="utf-8")
+    (tmp_path / "configs").mkdir()
+    (tmp_path / CONFIG).write_text(re.sub(r"resamples: \d+", "resamples: 5", text))
+    return tmp_path
+
+
+def shell(desk: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """A command with `valor` on the path, be it installed or not."""
+    program = desk / ".bin" / "valor"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m valor_cli "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=desk,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_runs(desk: Path, page: str) -> None:
+    for block in blocks(page, "console", "bash", "sh"):
+        if block.not_run:
+            continue
+        assert block.commands, f"no command in this block; mark it {NOT_RUN}:\n{block.text}"
+        for command in block.commands:
+            assert command.startswith("valor "), f"mark this block {NOT_RUN}:\n{block.text}"
+            done = shell(desk, command)
+            assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+
+def test_the_output_that_a_page_shows_is_what_is_printed(desk: Path) -> None:
+    for page in PAGES:
+        for block in blocks(page, "console"):
+            shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]
+            if shown and not block.not_run:
+                (command,) = block.commands
+                assert shell(desk, command).stdout.splitlines() == shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_config_loads_and_suits_the_sample_data(desk: Path, page: str) -> None:
+    for block in blocks(page, "yaml", "yml"):
+        if not block.not_run:
+            path = desk / "configs" / "snippet.yaml"
+            path.write_text(_whole(desk, block.text), encoding="utf-8")
+            pipeline.check(pipeline.make_plan(load_config(path, catalogue)))
+
+
+def test_the_row_in_the_readme_is_a_row_of_the_results(desk: Path) -> None:
+    (block,) = blocks("README.md", "json")
+    shown = json.loads(block.text)
+    assert shell(desk, f"valor evaluate {CONFIG} -q --format json --out out").returncode == 0
+    rows = json.loads((desk / "out" / "results.json").read_text())["metrics"]
+    # The interval depends on the number of resamples.
+    assert [list(row) for row in rows[:1]] == [list(shown)]
+    assert {**shown, "interval": None} in [{**row, "interval": None} for row in rows]
+
+
+def _whole(desk: Path, text: str) -> str:
+    """A snippet as a config: as it stands, or in place of the same keys of the shipped one."""
+    snippet: dict[str, Any] = yaml.safe_load(text)
+    if "task" in snippet:
+        return text
+    shipped = yaml.safe_load((desk / CONFIG).read_text(encoding="utf-8"))
+    return yaml.safe_dump({**shipped, **snippet})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        if "://" in target:
+            continue
+        path = ROOT / page if not target else (ROOT / page).parent / target
+        assert path.exists(), link
+        if anchor:
+            assert anchor in anchors(text_of(str(path.relative_to(ROOT)))), link
