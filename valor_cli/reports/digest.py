@@ -117,7 +117,7 @@ def digest(result: RunResult) -> Digest:
     return Digest(
         verdict=_verdict(result.gates),
         task=words(result.task),
-        scope=tuple(f"{count:,} {words(name)}" for name, count in result.data.items()),
+        scope=tuple(_counted(count, words(name)) for name, count in result.data.items()),
         models=tuple(plain(model, 60) for model in result.models),
         headline=rows.grid(headline, [(None, None)]),
         labels=rows.grid(rows.measures, [(label, None) for label in labels]),
@@ -169,6 +169,11 @@ class Rows:
             _cell(at[index], best) if index in at else Cell(None, "not computed")
             for index in self.models.values()
         )
+
+
+def _counted(count: int, things: str) -> str:
+    """1 image, 2 images: the names in `RunResult.data` are plurals."""
+    return f"{count:,} {things.removesuffix('s') if count == 1 else things}"
 
 
 def _first_filled(rows: Rows, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:
