@@ -13,15 +13,9 @@ from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.matches import (
-    AREAS,
-    COCO_IOUS,
-    Matches,
-    MatchingPlan,
-    match_detections,
-    merge_matches,
-    plan_matching,
-)
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan, plan_matching
+from valor_cli.evaluators.detection.shards import match_detections, merge_matches
 from valor_cli.metric import Call
 
 PLAN = MatchingPlan()

@@ -16,9 +16,11 @@ from valor_cli.evaluators.detection.average_precision import (
 from valor_cli.evaluators.detection.average_recall import average_recall, mean_average_recall
 from valor_cli.evaluators.detection.coco import coco
 from valor_cli.evaluators.detection.counts import counts
-from valor_cli.evaluators.detection.matches import Matches, MatchingPlan, match_detections
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.pr_curve import pr_curve
 from valor_cli.evaluators.detection.precision_recall import f1, precision, recall
+from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.results import Findings, MetricValue
 
 # Two images of one 10x10 cat each, and a 10x10 dog in the second. Labels: cat, dog, cow.

@@ -18,13 +18,9 @@ from valor_cli.evaluators.detection.average_recall import average_recall
 from valor_cli.evaluators.detection.coco import coco
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.matches import (
-    AREAS,
-    COCO_IOUS,
-    Matches,
-    MatchingPlan,
-    match_detections,
-)
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Selection
 
 DATA = Path(__file__).parents[2] / "data" / "detection"

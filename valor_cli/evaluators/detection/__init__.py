@@ -13,15 +13,11 @@ from valor_cli.evaluators.detection.coco import COCO
 from valor_cli.evaluators.detection.counts import COUNTS
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.matches import (
-    AREAS,
-    Matches,
-    match_detections,
-    merge_matches,
-    plan_matching,
-)
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.detection.shards import match_detections, merge_matches
 from valor_cli.metric import Task, Wing
 
 __all__ = ["OBJECT_DETECTION"]

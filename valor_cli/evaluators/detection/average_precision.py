@@ -8,12 +8,8 @@ detection has 0.
 
 from __future__ import annotations
 
-from valor_cli.evaluators.detection.matches import (
-    COCO_IOUS,
-    IouThresholds,
-    Matches,
-    MaxDetections,
-)
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue

@@ -6,12 +6,8 @@ without ground truth has no value and enters no mean; one that is never detected
 
 from __future__ import annotations
 
-from valor_cli.evaluators.detection.matches import (
-    COCO_IOUS,
-    IouThresholds,
-    Matches,
-    MaxDetections,
-)
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue

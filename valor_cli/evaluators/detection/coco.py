@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from valor_cli.evaluators.detection.matches import COCO_IOUS, IouThresholds, Matches
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds
 from valor_cli.evaluators.detection.rows import over_labels
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings

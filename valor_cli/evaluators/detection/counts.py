@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.detection.matches import IouThreshold, Matches, MaxDetections
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.rows import per_label
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings

@@ -1,81 +1,21 @@
-"""Evidence of detection: which detections match which ground truths, at every threshold.
-
-A shard of images becomes `Matches`; merging those of any shards, in any order, gives the same
-bits as one pass over all images.
-"""
+"""Evidence of detection: which detections match which ground truths, at every threshold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from annotated_types import Ge, Interval, MinLen
 from numpy.typing import NDArray
-from pydantic import AfterValidator
 
-from valor_cli.dataset.detection import DetectionDataset
-from valor_cli.kernels.boxes import overlapping_boxes
-from valor_cli.kernels.columns import (
-    grouped,
-    positions_of,
-    quotient,
-    ranked,
-    spread,
-    tallies,
-)
-from valor_cli.kernels.matching import match
+from valor_cli.evaluators.detection.plan import MatchingPlan
+from valor_cli.kernels.columns import quotient, tallies
 from valor_cli.kernels.precision_recall import RECALLS, Interpolated, interpolate
 from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
-from valor_cli.metric import Call
-
-
-def _distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
-    """Thresholds may be written in any order and repeat; they are a set."""
-    return tuple(sorted(set(thresholds)))
-
-
-IouThreshold = Annotated[float, Interval(gt=0, le=1)]
-IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_distinct)]
-MaxDetections = Annotated[int, Ge(1)] | None
-
-COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
-"""pycocotools' thresholds; 0.05 steps as linspace rounds them."""
 
 POINTS_AT_ONCE = 1 << 17
 """Detections, or points of curves, of as many resamples as are computed together."""
-
-AREAS: Mapping[str, tuple[float, float]] = {
-    "all": (0.0, 1e10),
-    "small": (0.0, 32.0**2),
-    "medium": (32.0**2, 96.0**2),
-    "large": (96.0**2, 1e10),
-}
-"""COCO's area ranges in square pixels, both ends included."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchingPlan:
-    """What the metrics of a run will ask of the evidence."""
-
-    ious: tuple[float, ...] = COCO_IOUS
-    areas: tuple[str, ...] = tuple(AREAS)
-
-
-def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
-    """Every IoU threshold and area range that a parameter names or a slice cuts by."""
-    ious: set[float] = set()
-    areas = {"all"} | (set(AREAS) if "area" in slices else set())
-    for call in calls:
-        for name, value in call.parameters.items():
-            if name.endswith("iou_threshold"):
-                ious.add(float(value))
-            elif name.endswith("iou_thresholds"):
-                ious.update(map(float, value))
-            elif name == "areas":
-                areas.update(value)
-    return MatchingPlan(tuple(sorted(ious)), tuple(area for area in AREAS if area in areas))
 
 
 class Counts(NamedTuple):
@@ -304,92 +244,3 @@ class Matches:
         hits = running_hits(order, self.weights, self.image)
         truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
         return interpolate(hits, truths.ravel(), RECALLS)
-
-
-def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
-    """Evidence of one shard of images."""
-    truths, found = dataset.ground_truths, dataset.detections
-    units = dataset.unit_count
-    order = ranked(found.label, found.score, found.image)
-    image, label = found.image[order], found.label[order]
-    limits = np.array([AREAS[name] for name in plan.areas])
-    low, high = limits[:, :1], limits[:, 1:]
-    area = (found.box[:, 2] * found.box[:, 3])[order]
-    gt_ignored = truths.crowd | (truths.area < low) | (truths.area > high)
-
-    gt_order, gt_starts = grouped(truths.label * units + truths.image)
-    gt_cells = (truths.label * units + truths.image)[gt_order[gt_starts[:-1]]]
-    by_cell, starts = grouped(label * units + image)
-    sizes = np.diff(starts)
-    rank = np.empty(len(order), np.int64)
-    rank[by_cell] = np.arange(len(order)) - np.repeat(starts[:-1], sizes)
-    cells = (label * units + image)[by_cell[starts[:-1]]]
-    at = positions_of(cells, gt_cells)
-    shared = at >= 0
-    rows = by_cell[spread(starts[:-1][shared], sizes[shared])]
-    gt_cell = np.repeat(at[shared], sizes[shared])
-    pairs = overlapping_boxes(
-        found.box[order[rows]],
-        truths.box[gt_order],
-        truths.crowd[gt_order],
-        gt_starts[:-1][gt_cell],
-        np.diff(gt_starts)[gt_cell],
-        min(min(plan.ious, default=1.0), 1 - 1e-10),
-    )
-    matched, codes = match(
-        pairs, gt_cell, ~gt_ignored[:, gt_order], truths.crowd[gt_order], np.array(plan.ious)
-    )
-    candidate = rows[matched]
-    ascending = np.argsort(candidate)
-    return Matches(
-        plan=plan,
-        image_ids=dataset.image_ids,
-        labels=dataset.labels,
-        gt_image=truths.image,
-        gt_label=truths.label,
-        gt_ignored=gt_ignored,
-        image=image,
-        label=label,
-        score=found.score[order],
-        rank=rank,
-        outside=(area < low) | (area > high),
-        candidate=candidate[ascending],
-        codes=codes[:, :, ascending],
-    )
-
-
-def merge_matches(parts: Sequence[Matches]) -> Matches:
-    """The evidence of several shards of images together, in any order."""
-    if len(parts) == 1:
-        return parts[0]
-    image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
-    images = [positions_of(part.image_ids, image_ids) for part in parts]
-    label = np.concatenate([part.label for part in parts])
-    score = np.concatenate([part.score for part in parts])
-    rank = np.concatenate([part.rank for part in parts])
-    image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
-    gt_image = np.concatenate([new[part.gt_image] for new, part in zip(images, parts, strict=True)])
-    offsets = np.cumsum([0, *(len(part.label) for part in parts[:-1])])
-    candidate = np.concatenate(
-        [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
-    )
-    order = ranked(label, score, image, within=rank)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    moved = place[candidate]
-    ascending = np.argsort(moved)
-    return Matches(
-        plan=parts[0].plan,
-        image_ids=image_ids,
-        labels=parts[0].labels,
-        gt_image=gt_image,
-        gt_label=np.concatenate([part.gt_label for part in parts]),
-        gt_ignored=np.concatenate([part.gt_ignored for part in parts], axis=1),
-        image=image[order],
-        label=label[order],
-        score=score[order],
-        rank=rank[order],
-        outside=np.concatenate([part.outside for part in parts], axis=1)[:, order],
-        candidate=moved[ascending],
-        codes=np.concatenate([part.codes for part in parts], axis=2)[:, :, ascending],
-    )

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.matches import IouThreshold, Matches, MaxDetections
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.rows import NO_GROUND_TRUTH
 from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric

@@ -1,0 +1,98 @@
+"""A file to a tree with positions: places, the order of problems, files that are none."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.config.reading import problems, read
+from valor_cli.config import document as document_module
+from valor_cli.config.document import read_document
+from valor_cli.config.problems import Position
+from valor_cli.errors import ConfigError
+
+
+def test_every_key_and_value_has_its_position() -> None:
+    document = read("a:\n  - {b: 1,\n     c: [x]}\n")
+    assert document.values == {
+        (): Position(1, 1),
+        ("a",): Position(2, 3),
+        ("a", 0): Position(2, 5),
+        ("a", 0, "b"): Position(2, 9),
+        ("a", 0, "c"): Position(3, 9),
+        ("a", 0, "c", 0): Position(3, 10),
+    }
+    assert document.keys == {
+        ("a",): Position(1, 1),
+        ("a", 0, "b"): Position(2, 6),
+        ("a", 0, "c"): Position(3, 6),
+    }
+
+
+def test_the_place_of_the_unknown_is_that_of_the_nearest_key() -> None:
+    document = read("a:\n  b:\n    c: 1\n")
+    assert document.place(("a", "b", "c")) == "run.yaml:3:8: a.b.c"
+    assert document.place(("a", "b", "c"), key=True) == "run.yaml:3:5: a.b.c"
+    assert document.place(("a", "b", "z", "y")) == "run.yaml:2:3: a.b.z.y"
+    assert document.place(("z",)) == "run.yaml:1:1: z"
+    assert document.place(()) == "run.yaml:1:1"
+
+
+def test_the_hash_is_of_the_bytes() -> None:
+    content = b"\xef\xbb\xbfa: 1\r\nb: 2\r\n"
+    document = read(content)
+    assert document.tree == {"a": 1, "b": 2}
+    assert document.values["b",] == Position(2, 4)
+    assert document.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_all_problems_of_the_text_are_listed_in_its_order() -> None:
+    text = "a: {1: x, b: !t y}\nc: ${NOT_SET}\nc: 1\nd: '${'\n"
+    assert problems(text, "a.b.c=1", "nonsense") == [
+        "run.yaml:1:5: a: a key must be text; write '1' in quotes",
+        "run.yaml:1:14: a.b: the tag '!t' is not accepted; write the value alone",
+        "run.yaml:2:4: c: NOT_SET is not set in the environment; ${NOT_SET:-…} gives a default",
+        "run.yaml:3:1: c: the key stands twice, on lines 2 and 3",
+        "run.yaml:4:4: d: '${' needs a name and '}' after it; '$${' stands for '${'",
+        "--set a.b.c: cannot be set, because a.b is a single value",
+        (
+            "--set: 'nonsense' is not path=value; write for example interval.seed=1, "
+            "and quotes around a key with dots"
+        ),
+    ]
+
+
+def test_a_large_file_is_no_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_module, "LARGEST", 2**20)
+    assert problems("#" * (2**20 + 1)) == ["run.yaml: holds more than 1 MiB; is this the config?"]
+
+
+def test_what_is_no_readable_file_says_so(tmp_path: Path) -> None:
+    Path("file").write_text("")
+    for path, message in (
+        ("none.yaml", "none.yaml: no such file"),
+        (".", ".: is a folder; name the YAML file in it"),
+        ("file/run.yaml", "file/run.yaml: cannot be read (Not a directory)"),
+        ("a\0b", "a\\x00b: cannot be read (embedded null byte)"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            read_document(Path(path))
+        assert str(caught.value) == message
+
+
+YAML_LIKE = st.text(alphabet="ab1 :-[]{},&*!'\"\n#?|>%~<=.${}\t\\\x00é", max_size=60)
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(text=st.one_of(YAML_LIKE, st.text(max_size=60)), overrides=st.lists(YAML_LIKE, max_size=2))
+def test_any_text_is_read_or_refused_on_one_line(text: str, overrides: list[str]) -> None:
+    lines: list[str] = []
+    try:
+        read(text.encode("utf-8", "surrogatepass"), *overrides, environment={"a": "b"})
+    except ConfigError as error:
+        lines = [str(problem) for problem in error.problems]
+    assert all(line.isprintable() for line in lines)

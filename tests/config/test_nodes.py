@@ -1,0 +1,156 @@
+"""YAML text to nodes: forms, refusals, bombs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.config.reading import problems, read
+from valor_cli.config.problems import Position
+
+
+def test_quoted_and_tagged_text_stays_text() -> None:
+    text = "a: '5'\nb: \"true\"\nc: !!str 5\nd: |\n  1\ne: !!seq [1]\nf: !!map {}\n"
+    assert read(text).tree == {"a": "5", "b": "true", "c": "5", "d": "1\n", "e": [1], "f": {}}
+
+
+def test_anchors_aliases_and_merge_keys() -> None:
+    document = read(
+        "base: &base {x: 1, y: 2}\n"
+        "other: &other {y: 3, z: 4}\n"
+        "same: *base\n"
+        "one: {y: 5, <<: *base}\n"
+        "both: {<<: [*base, *other]}\n"
+        "text: {'<<': 1}\n"
+    )
+    assert document.tree["same"] == {"x": 1, "y": 2}
+    assert document.tree["one"] == {"x": 1, "y": 5}
+    assert document.tree["both"] == {"x": 1, "y": 2, "z": 4}
+    assert document.tree["text"] == {"<<": 1}
+    assert document.values["same",] == Position(3, 7)
+    assert document.values["same", "x"] == Position(1, 17)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
+        ("# words\n", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
+        ("---\n", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
+        ("- a\n", "run.yaml:1:1: expected a mapping such as 'task: …', found a list"),
+        ("\nhi\n", "run.yaml:2:1: expected a mapping such as 'task: …', found the text 'hi'"),
+        (
+            "a: 1\n---\nb: 2\n",
+            "run.yaml:2:1: a second YAML document begins here; a config is one document",
+        ),
+        ("a: 1\nb: ü\xff".encode("latin-1"), "run.yaml:2:4: the byte 0xfc is not UTF-8 text"),
+        (
+            b"\xef\xbb\xbfa: \xc3\xbc\xff\n",
+            "run.yaml:1:5: the byte 0xff is not UTF-8 text",
+        ),
+        ("a: x\x07y\n", "run.yaml:1:5: the character U+0007 cannot stand in YAML"),
+        ("a: 1\n\nb: 2\na: 3\n", "run.yaml:4:1: a: the key stands twice, on lines 1 and 4"),
+        ("a: {b: 1, b: 2}\n", "run.yaml:1:11: a.b: the key stands twice, on lines 1 and 1"),
+        ("a: {1: x}\n", "run.yaml:1:5: a: a key must be text; write '1' in quotes"),
+        ("true: x\n", "run.yaml:1:1: a key must be text; write 'true' in quotes"),
+        ("a:\n  ?\n  : x\n", "run.yaml:2:4: a: a key is missing before ':'"),
+        ("? [a]\n: x\n", "run.yaml:1:3: a key must be text, found a list"),
+        (
+            "a: !!python/object/apply:os.system [ls]\n",
+            (
+                "run.yaml:1:4: a: the tag '!!python/object/apply:os.system' is not accepted; "
+                "write the value alone"
+            ),
+        ),
+        ("a: !!int 5\n", "run.yaml:1:4: a: the tag '!!int' is not accepted; write the value alone"),
+        (
+            "a: &a [*a]\n",
+            "run.yaml:1:8: a.0: the alias '*a' stands inside the value it repeats",
+        ),
+        (
+            "a: *.jsonl\n",
+            (
+                "run.yaml:1:5: not valid YAML: did not find expected alphabetic or numeric "
+                "character, while scanning an alias; text that begins with '*' needs quotes"
+            ),
+        ),
+        (
+            "a: *x\n",
+            (
+                "run.yaml:1:4: a: there is no anchor '&x' above; "
+                "text that begins with '*' needs quotes"
+            ),
+        ),
+        (
+            "a: {<<: [1]}\n",
+            "run.yaml:1:10: a.<<: expected a mapping to merge, or a list of mappings",
+        ),
+        (
+            "a: b: c\n",
+            "run.yaml:1:5: not valid YAML: mapping values are not allowed in this context",
+        ),
+        (
+            "a: {b: c\nd: [1",
+            (
+                "run.yaml:2:2: not valid YAML: did not find expected ',' or '}', "
+                "while parsing a flow mapping that begins on line 1"
+            ),
+        ),
+        (
+            "a: -\n",
+            (
+                "run.yaml:1:4: not valid YAML: block sequence entries are not allowed in this "
+                "context; a list begins on a line of its own, and '-' as text needs quotes"
+            ),
+        ),
+        (
+            "a:\n\t- b\n",
+            (
+                "run.yaml:2:1: not valid YAML: found character that cannot start any token, "
+                "while scanning for the next token; indent with spaces, not tabs"
+            ),
+        ),
+        (
+            "a: @b\n",
+            (
+                "run.yaml:1:4: not valid YAML: found character that cannot start any token, "
+                "while scanning for the next token; text that begins with '@' needs quotes"
+            ),
+        ),
+        (
+            "a: [${SEED}]\n",
+            (
+                "run.yaml:1:6: not valid YAML: did not find expected ',' or ']', "
+                "while parsing a flow sequence; inside [ ] and { } write '${NAME}' in quotes"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_read_says_where_and_why(text: str | bytes, message: str) -> None:
+    assert problems(text) == [message]
+
+
+def test_alias_bombs_are_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
+    (message,) = problems("\n".join(lines))
+    assert message.endswith("more than 100,000 values, aliases included")
+
+
+def test_bombs_of_merges_are_refused() -> None:
+    wide = ", ".join(f"k{i}: 1" for i in range(1000))
+    merges = ", ".join(["*a"] * 200)
+    (message,) = problems(f"a: &a {{{wide}}}\nb: {{<<: [{merges}]}}\n")
+    assert message.startswith("run.yaml:2:")
+    assert message.endswith("more than 100,000 values, aliases included")
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "{? "])
+def test_deep_nesting_is_refused(opening: str) -> None:
+    (message,) = problems(opening * 200_000)
+    assert message.endswith("nested more than 100 levels deep")
+
+
+def test_nesting_through_aliases_is_refused() -> None:
+    lines = ["a0: &a0 [x]"] + [f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 200)]
+    (message,) = problems("\n".join(lines))
+    assert message.endswith("more than 100 levels deep, aliases included")

@@ -1,0 +1,306 @@
+"""A document against a vocabulary: a full config, and each problem of its forms and names."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.config.vocabulary import START, Boxes, load, problems
+from valor_cli.config import Interval, MetricRequest, Report, SliceRequest
+
+
+def test_a_full_config() -> None:
+    config = load(
+        START + "metrics:\n"
+        "  - coco\n"
+        "  - ap: {iou_thresholds: [0.5, 1]}\n"
+        "  - average_precision:\n"
+        "label_map: {lorry: truck}\n"
+        "filter: {metadata.weather: rain, label: [cat, 1, 0.5, true]}\n"
+        "slices: [metadata.camera, area, {metadata.night: [true, 'x']}]\n"
+        "interval: {resamples: 10}\n"
+        "gates:\n"
+        "  - {metric: ap, output: recall, label: cat, min: 1, parameters: {max_detections: 5},\n"
+        "     slice: area=small}\n"
+        "report: {out: out, formats: [html]}\n"
+    )
+    average = {"max_detections": 100, "zero": "skip"}
+    assert config.task == "boxes"
+    assert config.data == Boxes.model_validate(
+        {"ground_truth": "gt.json", "predictions": "p.json"}, context={"folder": Path()}
+    )
+    assert config.metrics == (
+        MetricRequest(name="coco", parameters={}, index=0),
+        MetricRequest(
+            name="average_precision",
+            parameters={"iou_thresholds": (0.5, 1.0), **average},
+            index=1,
+        ),
+        MetricRequest(
+            name="average_precision",
+            parameters={"iou_thresholds": (0.5, 0.75), **average},
+            index=2,
+        ),
+    )
+    assert config.label_map == {"lorry": "truck"}
+    assert config.filter == {"metadata.weather": ("rain",), "label": ("cat", 1, 0.5, True)}
+    assert config.slices == (
+        SliceRequest(key="metadata.camera", values=None),
+        SliceRequest(key="area", values=None),
+        SliceRequest(key="metadata.night", values=(True, "x")),
+    )
+    assert config.interval == Interval(resamples=10)
+    (gate,) = config.gates
+    assert (gate.metric, gate.output, gate.min) == ("average_precision", "recall", 1.0)
+    assert (gate.slice, gate.parameters) == ("area=small", {"max_detections": 5})
+    assert config.report == Report(out="out", formats=("html",))
+    assert config.path == Path("run.yaml")
+    assert len(config.sha256) == 64
+    assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301 - our own
+
+
+def test_what_is_omitted() -> None:
+    config = load(START)
+    assert config.metrics is None
+    assert config.interval is None
+    assert (config.slices, config.gates) == ((), ())
+    assert (config.label_map, config.filter) == ({}, {})
+    assert config.report.out is None
+    assert config.report.formats == ("json", "markdown", "html")
+    assert load(START + "interval: {}\n").interval == Interval(
+        method="bootstrap", resamples=1000, level=0.95, seed=0
+    )
+
+
+def test_a_very_broken_config_lists_every_problem_by_line() -> None:
+    text = (
+        "task: boxes\n"
+        "data: {predictions: {a: 5}, ground_thruth: x, columns: {lable: x}}\n"
+        "metrics:\n"
+        "  - cooc\n"
+        "  - ap: {iou_treshold: 1, iou_thresholds: [0.5, '0.5', .nan]}\n"
+        "label_map: {lorry: 7}\n"
+        "gates:\n"
+        "  - {metric: ap}\n"
+        "reprot: {}\n"
+    )
+    assert problems(text, "interval.level=.inf", "interval.sed=1") == [
+        "run.yaml:2:1: data.ground_truth: required, but missing",
+        "run.yaml:2:25: data.predictions.a: expected text, found the number 5",
+        (
+            "run.yaml:2:29: data.ground_thruth: unknown key (did you mean 'ground_truth'?); "
+            "data of boxes has ground_truth, predictions, columns"
+        ),
+        (
+            "run.yaml:2:57: data.columns.lable: unknown key (did you mean 'label'?); "
+            "data.columns has label"
+        ),
+        (
+            "run.yaml:4:5: metrics.0: unknown metric 'cooc' (did you mean 'coco'?); "
+            "boxes has coco, average_precision"
+        ),
+        (
+            "run.yaml:5:10: metrics.1.iou_treshold: unknown parameter "
+            "(did you mean 'iou_thresholds'?); ap has iou_thresholds, max_detections, zero"
+        ),
+        "run.yaml:5:49: metrics.1.iou_thresholds.1: expected a number, found the text '0.5'",
+        "run.yaml:5:56: metrics.1.iou_thresholds.2: expected a finite number, found .nan",
+        "run.yaml:6:20: label_map.lorry: expected text, found the number 7",
+        "run.yaml:8:5: gates.0: a gate needs at least one of min, max, max_drop",
+        (
+            "run.yaml:9:1: reprot: unknown key (did you mean 'report'?); the config has task, "
+            "data, metrics, label_map, filter, slices, interval, gates, report"
+        ),
+        "--set interval.level: expected a finite number, found .inf",
+        (
+            "--set interval.sed: unknown key (did you mean 'seed'?); "
+            "interval has method, resamples, level, seed"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("metrics:", "3:9: metrics: expected a list, found nothing"),
+        ("metrics: coco", "3:10: metrics: expected a list, found the text 'coco'"),
+        (
+            "metrics: []",
+            "3:10: metrics: names no metric; leave the key out for the task's default set",
+        ),
+        (
+            "metrics: [5]",
+            (
+                "3:11: metrics.0: expected a metric's name, or a mapping of one name to its "
+                "parameters, found the number 5"
+            ),
+        ),
+        (
+            "metrics:\n - ap:\n   zero: 0",
+            (
+                "4:4: metrics.0: expected a metric's name, or a mapping of one name to its "
+                "parameters, found the keys 'ap', 'zero'; indent the parameters below the name"
+            ),
+        ),
+        (
+            "metrics: [{}]",
+            (
+                "3:11: metrics.0: expected a metric's name, or a mapping of one name to its "
+                "parameters, found the keys none"
+            ),
+        ),
+        (
+            "metrics: [{ap: 5}]",
+            "3:16: metrics.0: expected a mapping of parameters, found the number 5",
+        ),
+        (
+            "metrics: [ap, average_precision]",
+            "3:15: metrics.1: the same metric with the same parameters as metrics.0",
+        ),
+        ("label_map: [a]", "3:12: label_map: expected a mapping, found a list"),
+        ("label_map: {a: no, b: null}", "3:23: label_map.b: expected text, found nothing"),
+        (
+            "filter: {lable: x}",
+            (
+                "3:10: filter.lable: unknown key (did you mean 'label'?); "
+                "a filter has label, image_id, sample_id, metadata.NAME"
+            ),
+        ),
+        (
+            "filter: {label: []}",
+            "3:17: filter.label: expected at least one value, found an empty list",
+        ),
+        ("filter: {label: }", "3:17: filter.label: expected a single value, found nothing"),
+        (
+            "filter: {metadata.a: [[1]]}",
+            "3:23: filter.metadata.a.0: expected a single value, found a list",
+        ),
+        (
+            "slices: [{area: [tiny]}]",
+            "3:18: slices.0.area.0: expected one of all, small, large, found 'tiny'",
+        ),
+        (
+            "slices: [aera]",
+            (
+                "3:10: slices.0: unknown slice key 'aera' (did you mean 'area'?); "
+                "boxes has area, metadata.NAME"
+            ),
+        ),
+        (
+            "slices: [{area: small}]",
+            "3:17: slices.0.area: expected a list of values, found the text 'small'",
+        ),
+        (
+            "slices: [{area: []}]",
+            "3:17: slices.0.area: expected at least one value, found an empty list",
+        ),
+        ("slices: [area, area]", "3:16: slices.1: 'area' stands twice among the slices"),
+        ("slices: [{area: [all, all]}]", "3:23: slices.0.area.1: 'all' stands twice"),
+        (
+            "slices: [{metadata.a: [{}]}]",
+            "3:24: slices.0.metadata.a.0: expected a single value, found a mapping",
+        ),
+        (
+            "slices: [[]]",
+            (
+                "3:10: slices.0: expected a key, or a mapping of one key to a list of values, "
+                "found a list"
+            ),
+        ),
+        (
+            "gates: [{metric: app, min: 1}]",
+            (
+                "3:18: gates.0.metric: unknown metric 'app' (did you mean 'ap'?); "
+                "boxes has coco, average_precision"
+            ),
+        ),
+        (
+            "gates: [{metric: ap, output: recal, min: 1}]",
+            (
+                "3:30: gates.0.output: unknown output 'recal' (did you mean 'recall'?); "
+                "ap has value, recall"
+            ),
+        ),
+        (
+            "gates: [{metric: ap, min: 1, slice: rain}]",
+            "3:37: gates.0.slice: expected text such as metadata.camera=front, found 'rain'",
+        ),
+        (
+            "gates: [{metric: ap, min: 1, slice: area=tiny}]",
+            "3:37: gates.0.slice: expected one of all, small, large, found 'tiny'",
+        ),
+        (
+            "gates: [{metric: ap, min: 1, slice: aera=all}]",
+            (
+                "3:37: gates.0.slice: unknown slice key 'aera' (did you mean 'area'?); "
+                "boxes has area, metadata.NAME"
+            ),
+        ),
+    ],
+)
+def test_each_problem_in_plain_words(lines: str, message: str) -> None:
+    assert problems(f"{START}{lines}\n") == [f"run.yaml:{message}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        (
+            "a: 1\n",
+            [
+                (
+                    "run.yaml:1:1: a: unknown key; the config has task, data, metrics, label_map, "
+                    "filter, slices, interval, gates, report"
+                ),
+                "run.yaml:1:1: task: required, but missing; the tasks are boxes, text",
+                "run.yaml:1:1: data: required, but missing",
+            ],
+        ),
+        (
+            (
+                "task: bxes\ndata: 5\nmetrics: [anything, 5]\nslices: [area]\ninterval: {seed: x}\n"
+                "gates: [{metric: any, min: x}]\n"
+            ),
+            [
+                (
+                    "run.yaml:1:7: task: unknown task 'bxes' (did you mean 'boxes'?); "
+                    "the tasks are boxes, text"
+                ),
+                "run.yaml:2:7: data: expected a mapping, found the number 5",
+                (
+                    "run.yaml:3:21: metrics.1: expected a metric's name, or a mapping of one name "
+                    "to its parameters, found the number 5"
+                ),
+                "run.yaml:5:18: interval.seed: expected a whole number, found the text 'x'",
+                "run.yaml:6:28: gates.0.min: expected a number, found the text 'x'",
+            ],
+        ),
+        (
+            "task: [boxes]\ndata: {}\n",
+            ["run.yaml:1:7: task: expected the name of a task, found a list"],
+        ),
+        (
+            "task: text\ndata: {}\nmetrics: [matching, m]\n",
+            [
+                "run.yaml:2:7: data: give samples or parts",
+                "run.yaml:3:11: metrics.0.threshold: required, but missing",
+                (
+                    "run.yaml:3:21: metrics.1: unknown metric 'm' (did you mean 'm9'?); "
+                    "'valor metrics --task text' lists them"
+                ),
+            ],
+        ),
+        (
+            "task: boxes\ndata: {ground_truth: a/, predictions: [x]}\n",
+            [
+                "run.yaml:2:22: data.ground_truth: expected a file, found the folder a/",
+                "run.yaml:2:39: data.predictions: expected text or a mapping, found a list",
+            ],
+        ),
+    ],
+)
+def test_problems_of_task_and_data(text: str, messages: Sequence[str]) -> None:
+    assert problems(text) == messages

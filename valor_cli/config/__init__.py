@@ -1,0 +1,54 @@
+"""A YAML file in; a checked `RunConfig` out, or every problem in it at once.
+
+    text ─nodes, override─▶ nodes ─document─▶ tree and positions ─review─▶ RunConfig
+
+What tasks, metrics and parameters there are is asked of a `Vocabulary`; this package knows none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from valor_cli.config.document import read_document
+from valor_cli.config.models import Gate, Interval, MetricRequest, Report, RunConfig, SliceRequest
+from valor_cli.config.review import reviewed
+from valor_cli.config.vocabulary import Vocabulary
+
+__all__ = [
+    "Gate",
+    "Interval",
+    "MetricRequest",
+    "Report",
+    "RunConfig",
+    "SliceRequest",
+    "Vocabulary",
+    "json_schema",
+    "load_config",
+]
+
+
+def load_config(
+    path: str | Path, vocabulary: Vocabulary, overrides: Sequence[str] = ()
+) -> RunConfig:
+    """Read and check a config.
+
+    Args:
+        path: The YAML file. Paths in the config are relative to its folder.
+        vocabulary: The tasks and metrics there are.
+        overrides: `a.b=value` each, from `--set`. Values are YAML; relative paths in them are
+            relative to the YAML's folder too.
+
+    Raises:
+        ConfigError: With every problem found, sorted by line.
+    """
+    return reviewed(read_document(Path(path), overrides, os.environ), vocabulary)
+
+
+def json_schema(vocabulary: Vocabulary) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the config, for editors."""
+    from valor_cli.config.schema import config_schema
+
+    return config_schema(vocabulary)

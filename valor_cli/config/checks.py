@@ -1,0 +1,133 @@
+"""A document in; what is wrong with parts of it, and the models of those that fit, out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from types import UnionType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from valor_cli.config.document import YamlDocument
+from valor_cli.config.messages import Fault, alternatives, faults_in, in_words, keys_of, unknown_key
+from valor_cli.config.models import spoken
+from valor_cli.config.problems import Problems, TreePath, dotted, quoted
+from valor_cli.errors import did_you_mean
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Checks:
+    """What any part of one document can be put to; problems are collected, not raised.
+
+    Values that come from the environment (`${NAME}`) are shown in no message.
+    """
+
+    def __init__(self, document: YamlDocument) -> None:
+        self.problems = Problems(str(document.path))
+        self._document = document
+        self._refused: set[TreePath] = set()
+        self._leaves(document.tree, ())
+
+    def _leaves(self, node: Any, path: TreePath) -> None:
+        """Refuse what no value may be, wherever it stands and whatever it is for."""
+        if isinstance(node, dict | list):
+            for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+                self._leaves(value, (*path, key))
+        elif isinstance(node, float) and not math.isfinite(node):
+            self.wrong(path, "a finite number", node, kind=False)
+            self._refused.add(path)
+        elif isinstance(node, str) and "\0" in node:
+            self.note(path, "text must not hold the character U+0000")
+            self._refused.add(path)
+
+    def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
+        """Keep a problem with the value at a path, or with its key."""
+        if path not in self._refused:
+            self.problems.note(self._document.position(path, key=key), spoken(path), message)
+
+    def wrong(self, path: TreePath, expected: str, value: Any, *, kind: bool = True) -> None:
+        """Note that something else was expected, in its `kind` or, without it, in its limits."""
+        self.note(path, f"expected {expected}, found {self.shown(path, value, kind=kind)}")
+
+    def unknown(
+        self, path: TreePath, word: str, name: str, known: Iterable[str], *, listed: str
+    ) -> None:
+        """Note an unknown name, without a hint at what the environment holds."""
+        near = "" if path in self._document.expanded else did_you_mean(name, known)
+        message = f"unknown {word} {self.shown(path, name)}{near}; {listed}"
+        self.note(path, message, key=path[-1] == name)
+
+    def shown(self, path: TreePath, value: Any, *, kind: bool = False) -> str:
+        """A found value in words, and with `kind` what sort of value it is."""
+        if path in self._document.expanded:
+            return f"{quoted(self._document.expanded[path])} (its value is not shown)"
+        return in_words(value, kind=kind)
+
+    def written(self, path: TreePath, name: str) -> str:
+        """A known name as the file has it, `${TASK}` for one from the environment."""
+        return self._document.expanded.get(path, name)
+
+    def expect(self, path: TreePath, value: Any, kind: type | UnionType, expected: str) -> bool:
+        """Whether the value is of that kind, with a problem noted where it is not."""
+        if isinstance(value, kind):
+            return True
+        self.wrong(path, expected, value)
+        return False
+
+    def model(
+        self, model: type[M], path: TreePath, node: Any, owner: str, *, word: str = "key"
+    ) -> M | None:
+        """A part of the tree as its model; None, with problems noted, when it does not fit.
+
+        `owner` is what messages call the part, and `word` what they call its keys.
+        """
+        if not self.expect(path, node, dict, "a mapping"):
+            return None
+        try:
+            # As JSON, because only there a strict model takes a list for a tuple.
+            return model.model_validate_json(
+                json.dumps(node), context={"folder": self._document.path.parent}
+            )
+        except ValidationError as error:
+            faults = faults_in(error, node)
+        for inner in dict.fromkeys(fault.path for fault in faults):
+            inside = (*path, *inner)
+            same = [fault for fault in faults if fault.path == inner]
+            if same[0].kind != "extra_forbidden":
+                self._explain(inside, same)
+                continue
+            own = len(inner) == 1
+            message = unknown_key(
+                str(inner[-1]),
+                owner if own else dotted(spoken(inside[:-1])),
+                keys_of(model, inner[:-1]),
+                word if own else "key",
+            )
+            self.note(inside, message, key=True)
+        return None
+
+    def _explain(self, path: TreePath, faults: Sequence[Fault]) -> None:
+        """Note what pydantic found at one path."""
+        if any(fault.kind == "missing" for fault in faults):
+            self.note(path, "required, but missing")
+        elif own := [fault.message for fault in faults if not fault.expected]:
+            for message in dict.fromkeys(own):
+                self.note(path, self._safe(path, message))
+        else:
+            self.wrong(path, alternatives(faults), faults[0].value, kind=faults[0].of_kind)
+
+    def _safe(self, path: TreePath, message: str) -> str:
+        """A model's own message, unless it repeats a piece of the environment's values."""
+        for known, secrets in self._document.secrets.items():
+            if known[: len(path)] != path:
+                continue
+            for secret in filter(None, secrets):
+                size = min(8, len(secret))
+                pieces = (secret[at : at + size] for at in range(len(secret) - size + 1))
+                if any(piece in message for piece in pieces):
+                    written = quoted(self._document.expanded[known])
+                    return f"what {written} stands for cannot be used (its value is not shown)"
+        return message

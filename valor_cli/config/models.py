@@ -1,0 +1,157 @@
+"""The parts of a config in, as plain values; frozen records that keep what each may be out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SerializeAsAny,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from valor_cli.config.document import YamlDocument
+from valor_cli.config.problems import TreePath
+from valor_cli.results import Scalar
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class MetricRequest(_Strict):
+    """A metric to compute: canonical name, every parameter, index in the YAML's list."""
+
+    name: str
+    parameters: dict[str, Any]
+    index: int
+
+
+class SliceRequest(_Strict):
+    """A key to slice by, and the values wanted; None for all that occur."""
+
+    key: str
+    values: tuple[Scalar, ...] | None
+
+
+class Interval(_Strict):
+    """Confidence intervals of all values."""
+
+    method: Literal["bootstrap"] = Field(
+        default="bootstrap", description="How intervals are found."
+    )
+    resamples: int = Field(default=1000, ge=1, le=100_000, description="Number of resamples.")
+    level: float = Field(default=0.95, gt=0, lt=1, description="Confidence level, as 0.95.")
+    seed: int = Field(default=0, ge=0, description="Seed of the resampling.")
+
+
+class Gate(_Strict):
+    """A limit on values of one metric; the run fails where it is not kept."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": [rule]} for rule in ("min", "max", "max_drop")]}
+    )
+
+    metric: str = Field(description="Name of the metric.")
+    output: str | None = Field(
+        default=None, description="Which of its outputs; omitted: the primary one."
+    )
+    label: str | None = Field(default=None, description="The label; omitted: all labels together.")
+    model: str | None = Field(default=None, description="The model; omitted: every model.")
+    slice: str | None = Field(default=None, description="A slice, as metadata.camera=front.")
+    parameters: dict[str, Scalar] = Field(default={}, description="Parameters the value must have.")
+    min: float | None = Field(default=None, description="The value must not be below.")
+    max: float | None = Field(default=None, description="The value must not be above.")
+    max_drop: float | None = Field(
+        default=None, ge=0, description="Largest drop against the baseline."
+    )
+
+    @model_validator(mode="after")
+    def _limited(self) -> Self:
+        if self.min is None and self.max is None and self.max_drop is None:
+            raise ValueError("a gate needs at least one of min, max, max_drop")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("min is above max, which no value can meet")
+        return self
+
+
+class Report(_Strict):
+    """Where the report goes and in which formats."""
+
+    out: str | None = Field(
+        default=None, description="Folder, relative to this file; '-' is stdout."
+    )
+    formats: tuple[Literal["json", "markdown", "html"], ...] = Field(
+        default=("json", "markdown", "html"), min_length=1, description="Formats to write."
+    )
+
+    @field_validator("out")
+    @classmethod
+    def _from_the_folder(cls, out: str | None, info: ValidationInfo) -> str | None:
+        if out is None or out == "-":
+            return out
+        if not out:
+            raise ValueError("expected a folder, found empty text")
+        return os.path.normpath(os.path.join((info.context or {}).get("folder", ""), out))
+
+    @field_validator("formats")
+    @classmethod
+    def _once_each(cls, formats: tuple[str, ...]) -> tuple[str, ...]:
+        for index, name in enumerate(formats):
+            if name in formats[:index]:
+                raise ValueError(f"{name} stands twice")
+        return formats
+
+
+def spoken(path: TreePath) -> TreePath:
+    """A path as messages say it: the name of a metric is left out after its index."""
+    of_metric = len(path) > 2 and path[0] == "metrics" and isinstance(path[1], int)
+    return (*path[:2], *path[3:]) if of_metric else path
+
+
+class RunConfig(_Strict):
+    """What a run was asked to do, checked.
+
+    Attributes:
+        data: The task's own model.
+        metrics: None when the config has no `metrics:`, which means the task's defaults.
+        filter: Column (`label`, `image_id`, `sample_id`, `metadata.NAME`) to the values kept.
+        gates: With the metric's canonical name.
+        path: The YAML file, as it was named.
+        sha256: Of the bytes of the file.
+    """
+
+    task: str
+    data: SerializeAsAny[BaseModel]
+    metrics: tuple[MetricRequest, ...] | None = None
+    label_map: dict[str, str] = {}
+    filter: dict[str, tuple[Scalar, ...]] = {}
+    slices: tuple[SliceRequest, ...] = ()
+    interval: Interval | None = None
+    gates: tuple[Gate, ...] = ()
+    report: Report = Report()
+    path: Path
+    sha256: str
+    _document: YamlDocument = PrivateAttr()
+
+    def place(self, *parts: str | int) -> str:
+        """Where a part of the config stands, for messages: `run.yaml:3:5: metrics.1`.
+
+        A metric's parameter is `("metrics", 1, "iou_thresholds")`. Of what is not written in the
+        file, a default for example, it is the place of the nearest part that is.
+        """
+        path, words = parts, parts
+        if parts[0] == "metrics" and len(parts) > 2:
+            items: dict[object, Any] = dict(enumerate(self._document.tree.get("metrics") or ()))
+            written = items.get(parts[1])
+            if isinstance(written, dict):
+                path = parts if parts[2] in written else (*parts[:2], *written, *parts[2:])
+                words = spoken(path)
+        return self._document.place(path, words=words)

@@ -1,0 +1,71 @@
+"""Problems of one config in, as they are found, with where they stand; one error out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from valor_cli.errors import ConfigError, Problem
+
+TreePath: TypeAlias = tuple[str | int, ...]
+
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A line and a column, both counted from 1."""
+
+    line: int
+    column: int
+
+    @classmethod
+    def after(cls, text: str) -> Position:
+        """Where the character that follows this text stands."""
+        lines = LINE_BREAK.split(text)
+        return cls(len(lines), len(lines[-1]) + 1)
+
+
+class Problems:
+    """What is wrong with a file and its overrides, so far."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._found: list[tuple[Position | None, Problem]] = []
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def note(self, at: Position | None, path: TreePath, message: str) -> None:
+        """Keep a problem at a place of the file, or of an override when `at` is None."""
+        self._found.append((at, Problem(place(self._file, at, path), message)))
+
+    def error(self) -> ConfigError:
+        """All problems, each once, in the order of the file; those of overrides last."""
+        ordered = sorted(self._found, key=lambda found: (found[0] is None, found[0] or ()))
+        return ConfigError(tuple(dict.fromkeys(problem for _, problem in ordered)))
+
+
+def place(file: str, at: Position | None, path: TreePath) -> str:
+    """`file:line:column: dotted.path`; `--set dotted.path` for what stands in no file."""
+    if at is None:
+        return f"--set {dotted(path)}" if path else "--set"
+    words = f": {dotted(path)}" if path else ""
+    return f"{on_one_line(file, 1000)}:{at.line}:{at.column}{words}"
+
+
+def dotted(path: TreePath) -> str:
+    """A path as messages have it, `metrics.1.iou_thresholds`."""
+    return ".".join(on_one_line(str(part)) for part in path)
+
+
+def quoted(text: str) -> str:
+    """A user's text on one line, in quotes: cut when long, control characters escaped."""
+    return f"'{on_one_line(text)}'"
+
+
+def on_one_line(text: str, longest: int = 60) -> str:
+    """Text without line breaks and control characters, cut when long."""
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)

@@ -1,0 +1,251 @@
+"""A document and a vocabulary in; a `RunConfig` that fits both, or every problem at once, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from valor_cli.config.checks import Checks
+from valor_cli.config.document import YamlDocument
+from valor_cli.config.messages import unknown_key
+from valor_cli.config.models import Gate, Interval, MetricRequest, Report, RunConfig, SliceRequest
+from valor_cli.config.problems import TreePath, quoted
+from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary, is_metadata
+from valor_cli.results import Scalar
+
+M = TypeVar("M", bound=BaseModel)
+
+KEYS = tuple(name for name in RunConfig.model_fields if name not in ("path", "sha256"))
+LISTED_NAMES = 12
+"""Names a message lists in full; of more it says which command lists them."""
+
+
+def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
+    """The config in the document; a `ConfigError` with all problems where it is none."""
+    checks = Checks(document)
+    for key in document.tree:
+        if key not in KEYS:
+            checks.note((key,), unknown_key(key, "the config", KEYS), key=True)
+    review = _Review(checks, document.tree, vocabulary)
+    parts: dict[str, Any] = {
+        "task": review.task,
+        "data": review.data(),
+        "metrics": review.metrics(),
+        "label_map": review.label_map(),
+        "filter": review.filter(),
+        "slices": review.slices(),
+        "interval": review.section("interval", Interval),
+        "gates": review.gates(),
+        "report": review.section("report", Report) or Report(),
+    }
+    if checks.problems:
+        raise checks.problems.error()
+    config = RunConfig(path=document.path, sha256=document.sha256, **parts)
+    config._document = document
+    return config
+
+
+class _Review:
+    """The sections of a config, one method each. What depends on an unknown task is not checked."""
+
+    def __init__(self, checks: Checks, tree: Mapping[str, Any], vocabulary: Vocabulary) -> None:
+        self._checks = checks
+        self._tree = tree
+        self._vocabulary = vocabulary
+        self.task = self._known_task()
+        self._task_name = checks.written(("task",), self.task or "")
+        self._metric_names = vocabulary.metric_names(self.task) if self.task else {}
+        self._slice_values = vocabulary.slice_values(self.task) if self.task else {}
+
+    def _known_task(self) -> str | None:
+        path, name, known = ("task",), self._tree.get("task"), self._vocabulary.task_names()
+        listed = f"the tasks are {', '.join(known)}"
+        if "task" not in self._tree:
+            self._checks.note(path, f"required, but missing; {listed}")
+        elif self._checks.expect(path, name, str, "the name of a task"):
+            if name in known:
+                return str(name)
+            self._checks.unknown(path, "task", str(name), known, listed=listed)
+        return None
+
+    def section(self, name: str, model: type[M]) -> M | None:
+        """A section that is one model."""
+        there = name in self._tree
+        return self._checks.model(model, (name,), self._tree[name], name) if there else None
+
+    def data(self) -> BaseModel | None:
+        path, node = ("data",), self._tree.get("data")
+        if "data" not in self._tree:
+            self._checks.note(path, "required, but missing")
+        elif self._checks.expect(path, node, dict, "a mapping") and self.task is not None:
+            model = self._vocabulary.inputs(self.task)
+            return self._checks.model(model, path, node, f"data of {self._task_name}")
+        return None
+
+    def _items(self, name: str) -> Sequence[Any]:
+        node = self._tree.get(name, [])
+        return node if self._checks.expect((name,), node, list, "a list") else ()
+
+    def _mapping(self, name: str) -> Mapping[str, Any]:
+        node = self._tree.get(name, {})
+        return node if self._checks.expect((name,), node, dict, "a mapping") else {}
+
+    def metrics(self) -> tuple[MetricRequest, ...] | None:
+        if "metrics" not in self._tree:
+            return None
+        if self._tree["metrics"] == []:
+            message = "names no metric; leave the key out for the task's default set"
+            self._checks.note(("metrics",), message)
+        requests: dict[str, MetricRequest] = {}
+        for index, item in enumerate(self._items("metrics")):
+            if request := self._metric(index, item):
+                same = requests.setdefault(f"{request.name} {request.parameters!r}", request)
+                if same is not request:
+                    message = f"the same metric with the same parameters as metrics.{same.index}"
+                    self._checks.note(("metrics", index), message)
+        return tuple(requests.values())
+
+    def _metric(self, index: int, item: Any) -> MetricRequest | None:
+        path: TreePath = ("metrics", index)
+        form = "a metric's name, or a mapping of one name to its parameters"
+        if isinstance(item, dict) and len(item) != 1:
+            keys = ", ".join(quoted(key) for key in list(item)[:5]) or "none"
+            hint = "; indent the parameters below the name" if item else ""
+            self._checks.note(path, f"expected {form}, found the keys {keys}{hint}")
+            return None
+        if not self._checks.expect(path, item, str | dict, form):
+            return None
+        name, body = (item, None) if isinstance(item, str) else next(iter(item.items()))
+        inside = (*path, name)
+        canonical = self._canonical(path if isinstance(item, str) else inside, name)
+        body = {} if body is None else body
+        if not self._checks.expect(inside, body, dict, "a mapping of parameters"):
+            return None
+        if canonical is None or self.task is None:
+            return None
+        model = self._vocabulary.parameters(self.task, canonical)
+        parameters = self._checks.model(model, inside, body, name, word="parameter")
+        if parameters is None:
+            return None
+        values = {field: getattr(parameters, field) for field in type(parameters).model_fields}
+        return MetricRequest(name=canonical, parameters=values, index=index)
+
+    def _canonical(self, path: TreePath, name: str) -> str | None:
+        """The canonical name of a metric, with a problem noted where there is none."""
+        names = self._metric_names
+        if self.task is not None and name not in names:
+            known = tuple(dict.fromkeys(names.values()))
+            listed = f"{self._task_name} has {', '.join(known)}"
+            if len(known) > LISTED_NAMES:
+                listed = f"'valor metrics --task {self._task_name}' lists them"
+            self._checks.unknown(path, "metric", name, names, listed=listed)
+        return names.get(name)
+
+    def label_map(self) -> Mapping[str, str]:
+        labels = self._mapping("label_map")
+        for label, becomes in labels.items():
+            self._checks.expect(("label_map", label), becomes, str, "text")
+        return labels
+
+    def filter(self) -> Mapping[str, tuple[Scalar, ...]]:
+        kept: dict[str, tuple[Scalar, ...]] = {}
+        for key, value in self._mapping("filter").items():
+            path: TreePath = ("filter", key)
+            if key not in FILTER_KEYS and not is_metadata(key):
+                message = unknown_key(key, "a filter", (*FILTER_KEYS, "metadata.NAME"))
+                self._checks.note(path, message, key=True)
+            several = isinstance(value, list)
+            values = value if several else [value]
+            if not values:
+                self._checks.note(path, "expected at least one value, found an empty list")
+            for index, element in enumerate(values):
+                place = (*path, index) if several else path
+                if isinstance(element, dict | list) or (element is None and not is_metadata(key)):
+                    self._checks.wrong(place, "a single value", element)
+            kept[key] = tuple(values)
+        return kept
+
+    def slices(self) -> tuple[SliceRequest, ...]:
+        requests: dict[str, SliceRequest] = {}
+        for index, item in enumerate(self._items("slices")):
+            path: TreePath = ("slices", index)
+            if isinstance(item, str):
+                key, values = item, None
+                self._slice_key(path, key)
+            elif isinstance(item, dict) and len(item) == 1:
+                key, values = next(iter(item.items()))
+                self._slice_list((*path, key), key, values)
+            else:
+                self._checks.wrong(path, "a key, or a mapping of one key to a list of values", item)
+                continue
+            if key in requests:
+                shown = self._checks.shown(path, key)
+                self._checks.note(path, f"{shown} stands twice among the slices")
+            if values is None or isinstance(values, list):
+                requests[key] = SliceRequest.model_construct(
+                    key=key, values=None if values is None else tuple(values)
+                )
+        return tuple(requests.values())
+
+    def _slice_list(self, path: TreePath, key: str, values: Any) -> None:
+        self._slice_key(path, key)
+        if not self._checks.expect(path, values, list, "a list of values"):
+            return
+        if not values:
+            self._checks.note(path, "expected at least one value, found an empty list")
+        seen: set[str] = set()
+        for index, value in enumerate(values):
+            place = (*path, index)
+            if isinstance(value, dict | list):
+                self._checks.wrong(place, "a single value", value)
+            else:
+                self._slice_value(place, key, value)
+            if repr(value) in seen:
+                self._checks.note(place, f"{self._checks.shown(place, value)} stands twice")
+            seen.add(repr(value))
+
+    def _slice_key(self, path: TreePath, key: str) -> None:
+        known = self._slice_values
+        if self.task is not None and not is_metadata(key) and key not in known:
+            listed = f"{self._task_name} has {', '.join((*known, 'metadata.NAME'))}"
+            self._checks.unknown(path, "slice key", key, known, listed=listed)
+
+    def _slice_value(self, path: TreePath, key: str, value: Scalar) -> None:
+        known = self._slice_values.get(key)
+        if known is not None and value not in known:
+            self._checks.wrong(path, f"one of {', '.join(known)}", value, kind=False)
+
+    def gates(self) -> tuple[Gate, ...]:
+        gates = []
+        for index, item in enumerate(self._items("gates")):
+            path: TreePath = ("gates", index)
+            gate = self._checks.model(Gate, path, item, "a gate")
+            metric = self._gate_names(path, item) if isinstance(item, dict) else None
+            if gate is not None:
+                gates.append(gate.model_copy(update={"metric": metric or gate.metric}))
+        return tuple(gates)
+
+    def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> str | None:
+        """The canonical name of a gate's metric; its output and slice are checked as well."""
+        metric, output, part = gate.get("metric"), gate.get("output"), gate.get("slice")
+        if isinstance(part, str):
+            place = (*path, "slice")
+            key, equals, value = part.partition("=")
+            if key and equals:
+                self._slice_key(place, key)
+                self._slice_value(place, key, value)
+            else:
+                self._checks.wrong(place, "text such as metadata.camera=front", part, kind=False)
+        if not isinstance(metric, str):
+            return None
+        canonical = self._canonical((*path, "metric"), metric)
+        if canonical is not None and self.task is not None and isinstance(output, str):
+            place = (*path, "output")
+            known = self._vocabulary.outputs(self.task, canonical)
+            if output not in known:
+                owner = self._checks.written((*path, "metric"), metric)
+                listed = f"{owner} has {', '.join(known) or 'none'}"
+                self._checks.unknown(place, "output", output, known, listed=listed)
+        return canonical

@@ -1,0 +1,141 @@
+"""A vocabulary in; the JSON Schema (2020-12) of the configs that may use it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from valor_cli.config.models import Gate, Interval, Report
+from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary
+
+Schema: TypeAlias = dict[str, Any]
+_Named: TypeAlias = Mapping[object, Schema]
+"""The reference to each model's own schema."""
+
+_SCALAR: Schema = {"type": ["string", "number", "boolean", "null"]}
+_METADATA = r"^metadata\..+$"
+_ENVIRONMENT: Schema = {
+    "type": "string",
+    "pattern": r"^\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}$",
+    "description": "A value from the environment, as ${NAME} or ${NAME:-default}.",
+}
+
+
+def config_schema(vocabulary: Vocabulary) -> Schema:
+    """The schema of a whole config: the keys of all tasks, then a condition for each task."""
+    names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
+    models: list[type[BaseModel]] = [Interval, Gate, Report]
+    for task, metrics in names.items():
+        models.append(vocabulary.inputs(task))
+        models += [vocabulary.parameters(task, metric) for metric in metrics.values()]
+    references, definitions = models_json_schema(
+        [(model, "validation") for model in dict.fromkeys(models)]
+    )
+    named: _Named = {model: reference for (model, _), reference in references.items()}
+    shape = _with_environment(
+        {"$defs": definitions["$defs"], "properties": _properties(list(names), named)}
+    )
+    shape["$defs"]["environment"] = _ENVIRONMENT
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "valor config",
+        "description": "What `valor evaluate` is asked to do.",
+        "required": ["task", "data"],
+        **_mapping(**shape),
+        "allOf": [_of_task(vocabulary, task, named) for task in names],
+    }
+
+
+def _properties(tasks: Sequence[str], named: _Named) -> Schema:
+    """The top-level keys, as far as they are the same for all tasks."""
+    one_or_more = {"anyOf": [_SCALAR, _some(_SCALAR)]}
+    return {
+        "task": {"enum": tasks, "description": "The kind of evaluation."},
+        "data": {"type": "object", "description": "The files to read, relative to this one."},
+        "metrics": {
+            "type": "array",
+            "minItems": 1,
+            "description": "The metrics to compute; omitted: the task's default set.",
+        },
+        "label_map": {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+            "description": "Label as in the files to label as evaluated.",
+        },
+        "filter": _mapping(
+            properties=dict.fromkeys(FILTER_KEYS, one_or_more),
+            patternProperties={_METADATA: one_or_more},
+            description="Column to the value, or the values, to keep.",
+        ),
+        "slices": {
+            "type": "array",
+            "description": "Keys to slice by: metadata.NAME, or one the task has.",
+        },
+        "interval": named[Interval],
+        "gates": {
+            "type": "array",
+            "items": named[Gate],
+            "description": "Limits that fail the run.",
+        },
+        "report": named[Report],
+    }
+
+
+def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
+    """What holds for one task alone."""
+    alone, bodies = [], {}
+    for name, metric in vocabulary.metric_names(task).items():
+        model = vocabulary.parameters(task, metric)
+        bodies[name] = named[model]
+        if not any(field.is_required() for field in model.model_fields.values()):
+            alone.append(name)
+            bodies[name] = {"anyOf": [named[model], {"type": "null"}]}
+    slices = vocabulary.slice_values(task)
+    values = {key: _some({"enum": list(known)}) for key, known in slices.items()}
+    metadata = {"type": "string", "pattern": _METADATA}
+    with_values = _one_of(values, patternProperties={_METADATA: _some(_SCALAR)})
+    properties = {
+        "data": named[vocabulary.inputs(task)],
+        "metrics": {"items": {"anyOf": [{"enum": alone}, _one_of(bodies)]}},
+        "slices": {"items": {"anyOf": [{"enum": list(slices)}, metadata, with_values]}},
+        "gates": {"items": {"properties": {"metric": {"enum": list(bodies)}}}},
+    }
+    condition = {"properties": {"task": {"const": task}}, "required": ["task"]}
+    return {"if": condition, "then": {"properties": properties}}
+
+
+def _mapping(**more: Any) -> Schema:
+    return {"type": "object", "additionalProperties": False, **more}
+
+
+def _one_of(properties: Schema, **more: Any) -> Schema:
+    """A mapping of a single key."""
+    return _mapping(minProperties=1, maxProperties=1, properties=properties, **more)
+
+
+def _some(items: Schema) -> Schema:
+    """A list that is not empty."""
+    return {"type": "array", "minItems": 1, "items": items}
+
+
+def _with_environment(schema: Any) -> Any:
+    """The same schema, with `${NAME}` allowed where it asks for anything but text."""
+    if isinstance(schema, list):
+        return [_with_environment(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A property may itself be called "enum" or "type"; its schema is then a mapping.
+    closed = isinstance(schema.get("enum"), list) or isinstance(
+        schema.get("const"), str | int | float
+    )
+    if closed or schema.get("type") in ("number", "integer", "boolean"):
+        about = {key: schema[key] for key in ("title", "description", "default") if key in schema}
+        rest = {key: value for key, value in schema.items() if key not in about}
+        return {**about, "anyOf": [rest, {"$ref": "#/$defs/environment"}]}
+    return {
+        key: value if key in ("default", "examples") else _with_environment(value)
+        for key, value in schema.items()
+    }

@@ -1,0 +1,146 @@
+"""A shard of images to evidence, and the evidence of several shards to that of all.
+
+Merging any shards, in any order, gives the same bits as one pass over all images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
+from valor_cli.kernels.boxes import overlapping_boxes
+from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
+from valor_cli.kernels.matching import match
+
+
+def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
+    """Evidence of one shard of images."""
+    truths, found = dataset.ground_truths, dataset.detections
+    order = ranked(found.label, found.score, found.image)
+    image, label, box = found.image[order], found.label[order], found.box[order]
+    limits = np.array([AREAS[name] for name in plan.areas])
+    low, high = limits[:, :1], limits[:, 1:]
+    area = box[:, 2] * box[:, 3]
+    ignored = truths.crowd | (truths.area < low) | (truths.area > high)
+    cells = _Cells.of(label * dataset.unit_count + image)
+    gt_cells = _Cells.of(truths.label * dataset.unit_count + truths.image)
+    meeting = _meeting(cells, gt_cells)
+    gt = gt_cells.rows
+    pairs = overlapping_boxes(
+        box[meeting.rows],
+        truths.box[gt],
+        truths.crowd[gt],
+        gt_cells.starts[meeting.gt_cell],
+        gt_cells.sizes[meeting.gt_cell],
+        min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
+    )
+    matched, codes = match(
+        pairs, meeting.gt_cell, ~ignored[:, gt], truths.crowd[gt], np.array(plan.ious)
+    )
+    candidate = meeting.rows[matched]
+    ascending = np.argsort(candidate)
+    return Matches(
+        plan=plan,
+        image_ids=dataset.image_ids,
+        labels=dataset.labels,
+        gt_image=truths.image,
+        gt_label=truths.label,
+        gt_ignored=ignored,
+        image=image,
+        label=label,
+        score=found.score[order],
+        rank=cells.rank(),
+        outside=(area < low) | (area > high),
+        candidate=candidate[ascending],
+        codes=codes[:, :, ascending],
+    )
+
+
+class _Cells(NamedTuple):
+    """Rows grouped by image and label.
+
+    Attributes:
+        names: (c,) number of each cell, ascending.
+        rows: (n,) row numbers, cell after cell, in their order inside each.
+        starts, sizes: (c,) where each cell begins in `rows`, and how many it has.
+    """
+
+    names: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cell: NDArray[np.int64]) -> _Cells:
+        """Group rows by the number of their cell."""
+        rows, bounds = grouped(cell)
+        starts = bounds[:-1]
+        return cls(cell[rows[starts]], rows, starts, np.diff(bounds))
+
+    def rank(self) -> NDArray[np.int64]:
+        """(n,) place of each row in its cell, from 0."""
+        rank = np.empty(len(self.rows), np.int64)
+        rank[self.rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
+        return rank
+
+
+class _Meeting(NamedTuple):
+    """Detections that share a cell with a ground truth.
+
+    Attributes:
+        rows: (k,) row of each, cell after cell, best score first.
+        gt_cell: (k,) position of its cell among those of the ground truths.
+    """
+
+    rows: NDArray[np.int64]
+    gt_cell: NDArray[np.int64]
+
+
+def _meeting(cells: _Cells, gt_cells: _Cells) -> _Meeting:
+    at = positions_of(cells.names, gt_cells.names)
+    shared = at >= 0
+    sizes = cells.sizes[shared]
+    return _Meeting(cells.rows[spread(cells.starts[shared], sizes)], np.repeat(at[shared], sizes))
+
+
+def merge_matches(parts: Sequence[Matches]) -> Matches:
+    """The evidence of several shards of images together, in any order."""
+    if len(parts) == 1:
+        return parts[0]
+    image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
+    images = [positions_of(part.image_ids, image_ids) for part in parts]
+    label = np.concatenate([part.label for part in parts])
+    score = np.concatenate([part.score for part in parts])
+    rank = np.concatenate([part.rank for part in parts])
+    image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
+    gt_image = np.concatenate([new[part.gt_image] for new, part in zip(images, parts, strict=True)])
+    offsets = np.cumsum([0, *(len(part.label) for part in parts[:-1])])
+    candidate = np.concatenate(
+        [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
+    )
+    order = ranked(label, score, image, within=rank)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    moved = place[candidate]
+    ascending = np.argsort(moved)
+    return Matches(
+        plan=parts[0].plan,
+        image_ids=image_ids,
+        labels=parts[0].labels,
+        gt_image=gt_image,
+        gt_label=np.concatenate([part.gt_label for part in parts]),
+        gt_ignored=np.concatenate([part.gt_ignored for part in parts], axis=1),
+        image=image[order],
+        label=label[order],
+        score=score[order],
+        rank=rank[order],
+        outside=np.concatenate([part.outside for part in parts], axis=1)[:, order],
+        candidate=moved[ascending],
+        codes=np.concatenate([part.codes for part in parts], axis=2)[:, :, ascending],
+    )
