@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, create_model
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.metric import Metric, Task
@@ -91,17 +91,6 @@ def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
 
 class _Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _lists_are_tuples(cls, values: Any) -> Any:
-        """YAML knows lists only; signatures say tuple, for defaults must not change."""
-        if not isinstance(values, dict):
-            return values
-        return {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-        }
 
 
 def outputs(task_name: str, metric_name: str) -> Sequence[str]:

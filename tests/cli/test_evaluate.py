@@ -261,15 +261,16 @@ def test_environment_in_a_config(valor: Valor, project: Path) -> None:
     assert "run.yaml:2:" in unset.stderr
 
 
-def slow_run(project: Path) -> subprocess.Popen[bytes]:
+def slow_run(project: Path, jobs: int) -> subprocess.Popen[bytes]:
     """A run that would resample for minutes, caught when it has begun to."""
     child = subprocess.Popen(
         [sys.executable, "-m", "valor_cli", "evaluate", "run.yaml", "-v"]
-        + ["--set", "interval.resamples=100000"],
+        + ["--set", "interval.resamples=100000", "--jobs", str(jobs)],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     assert child.stderr is not None
     # -v tells each stage when it ends: after "matching" the resampling has begun.
@@ -280,16 +281,33 @@ def slow_run(project: Path) -> subprocess.Popen[bytes]:
     return child
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing_half_written(
-    project: Path, number: signal.Signals, code: int
+    project: Path, number: signal.Signals, code: int, jobs: int
 ) -> None:
-    child = slow_run(project)
-    child.send_signal(number)
+    child = slow_run(project, jobs)
+    # As a terminal does it: to every process of the run.
+    os.killpg(child.pid, number)
     _, talk = child.communicate(timeout=30)
     assert child.returncode == code
     assert b"Traceback" not in talk
     assert not (project / "out").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
+def test_a_process_that_is_killed_ends_the_run_with_a_message(project: Path) -> None:
+    child = slow_run(project, jobs=2)
+    workers = [
+        int(stat.parent.name)
+        for stat in Path("/proc").glob("[0-9]*/stat")
+        if f") S {child.pid} " in stat.read_text() or f") R {child.pid} " in stat.read_text()
+    ]
+    os.kill(max(workers), signal.SIGKILL)
+    _, talk = child.communicate(timeout=30)
+    assert child.returncode == 2, talk
+    assert b"error: --jobs 2: a process ended before its work was done" in talk
+    assert b"Traceback" not in talk
 
 
 def test_a_closed_pipe_ends_quietly(project: Path) -> None:

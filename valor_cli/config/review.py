@@ -71,9 +71,9 @@ class _Review:
         return None
 
     def section(self, name: str, model: type[M]) -> M | None:
-        """A section that is one model."""
-        there = name in self._tree
-        return self._checks.model(model, (name,), self._tree[name], name) if there else None
+        """A section that is one model; null leaves it out, as `--set interval=null` does."""
+        node = self._tree.get(name)
+        return None if node is None else self._checks.model(model, (name,), node, name)
 
     def data(self) -> BaseModel | None:
         path, node = ("data",), self._tree.get("data")

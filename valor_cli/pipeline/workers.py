@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from valor_cli.errors import Problem, ValorError
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -46,21 +49,39 @@ class Processes:
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterable[R]:
         """Results in the order of the tasks; the tasks must be picklable."""
-        return self.pool.map(function, tasks)
+        # Not pool.map: it cancels what is left when a process dies, over which the pool stumbles.
+        futures = [self.pool.submit(function, task) for task in tasks]
+        return (future.result() for future in futures)
 
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Workers]:
-    """`jobs` processes, started afresh: forking a process that holds threads may hang."""
+    """`jobs` processes, started afresh: forking a process that holds threads may hang.
+
+    Raises:
+        ValorError: A process was ended from outside.
+    """
     if jobs <= 1:
         yield ThisProcess()
         return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_leave_interrupts) as pool:
         try:
             yield Processes(pool, jobs)
+        except BrokenProcessPool:
+            # The system ends processes without a word when memory runs out.
+            problem = Problem(f"--jobs {jobs}", "a process ended before its work was done")
+            raise ValorError(problem, hint="memory may have run out; try fewer jobs") from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
             raise
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; the one that waits for the others handles it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
-from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.evaluators.detection.frame import METADATA, Frame, label_names, make_frame
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.kernels.columns import positions_of
 from valor_cli.metric import Loaded, Selection
 from valor_cli.readers.coco import CocoGroundTruth, CocoResults, read_ground_truth, read_results
 from valor_cli.readers.table import SKIP_HINT, Table
-from valor_cli.results import InputFile, Scalar
-
-METADATA = "metadata."
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """The images and labels under evaluation, and how ids of the files become their numbers.
-
-    Attributes:
-        image_ids: (images,) ascending, as in the file.
-        image_number: (images,) number among the images kept; -1 for those left out.
-        category_ids: (categories,) ascending, as in the file.
-        label_number: (categories,) position in `labels`; -1 for labels left out.
-        labels: Names, in the order of the category ids.
-        metadata: A value per kept image.
-    """
-
-    image_ids: NDArray[np.generic]
-    image_number: NDArray[np.int64]
-    category_ids: NDArray[np.generic]
-    label_number: NDArray[np.int64]
-    labels: tuple[str, ...]
-    metadata: Mapping[str, Sequence[Scalar]]
+from valor_cli.results import InputFile
 
 
 def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[DetectionDataset]:
@@ -50,13 +28,13 @@ def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[Det
             truth does not have, or the selection leaves no image.
     """
     filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
-    names = list(dict.fromkeys([*selection.metadata, *filtered]))
-    truth, predicted = _read(inputs, names)
+    metadata = list(dict.fromkeys([*selection.metadata, *filtered]))
+    truth, predicted = _read(inputs, metadata)
     if not len(truth.annotations):
         problem = Problem(f"{truth.file.path}: annotations", "there are none to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
-    names, warnings = _label_names(truth, selection.label_map)
-    frame = _frame(truth, names, selection)
+    names, warnings = label_names(truth, selection.label_map)
+    frame = make_frame(truth, names, selection)
     ground_truths = _ground_truths(truth.annotations, frame)
     warnings += _zero_areas(ground_truths.box, "ground truths")
     files, found = [truth.file], {}
@@ -96,114 +74,7 @@ def _read(
     return truth, predicted
 
 
-def _label_names(
-    truth: CocoGroundTruth, label_map: Mapping[str, str]
-) -> tuple[list[str], list[str]]:
-    """The label of each category, in the order of the ids, and what to warn of."""
-    ids, names = _ids(truth.categories), truth.categories["name"].tolist()
-    warnings = [
-        f"label_map: the ground truth has no label '{name}'{did_you_mean(name, names)}"
-        for name in label_map
-        if name not in names
-    ]
-    labels: list[str] = []
-    seen: set[str] = set()
-    for at in np.argsort(ids).tolist():
-        name = names[at]
-        if name in seen and name not in label_map:
-            # The reference keeps two categories of one name apart, so do we.
-            distinct = f"{name} #{ids[at]}"
-            warnings.append(f"two categories are named '{name}'; one is shown as '{distinct}'")
-            labels.append(distinct)
-        else:
-            labels.append(label_map.get(name, name))
-        seen.add(name)
-    return labels, warnings
-
-
-def _frame(truth: CocoGroundTruth, names: list[str], selection: Selection) -> _Frame:
-    """Number the images and labels that the selection keeps."""
-    image_ids = _ids(truth.images)
-    order = np.argsort(image_ids)
-    columns = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
-    image_ids = image_ids[order]
-    kept = _kept_images(image_ids, columns, selection)
-    if not kept.any():
-        raise DataError(
-            Problem("filter", f"leaves no image of {truth.file.path}"), hint=_values_hint(columns)
-        )
-    labels = list(dict.fromkeys(names))
-    wanted = selection.keep.get("label", labels)
-    unknown = [str(label) for label in wanted if label not in labels]
-    if unknown:
-        raise DataError(
-            [
-                Problem("filter.label", f"no label '{name}'{did_you_mean(name, labels)}")
-                for name in unknown
-            ],
-            hint=f"labels: {', '.join(labels[:LISTED])}{' …' if len(labels) > LISTED else ''}",
-        )
-    labels = [label for label in labels if label in wanted]
-    number = {label: at for at, label in enumerate(labels)}
-    return _Frame(
-        image_ids=image_ids,
-        image_number=np.where(kept, np.cumsum(kept) - 1, -1),
-        category_ids=np.sort(_ids(truth.categories)),
-        label_number=np.array([number.get(name, -1) for name in names], np.int64),
-        labels=tuple(labels),
-        metadata={
-            name: [value for value, keep in zip(values, kept, strict=True) if keep]
-            for name, values in columns.items()
-        },
-    )
-
-
-def _kept_images(
-    image_ids: NDArray[np.generic], columns: Mapping[str, Sequence[Scalar]], selection: Selection
-) -> NDArray[np.bool_]:
-    kept = np.ones(len(image_ids), bool)
-    for key, allowed in selection.keep.items():
-        if key in ("image_id", "sample_id"):
-            kept &= np.isin(image_ids, _known_ids(image_ids, allowed, key))
-        elif key.startswith(METADATA):
-            values = columns[key.removeprefix(METADATA)]
-            kept &= np.array([value in allowed for value in values], bool)
-    if selection.limit is not None:
-        kept &= np.cumsum(kept) <= selection.limit
-    return kept
-
-
-def _known_ids(
-    image_ids: NDArray[np.generic], allowed: Sequence[Scalar], key: str
-) -> NDArray[np.generic]:
-    """The ids that a filter lists, all of which must be there."""
-    there = set(image_ids.tolist())
-    problems = [
-        Problem(f"filter.{key}", f"no image {id_!r}") for id_ in allowed if id_ not in there
-    ]
-    if problems:
-        some = ", ".join(repr(known) for known in image_ids[:3].tolist())
-        raise DataError(problems, hint=f"image ids look like {some}")
-    return np.array(allowed)
-
-
-def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
-    """The values that the filtered columns do hold."""
-    lines = []
-    for name, values in columns.items():
-        seen = sorted({str(value) for value in values})
-        more = f" … ({len(seen)} values)" if len(seen) > LISTED else ""
-        lines.append(f"{METADATA}{name} has: {', '.join(seen[:LISTED])}{more}")
-    return "\n".join(lines)
-
-
-def _ids(table: Table) -> NDArray[np.generic]:
-    """The ids as numbers, or as text that numpy can sort."""
-    column = table["id"]
-    return column if column.dtype.kind == "i" else column.astype(str)
-
-
-def _ground_truths(annotations: Table, frame: _Frame) -> GroundTruths:
+def _ground_truths(annotations: Table, frame: Frame) -> GroundTruths:
     image = frame.image_number[_found(annotations["image_id"], frame.image_ids)]
     label = frame.label_number[_found(annotations["category_id"], frame.category_ids)]
     kept = (image >= 0) & (label >= 0)
@@ -217,7 +88,7 @@ def _ground_truths(annotations: Table, frame: _Frame) -> GroundTruths:
 
 
 def _detections(
-    results: CocoResults, truth: CocoGroundTruth, frame: _Frame, invalid: Literal["error", "skip"]
+    results: CocoResults, truth: CocoGroundTruth, frame: Frame, invalid: Literal["error", "skip"]
 ) -> tuple[Detections, int]:
     """A model's detections, and how many were left out because their ids are unknown."""
     _check_categories(results, truth)
@@ -226,7 +97,7 @@ def _detections(
     category = _found(table["category_id"], frame.category_ids)
     known = (image >= 0) & (category >= 0)
     if invalid == "error" and not known.all():
-        raise _unknown_ids(table, image, category, truth.file.path)
+        raise _unknownids_of(table, image, category, truth.file.path)
     image = np.where(known, frame.image_number[image], -1)
     label = np.where(known, frame.label_number[category], -1)
     kept = (image >= 0) & (label >= 0)
@@ -243,7 +114,7 @@ def _found(values: NDArray[np.generic], keys: NDArray[np.generic]) -> NDArray[np
     return positions_of(values if values.dtype.kind == "i" else values.astype(str), keys)
 
 
-def _unknown_ids(
+def _unknownids_of(
     table: Table, image: NDArray[np.int64], category: NDArray[np.int64], truth: str
 ) -> DataError:
     problems = []
@@ -288,7 +159,7 @@ def _zero_areas(boxes: NDArray[np.float64], what: str) -> list[str]:
 
 
 def _loaded(
-    frame: _Frame,
+    frame: Frame,
     ground_truths: GroundTruths,
     found: Mapping[str, Detections],
     files: Sequence[InputFile],
