@@ -69,7 +69,10 @@ def main() -> NoReturn:
     """Run the program and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        app(prog_name="valor")
+        try:
+            app(prog_name="valor")
+        finally:
+            sys.stdout.flush()
     except ValorError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
@@ -77,10 +80,22 @@ def main() -> NoReturn:
         typer.echo("interrupted; nothing was written", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output has gone: not an error. Keep the interpreter's own flush quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone, which is no error.
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        # Files are opened by name, and say it; without a name it is our own output.
+        if error.filename is not None:
+            raise
+        _drop_output()
+        typer.echo(f"error: standard output: {error.strerror}", err=True)
+        sys.exit(ValorError.exit_code)
     sys.exit(0)
+
+
+def _drop_output() -> None:
+    """Let go of what stdout still holds: the interpreter would stumble over it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

@@ -90,14 +90,19 @@ class _Stages:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
             self.bar.start()
-        for task in self.bar.task_ids:
-            self.bar.remove_task(task)
-        self.bar.add_task(stage, completed=done, total=total or None)
+        rate = f"{done / (time.perf_counter() - self.since):,.0f}/s" if total and done else ""
+        if self.bar.tasks and self.bar.tasks[-1].description == stage:
+            self.bar.update(self.bar.task_ids[-1], completed=done, total=total or None, rate=rate)
+        else:
+            for task in self.bar.task_ids:
+                self.bar.remove_task(task)
+            self.bar.add_task(stage, completed=done, total=total or None, rate=rate)
 
     def _tell(self, now: float) -> None:
         if self.timed and self.stage:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call
-from valor_cli.pipeline.workers import Progress, Workers
+from valor_cli.pipeline.workers import Workers
 from valor_cli.results import Findings, MetricValue
 from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
 
@@ -30,9 +30,12 @@ def intervals(
     level: float,
     seed: int,
     workers: Workers,
-    progress: Progress,
+    told: Callable[[int], None],
 ) -> list[list[tuple[float, float] | None]]:
-    """For each call the interval of each of its values, in their order."""
+    """For each call the interval of each of its values, in their order.
+
+    `told` hears how many resamples are done.
+    """
     counts = [len(findings_of(call, evidence).values) for call in calls]
     if not evidence.unit_count:
         return [[None] * count for count in counts]
@@ -44,7 +47,7 @@ def intervals(
     parts: list[NDArray[np.float64]] = []
     for part in workers.map(_resampled, tasks):
         parts.append(part)
-        progress("resampling", sum(map(len, parts)), resamples)
+        told(sum(map(len, parts)))
     found = percentile_intervals(np.concatenate(parts), level)
     by_call: list[list[tuple[float, float] | None]] = []
     for count in counts:
