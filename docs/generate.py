@@ -123,6 +123,8 @@ def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
         ]
         yield _table(["Parameter", "Type", "Default"], rows)
     yield f"Reference: {entry['reference']}"
+    if entry["citation"]:
+        yield f"<br>Citation: {entry['citation']}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -43,6 +43,7 @@ class Metric(Generic[E]):
     is the metric's entry in the catalogue; its defaults stand in its signature only.
     For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
     the primary one first. A metric that draws only curves has no outputs and `curve=True`.
+    `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
 
     name: str
@@ -54,7 +55,8 @@ class Metric(Generic[E]):
     outputs: tuple[Output, ...] = ()
     curve: bool = False
     aliases: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    citation: str = ""
+    needs: tuple[str, ...] = ("ground_truth", "predictions")
     threshold: float | None = None
     reproducible: bool = True
 

@@ -48,7 +48,9 @@ def explained(task: Task[Any], metric: Metric[Any]) -> str:
             for parameter in metric.parameters
         ]
         parts.append("\n".join(["Parameters:", *lines]))
-    facts = [f"Reference: {metric.reference}"]
+    facts = [f"Needs: {', '.join(metric.needs)}", f"Reference: {metric.reference}"]
+    if metric.citation:
+        facts.append(f"Citation: {metric.citation}")
     if metric.aliases:
         facts.append(f"Also known as: {', '.join(metric.aliases)}")
     threshold = "none" if metric.threshold is None else str(metric.threshold)
@@ -86,6 +88,7 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
         "threshold": metric.threshold,
         "reproducible": metric.reproducible,
         "reference": metric.reference,
+        "citation": metric.citation,
         "description": metric.description,
     }
 

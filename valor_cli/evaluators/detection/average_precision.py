@@ -15,6 +15,7 @@ from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
+CITATION = "Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014"
 
 
 def average_precision(
@@ -75,23 +76,27 @@ AVERAGE_PRECISION = Metric(
     name="average_precision",
     compute=average_precision,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("AP",),
 )
 AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="average_precision_over_ious",
     compute=average_precision_over_ious,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("APAveragedOverIOUs",),
 )
 MEAN_AVERAGE_PRECISION = Metric(
     name="mean_average_precision",
     compute=mean_average_precision,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("mAP",),
 )
 MEAN_AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="mean_average_precision_over_ious",
     compute=mean_average_precision_over_ious,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("mAPAveragedOverIOUs",),
 )

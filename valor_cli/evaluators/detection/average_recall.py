@@ -13,6 +13,7 @@ from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
+CITATION = "Hosang et al., What makes for effective detection proposals?, TPAMI 2016"
 
 
 def average_recall(
@@ -47,11 +48,13 @@ AVERAGE_RECALL = Metric(
     name="average_recall",
     compute=average_recall,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("AR", "ARAveragedOverIOUs"),
 )
 MEAN_AVERAGE_RECALL = Metric(
     name="mean_average_recall",
     compute=mean_average_recall,
     reference=REFERENCE,
+    citation=CITATION,
     aliases=("mAR", "mARAveragedOverIOUs"),
 )

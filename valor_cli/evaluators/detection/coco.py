@@ -49,6 +49,7 @@ COCO = Metric(
     name="coco",
     compute=coco,
     reference="pycocotools.cocoeval.COCOeval.summarize",
+    citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     outputs=tuple(
         Output(name, "higher")
         for name in (

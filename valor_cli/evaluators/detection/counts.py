@@ -36,6 +36,7 @@ COUNTS = Metric(
     name="counts",
     compute=counts,
     reference="pycocotools.cocoeval.COCOeval.evaluateImg",
+    citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     outputs=(
         Output("tp", "higher", (0, None), "count"),
         Output("fp", "lower", (0, None), "count"),

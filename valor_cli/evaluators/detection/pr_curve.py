@@ -91,6 +91,7 @@ PR_CURVE = Metric(
     name="pr_curve",
     compute=pr_curve,
     reference="pycocotools.cocoeval.COCOeval.accumulate",
+    citation="Everingham et al., The PASCAL Visual Object Classes Challenge, IJCV 2010",
     curve=True,
     aliases=("PrecisionRecallCurve",),
 )

@@ -22,6 +22,7 @@ Average = Literal["macro", "micro", "weighted"]
 Amounts = NDArray[np.int64]
 
 REFERENCE = "sklearn.metrics.precision_recall_fscore_support on the matches of COCOeval"
+CITATION = "van Rijsbergen, Information Retrieval, 1979"
 NO_PREDICTIONS = "0/0: no prediction at this threshold; zero_division stands in"
 
 
@@ -135,6 +136,24 @@ def _average(ratios: _Ratios, average: Average) -> MetricValue:
     return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n)
 
 
-PRECISION = Metric(name="precision", compute=precision, reference=REFERENCE, aliases=("Precision",))
-RECALL = Metric(name="recall", compute=recall, reference=REFERENCE, aliases=("Recall",))
-F1 = Metric(name="f1", compute=f1, reference=REFERENCE, aliases=("F1",))
+PRECISION = Metric(
+    name="precision",
+    compute=precision,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Precision",),
+)
+RECALL = Metric(
+    name="recall",
+    compute=recall,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Recall",),
+)
+F1 = Metric(
+    name="f1",
+    compute=f1,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("F1",),
+)
