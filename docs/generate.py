@@ -124,7 +124,7 @@ def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
         yield _table(["Parameter", "Type", "Default"], rows)
     yield f"Reference: {entry['reference']}"
     if entry["citation"]:
-        yield f"<br>Citation: {entry['citation']}"
+        yield f"Citation: {entry['citation']}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
