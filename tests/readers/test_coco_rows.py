@@ -3,42 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from valor_cli.errors import DataError
-from valor_cli.readers.coco import read_ground_truth, read_results
+from tests.readers.faulty import GOOD, SKIP, ground_truth, ground_truth_error, results_error
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
-GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def results_error(text: str) -> str:
-    Path("dt.json").write_text(text)
-    with pytest.raises(DataError) as caught:
-        read_results("dt.json")
-    return str(caught.value)
-
-
-def ground_truth_error(text: str, **options: Any) -> str:
-    Path("gt.json").write_text(text)
-    with pytest.raises(DataError) as caught:
-        read_ground_truth("gt.json", **options)
-    return str(caught.value)
-
-
-def ground_truth(images: str = "", annotations: str = "", categories: str = "") -> str:
-    return (
-        f'{{"images":[{images or """{"id":1},{"id":2}"""}],"annotations":[{annotations}],'
-        f'"categories":[{categories or """{"id":3,"name":"cat"}"""}]}}'
-    )
+pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 
 @pytest.mark.parametrize(
