@@ -144,22 +144,33 @@ def test_ground_truth_without_annotations_is_legal(write: Write) -> None:
 
 def test_metadata_of_images(write: Write) -> None:
     images = [
-        {"id": 1, "width": 640, "weather": "dry", "metadata": {"weather": "wet", "tags": [1]}},
+        {"id": 1, "width": 640, "weather": "dry", "metadata": {"weather": "wet", "sun": 1}},
         {"id": 2, "weather": "fog", "metadata": None},
         {"id": 3, "metadata": {}},
     ]
     path = write(ground_truth(images=images))
-    found = read_ground_truth(path, metadata=("weather", "width", "tags"))
+    found = read_ground_truth(path, metadata=("weather", "width", "sun"))
     assert found.metadata == {
         "weather": ["wet", "fog", None],
         "width": [640, None, None],
-        "tags": [[1], None, None],
+        "sun": [1, None, None],
     }
     with pytest.raises(DataError) as caught:
         read_ground_truth(path, metadata=("weathr", "width"))
     assert str(caught.value) == (
         f"{path}: images: no image has the metadata 'weathr' (did you mean 'weather'?); "
-        "there is: id, tags, weather, width"
+        "there is: id, sun, weather, width"
+    )
+
+
+def test_metadata_are_single_values(write: Write) -> None:
+    images = [{"id": 1, "tags": "a"}, {"id": 2, "tags": ["a"]}, {"id": 3, "tags": {}}]
+    path = write(ground_truth(images=images))
+    with pytest.raises(DataError) as caught:
+        read_ground_truth(path, metadata=("tags",))
+    assert str(caught.value) == (
+        f"{path}: images[1].tags: expected a single value, found a list\n"
+        f"{path}: images[2].tags: expected a single value, found an object"
     )
 
 

@@ -95,7 +95,7 @@ def identifier(
 ) -> int | str | None:
     """An id of the kind its column has: a whole number of 64 bits, or a string."""
     if isinstance(value, str) and kind is str:
-        if _is_text(value):
+        if is_text(value):
             return value
         problems.add(row, key, f"expected Unicode text, found {describe(value)}")
         return None
@@ -118,7 +118,7 @@ def identifier(
 
 def text(value: object, problems: Problems, row: int, key: str) -> str | None:
     """A string that can be written as UTF-8."""
-    if isinstance(value, str) and _is_text(value):
+    if isinstance(value, str) and is_text(value):
         return value
     wanted = "Unicode text" if isinstance(value, str) else "a string"
     problems.add(row, key, f"expected {wanted}, found {describe(value)}")
@@ -152,7 +152,7 @@ def box(value: object, problems: Problems, row: int, key: str) -> list[float] | 
     return sides if len(sides) == 4 else None
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     """Whether there is no lone surrogate (JSON has them), which no file can hold."""
     try:
         value.encode()

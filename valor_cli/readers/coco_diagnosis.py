@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import Problems, describe, stop_on
-from valor_cli.readers.coco_metadata import check_metadata, metadata_of
+from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.coco_rows import (
     annotation_columns,
     category_columns,
@@ -72,7 +72,6 @@ def diagnose_ground_truth(
     images = image_columns(image_rows, path)
     categories = category_columns(lists["categories"], path)
     found_metadata = metadata_of(image_rows, metadata, path)
-    check_metadata(found_metadata, path)
     problems = Problems(path, "annotations")
     annotations, kept = annotation_columns(lists["annotations"], images, categories, problems)
     if invalid == "error":

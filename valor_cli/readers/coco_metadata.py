@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.readers.checks import Problems, describe, printable, stop_on
+from valor_cli.readers.checks import Problems, describe, is_text, printable, stop_on
 
 _LISTED_NAMES = 30
 
@@ -20,7 +20,7 @@ def metadata_of(
     A name is looked for in the image's "metadata" object, then in the image itself.
 
     Raises:
-        DataError: No image has one of the names, or a value is not JSON (NaN).
+        DataError: No image has one of the names, or a value is not a single JSON value.
     """
     found = {name: [_value_of(image, name) for image in images] for name in names}
     unknown = [name for name in names if not any(_has(image, name) for image in images)]
@@ -35,23 +35,31 @@ def metadata_of(
             for name in unknown
         ]
         raise DataError(problems)
+    _check(found, path)
     return found
 
 
-def check_metadata(metadata: Mapping[str, list[Any]], path: str) -> None:
-    """Refuse values that no JSON text can hold; only the lenient parser lets them in.
+def _check(metadata: Mapping[str, list[Any]], path: str) -> None:
+    """Only single values can be compared, counted and shown.
 
     Raises:
-        DataError: A value holds NaN, an infinity or a lone surrogate.
+        DataError: A value is a list or an object, or no JSON (NaN, a lone surrogate), which the
+            lenient parser lets in.
     """
     problems = Problems(path, "images")
     for name, values in metadata.items():
         for row, value in enumerate(values):
-            try:
-                json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-            except ValueError:
+            if isinstance(value, list | dict):
+                problems.add(row, f".{name}", f"expected a single value, found {describe(value)}")
+            elif not _is_json(value):
                 problems.add(row, f".{name}", f"expected a JSON value, found {describe(value)}")
     stop_on([problems])
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, str) or value.isascii() or is_text(value)
 
 
 def _inner(image: Mapping[str, Any]) -> Mapping[str, Any]:
