@@ -24,23 +24,21 @@ class HitOrder(NamedTuple):
         rows: (h,) row of each true positive, segment after segment, best score first.
         segment: (h,) threshold * labels + label.
         segments: How many there are.
-        start: (h,) the first detection of its label.
-        countable: (n,) whether a detection counts at most thresholds.
+        counted: (n,) rows of the detections inside the area range, ascending.
         corrected: (k,) rows of the corrections, in the order of hits.
         sign: (k,) 1 counts all the same, -1 does not count.
-        upto, before: (h,) how many corrections come no later than each hit, and before its
-            segment.
+        counted_span, corrected_span: (2, h) how many of `counted` and `corrected` come before the
+            hit's segment begins, and no later than the hit.
     """
 
     rows: Rows
     segment: Rows
     segments: int
-    start: Rows
-    countable: NDArray[np.bool_]
+    counted: Rows
     corrected: Rows
     sign: Rows
-    upto: Rows
-    before: Rows
+    counted_span: Rows
+    corrected_span: Rows
 
 
 def order_hits(
@@ -73,21 +71,23 @@ def order_hits(
     changed_threshold, changed_at = np.nonzero(change)
     rows = candidate[at]
     of_hit = label[rows]
-    segment = threshold * labels + of_hit
+    counted = np.flatnonzero(countable)
+    before_row = np.append(0, np.cumsum(countable))
+    first_row, first_candidate = (
+        np.searchsorted(column, np.arange(labels))[of_hit] for column in (label, label[candidate])
+    )
     # Hits and corrections by place: threshold after threshold, candidate after candidate.
-    width = len(candidate)
-    place = changed_threshold * width + changed_at
-    begin = threshold * width + np.searchsorted(label[candidate], np.arange(labels))[of_hit]
+    begin = threshold * len(candidate)
+    place = changed_threshold * len(candidate) + changed_at
     return HitOrder(
         rows=rows,
-        segment=segment,
+        segment=threshold * labels + of_hit,
         segments=len(codes) * labels,
-        start=np.searchsorted(label, np.arange(labels))[of_hit],
-        countable=countable,
+        counted=counted,
         corrected=candidate[changed_at],
         sign=change[changed_threshold, changed_at].astype(np.int64),
-        upto=np.searchsorted(place, threshold * width + at, side="right"),
-        before=np.searchsorted(place, begin),
+        counted_span=np.stack([before_row[first_row], before_row[rows + 1]]),
+        corrected_span=np.searchsorted(place, np.stack([begin + first_candidate, begin + at + 1])),
     )
 
 
@@ -99,18 +99,16 @@ def running_hits(order: HitOrder, weights: NDArray[np.int64] | None, image: Rows
         weights: (replicas, images) how often each image counts; None for once each.
         image: (n,) image of each detection.
     """
-    if weights is None:
-        weights, image = np.ones((1, 1), np.int64), np.zeros(len(image), np.int64)
-    counted = _running(weights[:, image] * order.countable)
-    seen = counted[:, order.rows + 1] - counted[:, order.start]
-    changed = _running(weights[:, image[order.corrected]] * order.sign)
-    seen += changed[:, order.upto] - changed[:, order.before]
-    segment = np.arange(len(weights))[:, None] * order.segments + order.segment
-    return Hits(segment.ravel(), weights[:, image[order.rows]].ravel(), seen.ravel())
-
-
-def _running(amounts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(replicas, n + 1) sums of the amounts before each place."""
-    total = np.zeros((len(amounts), amounts.shape[1] + 1), np.int64)
-    np.cumsum(amounts, axis=1, out=total[:, 1:])
-    return total
+    replicas = 1 if weights is None else len(weights)
+    seen = np.zeros((replicas, len(order.rows)), np.int64)
+    for rows, sign, (begin, end) in (
+        (order.counted, 1, order.counted_span),
+        (order.corrected, order.sign, order.corrected_span),
+    ):
+        amounts = np.ones((1, len(rows)), np.int64) if weights is None else weights[:, image[rows]]
+        total = np.zeros((replicas, len(rows) + 1), np.int64)
+        np.cumsum(amounts * sign, axis=1, out=total[:, 1:])
+        seen += total[:, end] - total[:, begin]
+    copies = np.ones_like(seen) if weights is None else weights[:, image[order.rows]]
+    segment = np.arange(replicas)[:, None] * order.segments + order.segment
+    return Hits(segment.ravel(), copies.ravel(), seen.ravel())

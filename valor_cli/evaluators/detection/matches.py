@@ -134,7 +134,7 @@ class Matches:
             order = self._order([iou_threshold], max_detections)
             # Counted ones are right or wrong; corrections say who is counted against the rule.
             tp = self._at_least(levels, order.rows)
-            counted = self._at_least(levels, np.flatnonzero(order.countable))
+            counted = self._at_least(levels, order.counted)
             for sign in (1, -1):
                 counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
             self._known[key] = tp, counted - tp
