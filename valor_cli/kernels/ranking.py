@@ -24,17 +24,17 @@ class HitOrder(NamedTuple):
         rows: (h,) row of each true positive, segment after segment, best score first.
         segment: (h,) threshold * labels + label.
         segments: How many there are.
-        counted: (n,) rows of the detections inside the area range, ascending.
+        counted: (n,) whether a detection is inside the area range.
         corrected: (k,) rows of the corrections, in the order of hits.
         sign: (k,) 1 counts all the same, -1 does not count.
-        counted_span, corrected_span: (2, h) how many of `counted` and `corrected` come before the
-            hit's segment begins, and no later than the hit.
+        counted_span, corrected_span: (2, h) how many counted detections and how many corrections
+            come before the hit's segment begins, and no later than the hit.
     """
 
     rows: Rows
     segment: Rows
     segments: int
-    counted: Rows
+    counted: NDArray[np.bool_]
     corrected: Rows
     sign: Rows
     counted_span: Rows
@@ -62,17 +62,16 @@ def order_hits(
     hit = codes == MATCHED
     change = (hit & outside[candidate]).astype(np.int8)
     change -= (codes == IGNORED) & ~outside[candidate]
-    countable = ~outside
+    counted = ~outside
     if kept is not None:
         hit &= kept[candidate]
         change *= kept[candidate]
-        countable &= kept
+        counted &= kept
     threshold, at = np.nonzero(hit)
     changed_threshold, changed_at = np.nonzero(change)
     rows = candidate[at]
     of_hit = label[rows]
-    counted = np.flatnonzero(countable)
-    before_row = np.append(0, np.cumsum(countable))
+    before_row = np.append(0, np.cumsum(counted))
     first_row, first_candidate = (
         np.searchsorted(column, np.arange(labels))[of_hit] for column in (label, label[candidate])
     )
@@ -99,16 +98,18 @@ def running_hits(order: HitOrder, weights: NDArray[np.int64] | None, image: Rows
         weights: (replicas, images) how often each image counts; None for once each.
         image: (n,) image of each detection.
     """
-    replicas = 1 if weights is None else len(weights)
-    seen = np.zeros((replicas, len(order.rows)), np.int64)
-    for rows, sign, (begin, end) in (
-        (order.counted, 1, order.counted_span),
-        (order.corrected, order.sign, order.corrected_span),
-    ):
-        amounts = np.ones((1, len(rows)), np.int64) if weights is None else weights[:, image[rows]]
-        total = np.zeros((replicas, len(rows) + 1), np.int64)
-        np.cumsum(amounts * sign, axis=1, out=total[:, 1:])
-        seen += total[:, end] - total[:, begin]
-    copies = np.ones_like(seen) if weights is None else weights[:, image[order.rows]]
-    segment = np.arange(replicas)[:, None] * order.segments + order.segment
-    return Hits(segment.ravel(), copies.ravel(), seen.ravel())
+    if weights is None:
+        weights, image = np.ones((1, 1), np.int64), np.zeros(len(image), np.int8)
+        seen = order.counted_span[1:] - order.counted_span[:1]
+    else:
+        seen = _between(weights[:, image[order.counted]], order.counted_span)
+    seen += _between(weights[:, image[order.corrected]] * order.sign, order.corrected_span)
+    segment = np.arange(len(weights))[:, None] * order.segments + order.segment
+    return Hits(segment.ravel(), weights[:, image[order.rows]].ravel(), seen.ravel())
+
+
+def _between(amounts: NDArray[np.int64], span: Rows) -> NDArray[np.int64]:
+    """(replicas, h) sums of the amounts from span[0] up to span[1]."""
+    total = np.zeros((len(amounts), amounts.shape[1] + 1), np.int64)
+    np.cumsum(amounts, axis=1, out=total[:, 1:])
+    return np.asarray(total[:, span[1]] - total[:, span[0]])

@@ -134,7 +134,7 @@ class Matches:
             order = self._order([iou_threshold], max_detections)
             # Counted ones are right or wrong; corrections say who is counted against the rule.
             tp = self._at_least(levels, order.rows)
-            counted = self._at_least(levels, order.counted)
+            counted = self._at_least(levels, np.flatnonzero(order.counted))
             for sign in (1, -1):
                 counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
             self._known[key] = tp, counted - tp
@@ -185,10 +185,12 @@ class Matches:
         """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
         key = (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold)
         if key not in self._known:
-            order = self._order(iou_thresholds, max_detections)
-            high = self.score[order.rows] >= score_threshold
+            order = self._order(iou_thresholds, None)
+            kept = self.score[order.rows] >= score_threshold
+            if max_detections is not None:
+                kept &= self.rank[order.rows] < max_detections
             found = self._tallies(
-                order.segment[high], order.rows[high], len(iou_thresholds) * len(self.labels)
+                order.segment[kept], order.rows[kept], len(iou_thresholds) * len(self.labels)
             ).reshape(-1, len(iou_thresholds), len(self.labels))
             self._known[key] = quotient(found, self._ground_truth_counts()[:, None], np.nan)
         return np.asarray(self._known[key][self.replica])
@@ -221,6 +223,8 @@ class Matches:
         return np.ascontiguousarray(above.swapaxes(1, 2))
 
     def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
+        if max_detections is not None and not (self.rank >= max_detections).any():
+            max_detections = None
         key = (self.area, tuple(iou_thresholds), max_detections)
         if key not in self._orders:
             area = self.plan.areas.index(self.area)
