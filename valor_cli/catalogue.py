@@ -36,19 +36,19 @@ def task(name: str) -> Task[Any]:
     return TASKS[name]()
 
 
-def metrics_named(name: str) -> list[tuple[Task[Any], Metric[Any]]]:
+def metrics_named(name: str, tasks: Sequence[Task[Any]]) -> list[tuple[Task[Any], Metric[Any]]]:
     """Every metric of that name or alias, with its task.
 
     Raises:
-        UnknownNameError: No task has one.
+        UnknownNameError: None of the tasks has one.
     """
     found: list[tuple[Task[Any], Metric[Any]]] = []
     known: list[str] = []
-    for task_name in TASKS:
-        names = metric_names(task_name)
+    for one in tasks:
+        names = metric_names(one.name)
         known += names
         if name in names:
-            found.append((task(task_name), metric(task_name, names[name])))
+            found.append((one, metric(one.name, names[name])))
     if not found:
         raise UnknownNameError(
             Problem("metric", f"no metric '{name}'{did_you_mean(name, known)}"),

@@ -12,8 +12,34 @@ from numpy.typing import NDArray
 
 from valor_cli.results import Direction, Findings, InputFile, MetricValue, Scalar
 
-E = TypeVar("E")
-D = TypeVar("D")
+
+class Evidence(Protocol):
+    """What a wing's metrics share. Units (images, samples) are what intervals resample."""
+
+    @property
+    def unit_count(self) -> int:
+        """How many units there are."""
+
+    def select(self, units: NDArray[np.bool_]) -> Self:
+        """The evidence of those units alone, by a mask over all units."""
+
+    def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
+        """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
+
+
+class Dataset(Protocol):
+    """Ground truth and one model's predictions, as columns."""
+
+    @property
+    def unit_count(self) -> int:
+        """How many units there are."""
+
+    def shard(self, units: NDArray[np.bool_]) -> Self:
+        """The part with those units only."""
+
+
+E = TypeVar("E", bound=Evidence)
+D = TypeVar("D", bound=Dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +111,6 @@ class Metric(Generic[E]):
         return {output.name: output for output in self.outputs}[name]
 
 
-class Evidence(Protocol):
-    """What a wing's metrics share. Units (images, samples) are what intervals resample."""
-
-    @property
-    def unit_count(self) -> int:
-        """How many units there are."""
-
-    def select(self, units: NDArray[np.bool_]) -> Self:
-        """The evidence of those units alone, by a mask over all units."""
-
-    def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
-        """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
-
-
-class Dataset(Protocol):
-    """Ground truth and one model's predictions, as columns."""
-
-    @property
-    def unit_count(self) -> int:
-        """How many units there are."""
-
-    def shard(self, units: NDArray[np.bool_]) -> Self:
-        """The part with those units only."""
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A metric to compute, with every parameter."""
@@ -158,8 +159,8 @@ class Selection:
 class Loaded(Generic[D]):
     """What was read: a dataset per model, and what the reading has to report.
 
-    `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` all labels
-    of the ground truth, for messages about names.
+    `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` are the
+    labels that any file uses, in the order that results have.
     """
 
     datasets: Mapping[str, D]

@@ -273,9 +273,9 @@ def slow_run(project: Path, jobs: int) -> subprocess.Popen[bytes]:
         start_new_session=True,
     )
     assert child.stderr is not None
-    # -v tells each stage when it ends: after "matching" the resampling has begun.
+    # -v tells each stage when it ends: after the evidence the resampling has begun.
     for line in child.stderr:
-        if line.startswith(b"matching"):
+        if line.startswith(b"building evidence"):
             break
     time.sleep(0.2)
     return child

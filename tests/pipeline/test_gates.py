@@ -76,8 +76,36 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
     (none,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)])
     assert (none.status, none.reason) == ("not checked", "no --baseline was given")
     other = [row(0.9, parameters={"iou_threshold": 0.75})]
-    (missing,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)], other)
+    rows = [row(0.5), row(0.4, parameters={"iou_threshold": 0.75})]
+    missing, there = judged(tmp_path, "max_drop: 0.1", rows, other)
     assert (missing.status, missing.reason) == ("not checked", "not in the baseline")
+    assert there.status == "failed"
+    (none,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)], [row(None)])
+    assert (none.status, none.reason) == (
+        "not checked",
+        "undefined in the baseline: no ground truth",
+    )
+
+
+def test_a_baseline_that_answers_nothing_is_refused(tmp_path: Path) -> None:
+    two = [row(0.9, model="x"), row(0.9, model="y")]
+    with pytest.raises(ConfigError, match=r"no such value; its models are x, y"):
+        judged(tmp_path, "max_drop: 0.1", [row(0.5)], two)
+
+
+def test_the_one_model_is_compared_with_the_one_before_whatever_its_name(tmp_path: Path) -> None:
+    (result,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)], [row(0.7, model="older")])
+    assert (result.status, result.value) == ("failed", pytest.approx(0.2))
+
+
+def test_all_gates_without_an_answer_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        judged(
+            tmp_path,
+            "min: 0, label: cat}, {metric: mean_average_precision, min: 0, label: dog",
+            [row(0.5)],
+        )
+    assert len(caught.value.problems) == 2
 
 
 def test_parameters_that_no_row_has(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,19 @@ def test_everything_that_moves(two_models: RunResult, tmp_path: Path, width: int
     assert found["themed"]
     assert found["charts"] == 6
     assert not found["wide"]
+
+
+def test_a_null_score_reads_as_a_dash(build: Callable[..., RunResult], tmp_path: Path) -> None:
+    run = build(("small",), curve="recall")
+    curves = tuple(
+        replace(curve, points={**curve.points, "score": [0.9, 0.5, *[None] * 99]})
+        for curve in run.curves
+    )
+    found = _driven(replace(run, curves=curves), tmp_path, 1000)
+    assert re.fullmatch(r"small–0\.\d{3}0\.090–", found["point"])  # threshold, …, recall, F1
+    assert found["moved"]
+    assert found["marks"] == 1
+    assert found["charts"] == 3
 
 
 def test_hostile_words_do_not_run(hostile: RunResult, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from valor_cli.reports.curves import LIMIT
+from valor_cli.reports.curves import LIMIT, curves, path
 from valor_cli.reports.html import CELLS, to_html
 from valor_cli.results import RunResult
 
@@ -105,6 +105,45 @@ def test_precision_of_nothing_predicted_is_no_point(build: Build) -> None:
     points = {**run.curves[0].points, "tp": [0.0] * 19, "fp": [0.0] * 19, "precision": [0.0] * 19}
     text = to_html(replace(run, curves=(replace(run.curves[0], points=points),)))
     assert f"[{','.join(['null'] * 19)}]" in text
+
+
+def test_scores_of_recalls_never_reached_are_null(build: Build) -> None:
+    run = build(("m",), ("cat", "dog"), curve="recall")
+    recall = run.curves[0].points["recall"]
+    points = {
+        "cat": {**run.curves[0].points, "score": [0.9, 0.5, *[None] * 99]},
+        "dog": {**run.curves[1].points, "precision": [0.0] * 101, "score": [None] * 101},
+    }
+    run = replace(run, curves=tuple(replace(c, points=points[c.label or ""]) for c in run.curves))
+    drawn = curves(run)
+    data = json.loads(drawn.data)
+    scores = [data["columns"][lines[0][1]] for lines in data["curves"]]
+    assert scores == [points["cat"]["score"], points["dog"]["score"]]
+    assert [lines[0][4] for lines in data["curves"]] == [-1, -1]
+    for chart in drawn.charts:  # precision stands at every recall, whatever the score
+        assert len(re.findall("[ML]", chart.precision_recall[0][1])) == len(recall)
+        assert chart.f1 == ()
+    assert not _Page(to_html(run)).open
+
+
+def test_f1_is_drawn_where_it_and_its_score_exist(build: Build) -> None:
+    assert path([0.1, None, 0.3, 0.4], [0.5, 0.5, 0.5, None]).count("M") == 2
+    curve = build(("m",), ("cat",)).curves[0]
+    nulls = replace(curve, points={**curve.points, "score_threshold": [None] * 19})
+    bare = {name: column for name, column in curve.points.items() if name != "score_threshold"}
+    for made in (nulls, replace(curve, points=bare)):
+        drawn = curves(replace(build(("m",), ("cat",)), curves=(made,)))
+        assert not any(line for _, line in drawn.charts[0].f1)
+        assert "M" in drawn.charts[0].precision_recall[0][1]
+
+
+def test_columns_make_a_curve_not_its_metric_s_name(build: Build) -> None:
+    run = build(("m",), ("cat",))
+    other = replace(run.curves[0], metric="operating_points")
+    loss = replace(other, metric="calibration", points={"confidence": [0.5], "accuracy": [0.4]})
+    assert curves(replace(run, curves=(other, loss))).titles == ("cat",)
+    titles = curves(replace(run, curves=(*run.curves, other, loss))).titles
+    assert titles == ("pr_curve, cat", "operating_points, cat")
 
 
 def test_best_and_undefined_are_marked(two_models: RunResult) -> None:

@@ -1,4 +1,4 @@
-"""Reports on disk: all or none."""
+"""Reports on disk: each file whole, the new one or the old."""
 
 from __future__ import annotations
 
@@ -73,6 +73,28 @@ def test_a_failed_rename_leaves_no_temporaries(
         write_reports(two_models, tmp_path, ALL)
     assert refused.value.problems[0].place == str(tmp_path / "results.json")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_later_failed_rename_names_the_new_files(
+    two_models: RunResult, hostile: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [path.read_bytes() for path in write_reports(two_models, tmp_path, ALL)]
+    rename = os.replace
+
+    def refuse_html(source: Path, target: Path) -> None:
+        _full() if target.suffix == ".html" else rename(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_html)
+    with pytest.raises(DataError, match=r"already new: results\.json, report\.md") as refused:
+        write_reports(hostile, tmp_path, ALL)
+    names = ("results.json", "report.md", "report.html")
+    assert refused.value.problems[0].place == str(tmp_path / "report.html")
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+    assert [(tmp_path / n).read_bytes() == was for n, was in zip(names, old, strict=True)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from valor_cli.cli.doctor import doctor
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.init import init
 from valor_cli.cli.metrics import metrics
+from valor_cli.cli.output import say
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
 from valor_cli.errors import ValorError
@@ -37,7 +38,7 @@ for command in (evaluate, validate, init, metrics, schema, doctor):
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"valor {__version__}")
+        say(f"valor {__version__}")
         raise typer.Exit
 
 
@@ -69,33 +70,15 @@ def main() -> NoReturn:
     """Run the program and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        try:
-            app(prog_name="valor")
-        finally:
-            sys.stdout.flush()
+        app(prog_name="valor")
     except ValorError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; nothing was written", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone, which is no error.
-        _drop_output()
-        sys.exit(0)
-    except OSError as error:
-        # Files are opened by name, and say it; without a name it is our own output.
-        if error.filename is not None:
-            raise
-        _drop_output()
-        typer.echo(f"error: standard output: {error.strerror}", err=True)
-        sys.exit(ValorError.exit_code)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            typer.echo("interrupted", err=True)
+        raise
     sys.exit(0)
-
-
-def _drop_output() -> None:
-    """Let go of what stdout still holds: the interpreter would stumble over it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

@@ -9,7 +9,8 @@ import sys
 import typer
 
 from valor_cli import __version__
-from valor_cli.errors import ValorError
+from valor_cli.cli.output import say
+from valor_cli.errors import Problem, ValorError
 
 
 def doctor() -> None:
@@ -22,10 +23,15 @@ def doctor() -> None:
     # Costs more than the rest of the program's start, for this command alone.
     import importlib.metadata
 
-    typer.echo(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
-    typer.echo(f"installed in {sys.prefix}")
+    say(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    say(f"installed in {sys.prefix}")
     missing = []
-    for requirement in importlib.metadata.requires("valor-cli") or ():
+    try:
+        requirements = importlib.metadata.requires("valor-cli") or ()
+    except importlib.metadata.PackageNotFoundError:
+        problem = Problem("valor-cli", "is not installed, only found on the import path")
+        raise ValorError(problem, hint="install it: pip install .") from None
+    for requirement in requirements:
         if "extra ==" in requirement:
             continue
         name = re.match(r"[\w.-]+", requirement)
@@ -36,9 +42,9 @@ def doctor() -> None:
         except importlib.metadata.PackageNotFoundError:
             missing.append(name[0])
             version = "missing"
-        typer.echo(f"  {name[0]:<12} {version:<12} (needs {requirement.partition(';')[0].strip()})")
-    typer.echo("engine: numpy")
+        say(f"  {name[0]:<12} {version:<12} (needs {requirement.partition(';')[0].strip()})")
+    say("engine: numpy")
     if missing:
-        typer.echo(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
+        say(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
         raise typer.Exit(ValorError.exit_code)
-    typer.echo("everything needed is installed")
+    say("everything needed is installed")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valor_cli.cli.output import Talk, command_line, to_terminal
+from valor_cli.cli.output import Talk, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from valor_cli.results import RunResult
 
 GATE_FAILED = 1
-FORMATS = ("json", "markdown", "html")
 
 
 def evaluate(
@@ -57,6 +55,7 @@ def evaluate(
     """
     talk = Talk(quiet=quiet, verbose=verbose)
     code = 0
+    taken: dict[Path | None, str] = {}
     for path in configs:
         try:
             from valor_cli import catalogue
@@ -64,6 +63,7 @@ def evaluate(
 
             config = load_config(Path(path), catalogue, set_ or ())
             folder = _folder(config, out, several=len(configs) > 1)
+            _take(folder, path, taken)
             wanted = _formats(config, formats, folder)
             if dry_run:
                 talk.say(_intention(config, folder, wanted))
@@ -113,8 +113,7 @@ def _run(
 
             written = write_reports(result, folder, formats)
     if folder is None:
-        sys.stdout.buffer.write(text)
-        sys.stdout.buffer.flush()
+        say(text)
     elif not talk.quiet:
         _summary(result, written, talk)
     return result.passed
@@ -124,7 +123,7 @@ def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:
     from valor_cli.reports.terminal import coco_table, summary
 
     if talk.verbose and (table := coco_table(result)):
-        typer.echo(table)
+        say(table)
     to_terminal(summary(result, [str(path) for path in written]))
 
 
@@ -136,14 +135,25 @@ def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None
     return None if named == "-" else Path(named or f"reports/{config.path.stem}")
 
 
+def _take(folder: Path | None, path: str, taken: dict[Path | None, str]) -> None:
+    """Refuse a place for reports that another config of this call has filled."""
+    if folder in taken:
+        where = "standard output" if folder is None else str(folder)
+        problem = Problem(path, f"its reports go where those of {taken[folder]} went: {where}")
+        raise ConfigError(problem, hint="give each config its own report.out, or evaluate it alone")
+    taken[folder] = path
+
+
 def _formats(config: RunConfig, asked: str | None, folder: Path | None) -> tuple[str, ...]:
     if asked is None:
         return ("json",) if folder is None else tuple(config.report.formats)
+    from valor_cli.reports.writer import FILES
+
     names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
-    unknown = [name for name in names if name not in FORMATS]
+    unknown = [name for name in names if name not in FILES]
     if unknown or (folder is None and names != ("json",)):
         what = "--out - prints json only" if not unknown else f"no format '{unknown[0]}'"
-        raise ConfigError(Problem("--format", f"{what}; formats: {', '.join(FORMATS)}"))
+        raise ConfigError(Problem("--format", f"{what}; formats: {', '.join(FILES)}"))
     return names
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from valor_cli.cli.output import say
 from valor_cli.errors import ConfigError, DataError, Problem
 
 
@@ -40,7 +41,7 @@ def init(
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(Problem(str(target), f"cannot be written: {reason}")) from None
-    typer.echo(f"wrote {config} and its data; next: valor evaluate {config}")
+    say(f"wrote {config} and its data; next: valor evaluate {config}")
 
 
 def _starter(folder: str) -> Path:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from valor_cli.cli.output import say
+
 
 def metrics(
     name: Annotated[
@@ -27,14 +29,14 @@ def metrics(
     from valor_cli import catalogue
     from valor_cli.cli.catalogue_text import as_json, explained, listing
 
+    tasks = [catalogue.task(one) for one in ([task] if task else catalogue.task_names())]
     if name is not None:
-        found = [entry for entry in catalogue.metrics_named(name) if task in (None, entry[0].name)]
+        found = catalogue.metrics_named(name, tasks)
     else:
-        tasks = [catalogue.task(task)] if task else list(map(catalogue.task, catalogue.TASKS))
         found = [(one, metric) for one in tasks for metric in one.metrics]
     if format_ == "json":
-        typer.echo(as_json(found))
+        say(as_json(found))
     elif name is not None:
-        typer.echo("\n\n".join(explained(one, metric) for one, metric in found))
+        say("\n\n".join(explained(one, metric) for one, metric in found))
     else:
-        typer.echo(listing(found))
+        say(listing(found))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import typer
+
+from valor_cli.errors import Problem, ValorError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,15 +28,48 @@ def command_line() -> str:
     return shlex.join(["valor", *sys.argv[1:]])
 
 
+def say(answer: str | bytes, *, end: str = "\n") -> None:
+    """Write an answer to stdout. A reader that has gone is no error and no verdict.
+
+    Raises:
+        ValorError: The answer cannot be written (a full disk).
+    """
+    try:
+        if isinstance(answer, bytes):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(answer)
+        else:
+            typer.echo(answer + end, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        raise ValorError(Problem("standard output", error.strerror or str(error))) from None
+
+
+def _drop_output() -> None:
+    """Let go of what stdout still holds: the interpreter would stumble over it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def to_terminal(answer: RenderableType) -> None:
     """Print a rich renderable to stdout; plain where stdout is no terminal."""
     from rich.console import Console
 
-    console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal:
+    out = Console(file=sys.stdout)
+    text = StringIO()
+    console = Console(
+        file=text,
+        force_terminal=out.is_terminal,
+        color_system=out.color_system,  # type: ignore[arg-type]  # rich's own name of it
+        no_color=out.no_color,
         # A pipe has no width of its own; wrapping a path or a row would break it.
-        console = Console(file=sys.stdout, highlight=False, width=max(console.width, 100))
+        width=out.width if out.is_terminal else max(out.width, 100),
+        highlight=False,
+    )
     console.print(answer)
+    say(text.getvalue(), end="")
 
 
 class Talk:
@@ -45,7 +82,7 @@ class Talk:
     def say(self, text: str) -> None:
         """A plain line of the answer."""
         if not self.quiet:
-            typer.echo(text)
+            say(text)
 
     @contextmanager
     def progress(self) -> Iterator[_Stages]:

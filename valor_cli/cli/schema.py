@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from valor_cli.cli.output import say
+
 
 def schema(
     results: Annotated[
@@ -29,4 +31,4 @@ def schema(
         from valor_cli.config import json_schema
 
         shown = json_schema(catalogue)
-    typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    say(json.dumps(shown, indent=2, ensure_ascii=False))

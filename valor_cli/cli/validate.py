@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from valor_cli.cli.output import say
 from valor_cli.errors import ValorError
 
 
@@ -31,7 +32,7 @@ def validate(
         try:
             config = load_config(Path(path), catalogue, set_ or ())
             pipeline.check(pipeline.make_plan(config))
-            typer.echo(f"{path}: ok")
+            say(f"{path}: ok")
         except ValorError as error:
             failed = True
             typer.echo(f"error: {error}", err=True)

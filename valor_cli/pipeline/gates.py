@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from valor_cli.config import Gate, RunConfig
-from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.slices import Slice
 from valor_cli.results import GateResult, GateStatus, MetricResult
@@ -15,7 +15,7 @@ from valor_cli.results import GateResult, GateStatus, MetricResult
 def check_gates(
     config: RunConfig, task: Task[Any], loaded: Loaded[Any], slices: Sequence[Slice]
 ) -> None:
-    """Refuse gates that no row can answer, before anything is computed.
+    """Refuse gates that name what the data does not have, before anything is computed.
 
     Raises:
         ConfigError: A gate names a model, label or slice that the data does not have, or a
@@ -34,7 +34,7 @@ def check_gates(
         for key, names in known.items():
             asked = getattr(gate, key)
             if asked is not None and asked not in names:
-                there = f"; there are {', '.join(names[:20])}" if names else "; there are none"
+                there = f"; there are {', '.join(names[:LISTED])}" if names else "; there are none"
                 message = f"no {key} '{asked}'{did_you_mean(asked, names) or there}"
                 problems.append(Problem(config.place("gates", at, key), message))
     if problems:
@@ -49,25 +49,57 @@ def judge_gates(
 ) -> list[GateResult]:
     """Hold every gate against every row it names, one result per limit and row.
 
+    A baseline of one model is compared with the one model of this run, whatever their names.
+
     Raises:
-        ConfigError: A gate names no row of the result.
+        ConfigError: A gate names no row of the result, or of the baseline it is held against.
     """
-    before = {_identity(row): row for row in baseline or ()}
+    earlier = _Earlier(baseline, {row.model for row in rows})
     results: list[GateResult] = []
+    problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
         metric = _metric(task, gate)
         chosen = [row for row in rows if _names(gate, metric, row)]
         if not chosen:
-            raise ConfigError(Problem(config.place("gates", at), _why_none(gate, rows)))
+            problems.append(Problem(config.place("gates", at), _why_none(gate, rows)))
         for row in chosen:
             if gate.min is not None:
                 results.append(_judge(row, "min", gate.min))
             if gate.max is not None:
                 results.append(_judge(row, "max", gate.max))
             if gate.max_drop is not None:
-                earlier = before.get(_identity(row))
-                results.append(_judge_drop(row, gate.max_drop, earlier, baseline is not None))
+                results.append(_judge_drop(row, gate.max_drop, earlier))
+        compared = gate.max_drop is None or baseline is None
+        if chosen and not compared and not any(map(earlier.row, chosen)):
+            message = f"the baseline has no such value; its models are {earlier.models}"
+            problems.append(Problem(config.place("gates", at), message))
+    if problems:
+        raise ConfigError(problems)
     return results
+
+
+class _Earlier:
+    """The rows of the baseline, found by what identifies a row."""
+
+    def __init__(self, baseline: Sequence[MetricResult] | None, models: set[str]) -> None:
+        found = baseline or ()
+        before = {row.model for row in found}
+        self.any_model = len(before) == len(models) == 1
+        self.given = baseline is not None
+        self.models = ", ".join(sorted(before)) or "none"
+        self.rows = {self._identity(row): row for row in found}
+
+    def row(self, row: MetricResult) -> MetricResult | None:
+        """What the baseline has in the place of a row."""
+        return self.rows.get(self._identity(row))
+
+    def why_none(self) -> str:
+        """Why a row has nothing to be compared with."""
+        return "not in the baseline" if self.given else "no --baseline was given"
+
+    def _identity(self, row: MetricResult) -> tuple[object, ...]:
+        model = None if self.any_model else row.model
+        return row.metric, row.output, model, row.label, row.slice, tuple(_flat(row))
 
 
 def _metric(task: Task[Any], gate: Gate) -> Metric[Any]:
@@ -104,17 +136,17 @@ def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:
     return _result(row, rule, limit, row.value, "passed" if kept else "failed", row.undefined)
 
 
-def _judge_drop(
-    row: MetricResult, limit: float, earlier: MetricResult | None, compared: bool
-) -> GateResult:
+def _judge_drop(row: MetricResult, limit: float, earlier: _Earlier) -> GateResult:
     """How far the value is worse than the baseline's, against the drop allowed."""
-    if not compared:
-        return _result(row, "max_drop", limit, None, "not checked", "no --baseline was given")
-    if earlier is None or earlier.value is None:
-        return _result(row, "max_drop", limit, None, "not checked", "not in the baseline")
+    before = earlier.row(row)
+    if before is None:
+        return _result(row, "max_drop", limit, None, "not checked", earlier.why_none())
     if row.value is None:
         return _result(row, "max_drop", limit, None, "failed", f"undefined: {row.undefined}")
-    drop = earlier.value - row.value if row.direction != "lower" else row.value - earlier.value
+    if before.value is None:
+        reason = f"undefined in the baseline: {before.undefined}"
+        return _result(row, "max_drop", limit, None, "not checked", reason)
+    drop = before.value - row.value if row.direction != "lower" else row.value - before.value
     # 0.40 - 0.39 is a hair above 0.01 in binary; a drop of exactly the limit must pass.
     status: GateStatus = "passed" if drop <= limit + 1e-12 else "failed"
     return _result(row, "max_drop", limit, drop, status, None)
@@ -141,10 +173,6 @@ def _result(
         status,
         reason,
     )
-
-
-def _identity(row: MetricResult) -> tuple[object, ...]:
-    return row.metric, row.output, row.model, row.label, row.slice, tuple(_flat(row))
 
 
 def _flat(row: MetricResult) -> Iterator[tuple[str, object]]:

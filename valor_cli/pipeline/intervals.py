@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.metric import Call
+from valor_cli.metric import Call, Evidence
 from valor_cli.pipeline.workers import Workers
 from valor_cli.results import Findings, MetricValue
 from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
 
+Interval = tuple[float, float] | None
+
 RESAMPLES_AT_ONCE = 25
 
 
-def findings_of(call: Call, evidence: Any) -> Findings:
+def findings_of(call: Call, evidence: Evidence) -> Findings:
     """What a metric says of evidence, always as `Findings`."""
     found = call.metric.compute(evidence, **call.parameters)
     return Findings([found]) if isinstance(found, MetricValue) else found
@@ -24,22 +25,28 @@ def findings_of(call: Call, evidence: Any) -> Findings:
 
 def intervals(
     calls: Sequence[Call],
-    evidence: Any,
+    counts: Sequence[int],
+    evidence: Evidence,
     *,
     resamples: int,
     level: float,
     seed: int,
     workers: Workers,
     told: Callable[[int], None],
-) -> list[list[tuple[float, float] | None]]:
+) -> list[list[Interval]]:
     """For each call the interval of each of its values, in their order.
 
-    `told` hears how many resamples are done.
+    Args:
+        calls: The metrics.
+        counts: How many values each finds.
+        evidence: What they are computed from.
+        resamples, level, seed: As the config has them.
+        workers: What to spread the resamples over.
+        told: Hears how many resamples are done.
     """
-    counts = [len(findings_of(call, evidence).values) for call in calls]
-    if not evidence.unit_count:
-        return [[None] * count for count in counts]
     with_values = [call for call, count in zip(calls, counts, strict=True) if count]
+    if not evidence.unit_count or not with_values:
+        return [[None] * count for count in counts]
     tasks = [
         (with_values, evidence, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
         for first in range(0, resamples, RESAMPLES_AT_ONCE)
@@ -49,15 +56,12 @@ def intervals(
         parts.append(part)
         told(sum(map(len, parts)))
     found = percentile_intervals(np.concatenate(parts), level)
-    by_call: list[list[tuple[float, float] | None]] = []
-    for count in counts:
-        by_call.append(found[:count])
-        found = found[count:]
-    return by_call
+    ends = np.cumsum(counts).tolist()
+    return [found[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
 def _resampled(
-    task: tuple[Sequence[Call], Any, int, int, int],
+    task: tuple[Sequence[Call], Evidence, int, int, int],
 ) -> NDArray[np.float64]:
     """(resamples, values) of all calls, one after the other; NaN for no value."""
     calls, evidence, seed, first, last = task

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
 
-from valor_cli.metric import Call, Loaded, Wing
-from valor_cli.pipeline.intervals import findings_of, intervals
+from valor_cli.metric import Call, Evidence, Loaded, Wing
+from valor_cli.pipeline.intervals import Interval, findings_of, intervals
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
@@ -22,11 +22,9 @@ from valor_cli.results import (
     Scalar,
 )
 
-Interval = tuple[float, float] | None
 
-
-class Rows:
-    """The rows and curves of one run, filled by `compute`."""
+class Computation:
+    """One run's values and curves: by metric, model, slice, label, parameters, output."""
 
     def __init__(
         self,
@@ -42,66 +40,68 @@ class Rows:
         self.pool = pool
         self.progress = progress
         self.resampled = 0
-        self.rows: list[MetricResult] = []
+        self.metrics: list[MetricResult] = []
         self.curves: list[CurveResult] = []
+        for part in plan.wings:
+            self._compute(part)
+        order = self._order()
+        self.metrics.sort(key=order)
+        self.curves.sort(key=order)
 
-    def compute(self) -> None:
-        """Metric by metric, then model, slice, label and parameters."""
-        for part in self.plan.wings:
-            evidence = {
-                model: self._evidence(part, dataset)
-                for model, dataset in self.loaded.datasets.items()
-            }
-            findings = {
-                (model, None if cut is None else cut.name): self._findings(part, one)
-                for model, whole in evidence.items()
-                for cut, one in self._cuts(part.wing, whole)
-            }
-            for at, call in enumerate(part.calls):
-                for (model, name), found in findings.items():
-                    self._add(call, model, name, *found[at])
+    def _compute(self, part: WingPlan) -> None:
+        for model, dataset in self.loaded.datasets.items():
+            whole = self._evidence(part, dataset)
+            for cut, evidence in self._cuts(part.wing, whole):
+                findings = [findings_of(call, evidence) for call in part.calls]
+                ranges = self._intervals(part, evidence, findings)
+                for call, found, around in zip(part.calls, findings, ranges, strict=True):
+                    self._add(call, model, cut, found, around)
 
-    def _evidence(self, part: WingPlan, dataset: Any) -> Any:
+    def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""
-        self.progress("matching", 0, 0)
-        count = min(self.pool.count, dataset.unit_count)
-        if count <= 1:
-            return part.wing.evidence(dataset, part.needs)
-        edges = np.linspace(0, dataset.unit_count, count + 1).astype(int)
+        self.progress("building evidence", 0, 0)
+        shard_count = min(self.pool.count, dataset.unit_count)
+        if shard_count <= 1:
+            alone: Evidence = part.wing.evidence(dataset, part.needs)
+            return alone
+        edges = np.linspace(0, dataset.unit_count, shard_count + 1).astype(int)
         number = np.arange(dataset.unit_count)
         shards = [
             (part.wing.evidence, dataset.shard((number >= low) & (number < high)), part.needs)
             for low, high in pairwise(edges.tolist())
         ]
-        return part.wing.merge(list(self.pool.map(_build, shards)))
+        merged: Evidence = part.wing.merge(list(self.pool.map(_build, shards)))
+        return merged
 
-    def _cuts(self, wing: Wing[Any, Any], whole: Any) -> Iterator[tuple[Slice | None, Any]]:
+    def _cuts(self, wing: Wing[Any, Any], whole: Any) -> Iterator[tuple[str | None, Evidence]]:
         yield None, whole
         for cut in self.slices:
             part = cut.of(whole, wing, self.loaded.metadata)
             if part is not None:
-                yield cut, part
+                yield cut.name, part
 
-    def _findings(self, part: WingPlan, evidence: Any) -> list[tuple[Findings, list[Interval]]]:
-        """Findings of every call, and the interval of each value."""
-        if self.plan.config.interval is None:
-            self.progress("computing", 0, 0)
-        findings = [findings_of(call, evidence) for call in part.calls]
+    def _intervals(
+        self, part: WingPlan, evidence: Evidence, findings: Sequence[Findings]
+    ) -> list[list[Interval]]:
+        """The interval of each value, where the config asks for intervals."""
+        counts = [len(found.values) for found in findings]
         asked = self.plan.config.interval
         if asked is None:
-            return [(found, [None] * len(found.values)) for found in findings]
+            self.progress("computing", 0, 0)
+            return [[None] * each for each in counts]
         total = asked.resamples * len(self.loaded.datasets) * (1 + len(self.slices))
-        ranges = intervals(
+        done = self.resampled
+        self.resampled += asked.resamples
+        return intervals(
             part.calls,
+            counts,
             evidence,
             resamples=asked.resamples,
             level=asked.level,
             seed=asked.seed,
             workers=self.pool,
-            told=lambda done: self.progress("resampling", self.resampled + done, total),
+            told=lambda more: self.progress("resampling", done + more, total),
         )
-        self.resampled += asked.resamples
-        return list(zip(findings, ranges, strict=True))
 
     def _add(
         self,
@@ -111,44 +111,63 @@ class Rows:
         found: Findings,
         ranges: Sequence[Interval],
     ) -> None:
-        metric = call.metric
-        place = {label: at for at, label in enumerate(self.loaded.labels)}
-        outputs = [output.name for output in metric.outputs]
-
-        def order(entry: tuple[MetricValue, object]) -> tuple[object, ...]:
-            value = entry[0]
-            at = -1 if value.label is None else place[value.label]
-            return at, tuple(value.at.values()), outputs.index(value.output)
-
-        for value, interval in sorted(zip(found.values, ranges, strict=True), key=order):
-            output = metric.output(value.output)
-            self.rows.append(
-                MetricResult(
-                    metric=metric.name,
-                    output=value.output,
-                    model=model,
-                    label=value.label,
-                    slice=cut,
-                    parameters=_narrowed(call.parameters, value.at),
-                    value=value.value,
-                    unit=output.unit,
-                    direction=output.better,
-                    n=value.n,
-                    interval=None if value.value is None else interval,
-                    undefined=value.undefined,
-                )
+        for value, interval in zip(found.values, ranges, strict=True):
+            self.metrics.append(_row(call, model, cut, value, interval))
+        for curve in found.curves:
+            parameters = _narrowed(call.parameters, curve.at)
+            self.curves.append(
+                CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
             )
-        self.curves += [
-            CurveResult(
-                metric.name,
-                model,
-                curve.label,
-                cut,
-                _narrowed(call.parameters, curve.at),
-                curve.points,
+
+    def _order(self) -> Any:
+        """A sort key: names in the order of catalogue, config and files; all before each."""
+        metrics = {metric.name: at for at, metric in enumerate(self.plan.task.metrics)}
+        outputs = {
+            (metric.name, output.name): at
+            for metric in self.plan.task.metrics
+            for at, output in enumerate(metric.outputs)
+        }
+        models = {model: at for at, model in enumerate(self.loaded.datasets)}
+        slices = _positions(cut.name for cut in self.slices)
+        labels = _positions(self.loaded.labels)
+
+        def key(row: MetricResult | CurveResult) -> tuple[object, ...]:
+            output = outputs[row.metric, row.output] if isinstance(row, MetricResult) else 0
+            return (
+                metrics[row.metric],
+                models[row.model],
+                slices[row.slice],
+                labels[row.label],
+                [_sortable(row.parameters[name]) for name in sorted(row.parameters)],
+                output,
             )
-            for curve in found.curves
-        ]
+
+        return key
+
+
+def _positions(names: Iterable[str]) -> dict[str | None, int]:
+    """Where each name stands; None, which means all together, before the first."""
+    return dict(zip((None, *names), count(-1), strict=False))
+
+
+def _row(
+    call: Call, model: str, cut: str | None, value: MetricValue, interval: Interval
+) -> MetricResult:
+    output = call.metric.output(value.output)
+    return MetricResult(
+        metric=call.metric.name,
+        output=value.output,
+        model=model,
+        label=value.label,
+        slice=cut,
+        parameters=_narrowed(call.parameters, value.at),
+        value=value.value,
+        unit=output.unit,
+        direction=output.better,
+        n=value.n,
+        interval=None if value.value is None else interval,
+        undefined=value.undefined,
+    )
 
 
 def _build(shard: tuple[Any, Any, Any]) -> Any:
@@ -157,7 +176,20 @@ def _build(shard: tuple[Any, Any, Any]) -> Any:
     return make(dataset, needs)
 
 
-def _narrowed(parameters: Parameters, at: Any) -> dict[str, Scalar | Sequence[Scalar]]:
+def _narrowed(
+    parameters: Parameters, at: Mapping[str, Scalar]
+) -> dict[str, Scalar | Sequence[Scalar]]:
     """All parameters, with the lists that `at` picks an element of replaced by it."""
     kept = {name: value for name, value in parameters.items() if name.removesuffix("s") not in at}
     return {**kept, **at}
+
+
+def _sortable(value: Scalar | Sequence[Scalar]) -> tuple[object, ...]:
+    """Values of one parameter compare, whatever their kinds: nothing, numbers, texts, lists."""
+    if value is None:
+        return (0,)
+    if isinstance(value, (int, float)):
+        return (1, value)
+    if isinstance(value, str):
+        return (2, value)
+    return (3, tuple(map(_sortable, value)))

@@ -13,7 +13,7 @@ from valor_cli import __version__
 from valor_cli.metric import Loaded, Selection
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.plan import Plan
-from valor_cli.pipeline.rows import Rows
+from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, workers
 from valor_cli.results import RunInfo, RunResult
@@ -66,10 +66,9 @@ def evaluate(
     progress("reading", 0, 0)
     loaded, slices = _load(plan, limit)
     with workers(jobs) as pool:
-        found = Rows(plan, loaded, slices, pool, progress)
-        found.compute()
-    rows = tuple(found.rows)
-    gates = judge_gates(config, plan.task, rows, None if baseline is None else baseline.metrics)
+        found = Computation(plan, loaded, slices, pool, progress)
+    before = None if baseline is None else baseline.metrics
+    gates = judge_gates(config, plan.task, found.metrics, before)
     return RunResult(
         task=plan.task.name,
         models=tuple(loaded.datasets),
@@ -85,7 +84,7 @@ def evaluate(
             inputs=tuple(loaded.files),
             packages={"python": platform.python_version(), "numpy": np.__version__},
         ),
-        metrics=rows,
+        metrics=tuple(found.metrics),
         curves=tuple(found.curves),
         gates=tuple(gates),
         warnings=tuple(loaded.warnings),

@@ -10,7 +10,7 @@ import numpy as np
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import Loaded, Wing
+from valor_cli.metric import Evidence, Loaded, Wing
 from valor_cli.results import Scalar
 
 METADATA = "metadata."
@@ -28,16 +28,19 @@ class Slice:
     @property
     def name(self) -> str:
         """Key and value, the value as YAML writes it."""
-        shown = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
-        return f"{self.key}={shown}"
+        return f"{self.key}={_shown(self.value)}"
 
-    def of(self, evidence: Any, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]) -> Any:
+    def of(
+        self, evidence: Evidence, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]
+    ) -> Evidence | None:
         """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
         if self.key.startswith(METADATA):
             values = metadata[self.key.removeprefix(METADATA)]
-            return evidence.select(np.array([value == self.value for value in values], bool))
+            mine = [value is not None and _shown(value) == _shown(self.value) for value in values]
+            return evidence.select(np.array(mine, bool))
         if self.key in wing.slices:
-            return wing.slices[self.key][1](evidence, str(self.value))
+            part: Evidence = wing.slices[self.key][1](evidence, str(self.value))
+            return part
         return None
 
 
@@ -67,8 +70,9 @@ def resolve_slices(
             present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
         wanted = present if request.values is None else list(request.values)
         place = config.place("slices", at)
+        there = set(map(_shown, present))
         for value in wanted:
-            if value not in present:
+            if _shown(value) not in there:
                 near = did_you_mean(str(value), map(str, present))
                 problems.append(Problem(place, f"no {request.key} is {value!r}{near}"))
         if len(wanted) > MOST_VALUES:
@@ -81,6 +85,14 @@ def resolve_slices(
 
 
 def _distinct(values: Sequence[Scalar]) -> list[Scalar]:
-    """Values that occur, in order; a unit without a value belongs to no slice."""
-    seen = {value for value in values if value is not None}
-    return sorted(seen, key=lambda value: (isinstance(value, str), value))
+    """Values that occur, in order; a unit without a value belongs to no slice.
+
+    Results know a slice by its name alone, so values that read the same are the same.
+    """
+    seen = {_shown(value): value for value in values if value is not None}
+    return sorted(seen.values(), key=lambda value: (isinstance(value, str), value))
+
+
+def _shown(value: Scalar) -> str:
+    """A value as YAML writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, frozen
 from valor_cli.results import CurveResult, RunResult
 
 LIMIT = 150_000
@@ -17,6 +17,9 @@ STATIC = 3
 
 PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
 """Where the axes stand in a chart; the script draws by the same numbers."""
+
+_AXES = ("recall", "precision")
+"""The columns that make a curve one of precision and recall, whatever its metric is called."""
 
 Column = Sequence[float | None]
 
@@ -47,13 +50,14 @@ class Curves:
 
 def curves(result: RunResult) -> Curves:
     """The overall and per-label precision-recall curves of all models."""
-    rows = [row for row in result.curves if row.metric == "pr_curve" and row.slice is None]
+    rows = [row for row in result.curves if row.slice is None and {*_AXES} <= set(row.points)]
+    several = len({row.metric for row in rows}) > 1
     names = Names((row.metric, row.parameters) for row in rows)
     models = {model: index for index, model in enumerate(result.models)}
     groups: dict[tuple[object, ...], list[tuple[int, CurveResult]]] = {}
     for row in rows:
-        if row.model in models and {"recall", "precision"} <= set(row.points):
-            group = groups.setdefault((row.label, names.frozen(row.parameters)), [])
+        if row.model in models:
+            group = groups.setdefault((row.metric, row.label, frozen(row.parameters)), [])
             group.append((models[row.model], row))
     columns = Columns()
     drawn: list[list[list[int]]] = []
@@ -62,7 +66,7 @@ def curves(result: RunResult) -> Curves:
     for group in groups.values():
         if columns.size > LIMIT:
             break
-        title = _title(group[0][1], names)
+        title = _title(group[0][1], names, several)
         shapes = [(model, _line(row.points)) for model, row in group]
         if len(charts) < STATIC:
             charts.append(_chart(title, shapes))
@@ -111,8 +115,9 @@ def path(xs: Column, ys: Column) -> str:
     return "".join(parts)
 
 
-def _title(row: CurveResult, names: Names) -> str:
+def _title(row: CurveResult, names: Names, several: bool) -> str:
     label = "all labels" if row.label is None else plain(row.label, 60)
+    label = f"{plain(row.metric)}, {label}" if several else label
     detail = names.detail(row.metric, row.parameters)
     return f"{label} ({detail})" if detail else label
 
@@ -125,7 +130,8 @@ def _line(points: Mapping[str, Column]) -> tuple[Column, Column, Column, Column]
         # Above the highest score nothing is predicted: a precision of 0/0 is no point of a curve.
         counts = zip(precision, points["tp"], points["fp"], strict=True)
         precision = [value if tp or fp else None for value, tp, fp in counts]
-    return thresholds, points["recall"], precision, points.get("f1", ())
+    f1 = points.get("f1", ()) if thresholds else ()  # nothing to draw it along
+    return thresholds, points["recall"], precision, f1
 
 
 def _chart(title: str, lines: Sequence[tuple[int, tuple[Column, Column, Column, Column]]]) -> Chart:

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import against, number, plain, words
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, frozen
 from valor_cli.results import Direction, GateResult, MetricResult, RunResult
 
 HEADLINES = 16
 """Headline measures shown when the task's primary ones were not computed."""
+
+SIDE_BY_SIDE = 4
+"""Models shown as columns at most; more become rows, best first."""
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
 
@@ -106,7 +109,7 @@ class Digest:
 def digest(result: RunResult) -> Digest:
     """What the reports share, prepared once per report."""
     names = Names((row.metric, row.parameters) for row in result.metrics)
-    rows = Rows(result, names)
+    rows = RowIndex(result, names)
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
     headline = primary or overall[:HEADLINES]
@@ -129,7 +132,7 @@ def digest(result: RunResult) -> Digest:
     )
 
 
-class Rows:
+class RowIndex:
     """A run's rows by label, slice and measure."""
 
     def __init__(self, result: RunResult, names: Names) -> None:
@@ -137,7 +140,7 @@ class Rows:
         self.measures: dict[Key, Measure] = {}
         self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
         for row in result.metrics:
-            key = (row.metric, row.output, names.frozen(row.parameters))
+            key = (row.metric, row.output, frozen(row.parameters))
             if key not in self.measures:
                 name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
                 detail = names.detail(row.metric, row.parameters)
@@ -176,7 +179,7 @@ def _counted(count: int, things: str) -> str:
     return f"{count:,} {things.removesuffix('s') if count == 1 else things}"
 
 
-def _first_filled(rows: Rows, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:
+def _first_filled(rows: RowIndex, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:
     """Slices by the first choice of measures that any slice has."""
     places = [(None, name) for name in slices]
     grids = (rows.grid(keys, places) for keys in choices)
@@ -241,13 +244,13 @@ def _gate_count(gates: Sequence[GateResult]) -> str:
     return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
 
 
-def _gates(result: RunResult, rows: Rows, names: Names) -> tuple[Gate, ...]:
+def _gates(result: RunResult, rows: RowIndex, names: Names) -> tuple[Gate, ...]:
     ordered = sorted(result.gates, key=lambda gate: _GATE_ORDER[gate.status])
     return tuple(_gate(gate, rows, names) for gate in ordered)
 
 
-def _gate(gate: GateResult, rows: Rows, names: Names) -> Gate:
-    measure = rows.measures.get((gate.metric, gate.output, names.frozen(gate.parameters)))
+def _gate(gate: GateResult, rows: RowIndex, names: Names) -> Gate:
+    measure = rows.measures.get((gate.metric, gate.output, frozen(gate.parameters)))
     subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
     where = [plain(part) for part in (gate.label, gate.slice) if part is not None] + [
         detail for detail in [names.detail(gate.metric, gate.parameters)] if detail

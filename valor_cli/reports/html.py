@@ -52,7 +52,6 @@ def to_html(result: RunResult) -> str:
         ticks=_ticks(),
         warnings=[plain(warning, 600) for warning in result.warnings],
         run=_run(result.run),
-        config=result.run.config if "\n" in result.run.config else "",
         packages=[(plain(k), plain(v)) for k, v in result.run.packages.items()],
         inputs=[
             (plain(file.path, 200), f"{file.rows:,}", f"{file.skipped:,}", plain(file.sha256))
@@ -120,8 +119,7 @@ def _run(run: RunInfo) -> list[tuple[str, str]]:
         ("Started", run.started_at),
         ("Duration", f"{run.duration_s:.2f} s"),
         ("Command", run.command),
+        ("Config", run.config),
         ("Config sha256", run.config_sha256),
     ]
-    if "\n" not in run.config:
-        facts.insert(4, ("Config", run.config))
     return [(name, plain(text, 600)) for name, text in facts]

@@ -7,14 +7,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from valor_cli.reports.digest import Cell, Digest, Measure, difference, ranking
+from valor_cli.reports.digest import SIDE_BY_SIDE, Cell, Digest, Measure, difference, ranking
 from valor_cli.reports.formatting import number, signed, span
 
 STRIP = 180
 """Width of a strip of bars in its own units."""
-
-SIDE_BY_SIDE = 4
-"""Models shown as columns at most; more become rows, best first."""
 
 _ARROWS = {"higher": "↑", "lower": "↓", None: ""}
 

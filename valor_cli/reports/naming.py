@@ -12,19 +12,10 @@ class Names:
     """How each measure of a run is called: parameters are named where siblings differ in them."""
 
     def __init__(self, sets: Iterable[tuple[str, Parameters]]) -> None:
-        self._frozen: dict[int, tuple[tuple[str, object], ...]] = {}
         seen: dict[str, dict[tuple[tuple[str, object], ...], None]] = {}
         for metric, parameters in sets:
-            seen.setdefault(metric, {})[self.frozen(parameters)] = None
+            seen.setdefault(metric, {})[frozen(parameters)] = None
         self._varying = {metric: _varying(list(kinds)) for metric, kinds in seen.items()}
-
-    def frozen(self, parameters: Parameters) -> tuple[tuple[str, object], ...]:
-        """Parameters as a key; remembered, since a metric's rows share the mapping."""
-        key = self._frozen.get(id(parameters))
-        if key is None:
-            key = tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
-            self._frozen[id(parameters)] = key
-        return key
 
     def detail(self, metric: str, parameters: Parameters) -> str:
         """The parameters that tell this measure from the metric's others."""
@@ -34,6 +25,11 @@ class Names:
             for name, value in parameters.items()
             if name in varying
         )
+
+
+def frozen(parameters: Parameters) -> tuple[tuple[str, object], ...]:
+    """Parameters as a key, whatever their order."""
+    return tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
 
 
 def _hashable(value: object) -> object:

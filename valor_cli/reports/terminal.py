@@ -9,7 +9,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.digest import Cell, Digest, Gate, Measure, difference, digest, ranking
+from valor_cli.reports.digest import (
+    SIDE_BY_SIDE,
+    Cell,
+    Digest,
+    Gate,
+    Measure,
+    difference,
+    digest,
+    ranking,
+)
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.formatting import number, plain, signed, span
 from valor_cli.results import MetricResult, RunResult
@@ -19,7 +28,6 @@ SCREEN = 30
 
 _MOST = {"headline": 12, "gates": 8, "slices": 6, "warnings": 5}
 _LEAST = {"headline": 6, "gates": 3, "slices": 3, "warnings": 2}
-_SIDE_BY_SIDE = 4
 _STYLES = {"PASSED": "bold green", "FAILED": "bold red", "DONE": "bold"}
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not checked": ("?", "yellow")}
 
@@ -94,7 +102,7 @@ def _room(told: Digest, warnings: int, files: int) -> dict[str, int]:
     }
     room = {name: min(count, _MOST[name]) for name, count in wanted.items()}
     frame = 3 + files + sum(2 for count in room.values() if count)
-    frame += len(told.missing[:_SIDE_BY_SIDE]) + len(told.ignored[:_SIDE_BY_SIDE])
+    frame += len(told.missing[:SIDE_BY_SIDE]) + len(told.ignored[:SIDE_BY_SIDE])
     while True:
         cut = sum(room[name] < count for name, count in wanted.items())
         longest = max(room, key=lambda name: room[name] - _LEAST[name])
@@ -135,7 +143,7 @@ def _headline(told: Digest, most: int) -> Iterator[RenderableType]:
         return
     intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
     count = len(told.models)
-    if count > _SIDE_BY_SIDE or (count > 2 and intervals):
+    if count > SIDE_BY_SIDE or (count > 2 and intervals):
         yield from _ranking(told)
         return
     pair = ["difference"] if count == 2 else []
@@ -201,7 +209,7 @@ def _slices(told: Digest, most: int) -> Iterator[RenderableType]:
     if not told.slices.lines:
         return
     measure = told.slices.measures[0]
-    shown = told.models[:_SIDE_BY_SIDE]
+    shown = told.models[:SIDE_BY_SIDE]
     table = _table(f"Worst {measure} by slice", *shown, "n")
     for line in by_worst(told.slices)[:most]:
         cells = line.cells[0][: len(shown)]
@@ -219,9 +227,9 @@ def _notes(told: Digest, warnings: Sequence[str], most: int) -> Iterator[Rendera
         for warning in warnings[:most]:
             yield Text(f"  {warning}")
         yield from _more(len(warnings) - most)
-    for line in told.missing[:_SIDE_BY_SIDE]:
+    for line in told.missing[:SIDE_BY_SIDE]:
         yield _one_line(f"No predictions for labels of {line}")
-    for line in told.ignored[:_SIDE_BY_SIDE]:
+    for line in told.ignored[:SIDE_BY_SIDE]:
         yield _one_line(f"No ground truth for labels of {line}")
 
 

@@ -1,4 +1,4 @@
-"""A run, a folder and names of formats in; the report files out, all of them or none."""
+"""A run, a folder and names of formats in; the report files out, each of them whole."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
 def write_reports(result: RunResult, out: Path, formats: Sequence[str]) -> list[Path]:
     """Write the formats asked for into `out`, in the order asked.
 
-    Every file is rendered, then written beside its place, then renamed: whatever stood there
-    stays whole until its successor is.
+    All files are rendered and written beside their places before the first is renamed. So each
+    file is whole, the new one or what stood there before; only a failed rename can leave some
+    new beside some old, and the error names the new ones.
 
     Raises:
         UnknownNameError: There is no such format.
-        DataError: The folder or a file cannot be written; nothing of ours is left behind.
+        DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
     renderers = {name: _renderer(name) for name in dict.fromkeys(formats)}
     rendered = {FILES[name]: render(result) for name, render in renderers.items()}
     waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in rendered}
     at = out
+    new: list[str] = []
     try:
         out.mkdir(parents=True, exist_ok=True)
         for target, content in zip(waiting, rendered.values(), strict=True):
@@ -37,8 +39,11 @@ def write_reports(result: RunResult, out: Path, formats: Sequence[str]) -> list[
             waiting[target].write_bytes(content)
         for at, temporary in waiting.items():
             os.replace(temporary, at)
+            new.append(at.name)
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
+        if new:
+            message += f"; already new: {', '.join(new)}"
         hint = "name another folder with --out DIR"
         raise DataError(Problem(str(at), message), hint=hint) from error
     finally:

@@ -113,7 +113,6 @@ def test_resampling_equals_evaluating_copies_of_images(seed: int) -> None:
             assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
             for mine, theirs in (
                 (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
-                (one.scores(COCO_IOUS), two.scores(COCO_IOUS)),
                 (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
                 *zip(one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True),
             ):

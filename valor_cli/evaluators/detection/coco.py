@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds
+from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, Sizes
 from valor_cli.evaluators.detection.rows import over_labels
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
-
-Size = Literal["small", "medium", "large"]
 
 MAX_DETECTIONS = 100
 
@@ -19,7 +15,7 @@ def coco(
     matches: Matches,
     *,
     iou_thresholds: IouThresholds = COCO_IOUS,
-    areas: tuple[Size, ...] = ("small", "medium", "large"),
+    areas: Sizes = ("small", "medium", "large"),
 ) -> Findings:
     """The 12 COCO numbers: average precision and recall over IoUs, sizes and detection limits.
 

@@ -55,6 +55,8 @@ def label_names(
         if name in seen and name not in label_map:
             # The reference keeps two categories of one name apart, so do we.
             distinct = f"{name} #{ids[at]}"
+            while distinct in names:
+                distinct += "'"
             warnings.append(f"two categories are named '{name}'; one is shown as '{distinct}'")
             labels.append(distinct)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,11 @@ class Matches:
     # What was computed already: of the matches, and of the matches with these weights.
     _orders: dict[object, HitOrder] = field(default_factory=dict, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Other processes get the evidence, not what was computed from it here."""
+        names = [one.name for one in fields(self) if not one.name.startswith("_")]
+        return Matches, tuple(getattr(self, name) for name in names)
 
     @property
     def unit_count(self) -> int:
@@ -149,7 +154,7 @@ class Matches:
         key = (self.area, "precision", tuple(iou_thresholds), max_detections)
         if key not in self._known:
             precision = self._interpolated(iou_thresholds, max_detections).precision
-            shape = (len(RECALLS), -1, len(iou_thresholds), len(self.labels))
+            shape = (len(RECALLS), self._replicas, len(iou_thresholds), len(self.labels))
             # In the reference's order of axes, for sums to be added in the same order.
             self._known[key] = np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
         return np.asarray(self._known[key][self.replica])
@@ -157,22 +162,24 @@ class Matches:
     def scores(
         self, iou_thresholds: Sequence[float], max_detections: int | None = 100
     ) -> NDArray[np.float64]:
-        """(ious, 101, labels) the score that reaches each recall, 0 where none does.
+        """(ious, 101, labels) the score at which each recall is reached.
 
-        NaN for labels without ground truth.
+        0 where it never is, as the reference has it; NaN for labels without ground truth. Of the
+        evidence as it is, without weights.
+
+        Raises:
+            ValueError: The evidence is a resample.
         """
-        found = self._interpolated(iou_thresholds, max_detections)
-        rows = self._order(iou_thresholds, max_detections).rows
-        replicas = 1 if self.weights is None else len(self.weights)
-        reached = np.append(np.tile(self.score[rows], replicas), 0.0)[found.at]
-        shape = (replicas, len(iou_thresholds), len(self.labels), len(RECALLS))
-        scores = reached.reshape(shape)[self.replica].swapaxes(1, 2).copy()
-        # Recall 0 is reached by the first detection, right or wrong.
-        shown = slice(None)
         if self.weights is not None:
-            shown = self.weights[self.replica, self.image] > 0
-        named, first = np.unique(self.label[shown], return_index=True)
-        scores[:, 0, named] = self.score[shown][first]
+            raise ValueError("scores are those of the evidence itself, not of a resample")
+        order = self._order(iou_thresholds, max_detections)
+        at = self._interpolated(iou_thresholds, max_detections).at
+        reached = np.append(self.score[order.rows], 0.0)[at]
+        shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
+        scores = reached.reshape(shape).swapaxes(1, 2).copy()
+        # Recall 0 is reached by the first detection, right or wrong.
+        named, first = np.unique(self.label, return_index=True)
+        scores[:, 0, named] = self.score[first]
         scores[:, :, self.ground_truth_count == 0] = np.nan
         return np.asarray(scores)
 
@@ -191,9 +198,13 @@ class Matches:
                 kept &= self.rank[order.rows] < max_detections
             found = self._tallies(
                 order.segment[kept], order.rows[kept], len(iou_thresholds) * len(self.labels)
-            ).reshape(-1, len(iou_thresholds), len(self.labels))
+            ).reshape(self._replicas, len(iou_thresholds), len(self.labels))
             self._known[key] = quotient(found, self._ground_truth_counts()[:, None], np.nan)
         return np.asarray(self._known[key][self.replica])
+
+    @property
+    def _replicas(self) -> int:
+        return 1 if self.weights is None else len(self.weights)
 
     def _ground_truth_counts(self) -> NDArray[np.int64]:
         """(replicas, labels)."""
@@ -219,7 +230,8 @@ class Matches:
         reached = np.searchsorted(levels, self.score[rows], side="right")
         width = len(levels) + 1
         bins = self._tallies(self.label[rows] * width + reached, rows, len(self.labels) * width)
-        above = bins.reshape(-1, len(self.labels), width)[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
+        bins = bins.reshape(self._replicas, len(self.labels), width)
+        above = bins[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
         return np.ascontiguousarray(above.swapaxes(1, 2))
 
     def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
@@ -20,6 +20,9 @@ def _distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
 
 IouThreshold = Annotated[float, Interval(gt=0, le=1)]
 IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_distinct)]
+Size = Literal["small", "medium", "large"]
+Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
+ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
 MaxDetections = Annotated[int, Ge(1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())

@@ -28,9 +28,9 @@ def pr_curve(
 
     `thresholds: scores` counts true and false positives and false negatives at the scores 0.05,
     0.10 … 0.95; a second detection of an object is a false positive. `thresholds: recall` gives the
-    interpolated precision at the 101 recalls 0, 0.01 … 1 and the score that reaches each, the curve
-    under which average precision is the area. Points that are 0/0 are null; labels without ground
-    truth have no curve.
+    interpolated precision at the 101 recalls 0, 0.01 … 1 and the score that reaches each; its mean
+    is the average precision at the same `max_detections`. Points that are 0/0 and scores of recalls
+    that are never reached are null; labels without ground truth have no curve.
     """
     if thresholds == "recall":
         return _by_recall(matches, pr_curve_iou_threshold, max_detections)
@@ -64,13 +64,20 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
 def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Findings:
     precision = matches.precision([iou], max_detections)[0]
     scores = matches.scores([iou], max_detections)[0]
+    # Precision is 0 exactly where a recall is never reached: a true positive has more.
+    found = precision > 0
     return Findings(
         curves=[
             MetricCurve(
                 {
                     "recall": RECALLS.tolist(),
                     "precision": precision[:, at].tolist(),
-                    "score": scores[:, at].tolist(),
+                    "score": [
+                        score if reached else None
+                        for score, reached in zip(
+                            scores[:, at].tolist(), found[:, at].tolist(), strict=True
+                        )
+                    ],
                 },
                 label=label,
             )

@@ -1,7 +1,8 @@
 """Precision, recall and F1 of each label at one threshold pair, and their averages.
 
 Averages run over labels that have ground truth: macro is the plain mean, weighted the mean by
-number of ground truths, micro the ratio of the summed counts.
+number of ground truths, micro the ratio of the summed counts. F1 of a label that has ground truth
+and no detection follows `zero_division`, where scikit-learn has 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections, ZeroDivision
 from valor_cli.evaluators.detection.rows import NO_GROUND_TRUTH
 from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric
@@ -33,7 +34,7 @@ def precision(
     score_threshold: float = 0.5,
     max_detections: MaxDetections = None,
     average: Average = "macro",
-    zero_division: float = 0.0,
+    zero_division: ZeroDivision = 0.0,
 ) -> Findings:
     """True positives among the detections of each label, and the average over labels.
 
@@ -69,7 +70,7 @@ def f1(
     score_threshold: float = 0.5,
     max_detections: MaxDetections = None,
     average: Average = "macro",
-    zero_division: float = 0.0,
+    zero_division: ZeroDivision = 0.0,
 ) -> Findings:
     """Harmonic mean of precision and recall of each label, and the average over labels.
 
@@ -128,9 +129,9 @@ def _average(ratios: _Ratios, average: Average) -> MetricValue:
     n = int(ratios.truths.sum())
     if not n:
         return MetricValue(None, "no label has ground truth", n=n)
+    if not ratios.defined[seen].any():
+        return MetricValue(ratios.instead, NO_PREDICTIONS, n=n)
     if average == "micro":
-        if not ratios.defined[seen].any():
-            return MetricValue(ratios.instead, NO_PREDICTIONS, n=n)
         return MetricValue(float(ratios.part[seen].sum() / ratios.whole[seen].sum()), n=n)
     weights = ratios.truths[seen] if average == "weighted" else None
     return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n)

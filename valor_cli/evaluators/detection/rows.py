@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -65,5 +66,5 @@ def over_labels(
 
 def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(labels,) mean over all leading axes; `values` has labels last."""
-    by_label = values.reshape(-1, values.shape[-1]).T
+    by_label = values.reshape(math.prod(values.shape[:-1]), values.shape[-1]).T
     return np.asarray(np.ascontiguousarray(by_label).mean(axis=1))

@@ -1,6 +1,6 @@
 """A shard of images to evidence, and the evidence of several shards to that of all.
 
-Merging any shards, in any order, gives the same bits as one pass over all images.
+Merging any shards, in any order, gives the same numbers, bit for bit, as one pass over all images.
 """
 
 from __future__ import annotations
@@ -110,9 +110,19 @@ def _meeting(cells: _Cells, gt_cells: _Cells) -> _Meeting:
 
 
 def merge_matches(parts: Sequence[Matches]) -> Matches:
-    """The evidence of several shards of images together, in any order."""
+    """The evidence of several shards of images together, in any order.
+
+    Raises:
+        ValueError: The shards were matched under different plans or labels, or are views.
+    """
+    first = parts[0]
+    for part in parts:
+        if (part.plan, part.labels) != (first.plan, first.labels):
+            raise ValueError("shards of one evidence share their plan and their labels")
+        if part.area != "all" or part.weights is not None:
+            raise ValueError("only whole evidence is merged, no area and no resample of it")
     if len(parts) == 1:
-        return parts[0]
+        return first
     image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
     images = [positions_of(part.image_ids, image_ids) for part in parts]
     label = np.concatenate([part.label for part in parts])

@@ -133,7 +133,7 @@
       });
       const f1 = shown[0][4];
       slider.max = Math.max(...shown.map((line) => line[2].length)) - 1;
-      slider.value = f1.length ? f1.reduce((best, value, index) => (value > (f1[best] ?? -1) ? index : best), 0) : Math.round(slider.max / 2);
+      slider.value = f1.length ? f1.reduce((best, value, index) => (known(value) && value > (f1[best] ?? -1) ? index : best), 0) : Math.round(slider.max / 2);
       point();
     };
 
