@@ -72,6 +72,8 @@ def test_metrics(valor: Valor) -> None:
     unknown = valor("metrics", "precison")
     assert unknown.returncode == 2
     assert "no metric 'precison' (did you mean 'precision'?)" in unknown.stderr
+    assert valor("metrics", "mAP", "--task", "nosuch").returncode == 2
+    assert valor("metrics", "--task", "nosuch").returncode == 2
     listed = json.loads(valor("metrics", "counts", "--format", "json").stdout)
     assert [output["name"] for output in listed[0]["outputs"]] == ["tp", "fp", "fn"]
     assert listed[0]["wing"] == "detection"
@@ -115,7 +117,7 @@ CALL = (
     "import sys; sys.argv = ['valor', *{arguments}]\n"
     "from valor_cli.cli.app import app\n"
     "try: app()\n"
-    "except SystemExit: pass"
+    "except SystemExit as end: assert not end.code, end.code"
 )
 HEAVY = {"pandas", "sklearn", "torch", "pyarrow", "litellm", "shapely", "pycocotools", "scipy"}
 

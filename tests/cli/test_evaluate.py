@@ -310,14 +310,68 @@ def test_a_process_that_is_killed_ends_the_run_with_a_message(project: Path) -> 
     assert b"Traceback" not in talk
 
 
-def test_a_closed_pipe_ends_quietly(project: Path) -> None:
-    command = f"{sys.executable} -m valor_cli evaluate run.yaml --out - | head -c 10"
+@pytest.mark.parametrize(("limit", "code"), [("min", 0), ("max", 1)])
+@pytest.mark.parametrize("output", ["--out -", ""])
+def test_a_closed_pipe_changes_no_verdict(
+    project: Path, output: str, limit: str, code: int
+) -> None:
+    gate = f"gates=[{{metric: mAP, {limit}: 0.4}}]"
+    command = f"{sys.executable} -m valor_cli evaluate run.yaml {output} --set '{gate}'"
     done = subprocess.run(
-        ["sh", "-c", command],
+        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         timeout=60,
         check=False,
     )
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (code, b"")
+
+
+def test_two_configs_cannot_share_a_place(valor: Valor, project: Path) -> None:
+    (project / "more").mkdir()
+    (project / "more" / "run.yaml").write_text(
+        (project / "run.yaml").read_text().replace("gt.json", "../gt.json").replace("dt", "../dt")
+    )
+    for out, where in (("all", "all/run"), ("-", "standard output")):
+        done = valor("evaluate", "run.yaml", "more/run.yaml", "--out", out, cwd=project)
+        assert done.returncode == 2
+        message = f"more/run.yaml: its reports go where those of run.yaml went: {where}"
+        assert message in done.stderr
+
+
+def test_a_filter_that_leaves_no_box_leaves_no_values(valor: Valor, project: Path) -> None:
+    truth = json.loads((project / "gt.json").read_text())
+    truth["images"].append({"id": 3})
+    (project / "gt.json").write_text(json.dumps(truth))
+    options = ("--set", "filter.image_id=3", "--set", "metrics=[coco, counts, precision, pr_curve]")
+    done = valor("evaluate", "run.yaml", *options, cwd=project)
+    assert done.returncode == 0, done.stderr
+    rows = results(project / "out")["metrics"]
+    assert {row["value"] for row in rows} == {None}
+
+
+def test_rows_keep_their_order_whatever_the_config_says(valor: Valor, project: Path) -> None:
+    lists = (
+        "[coco, {recall: {score_threshold: 0.9}}, recall]",
+        "[recall, {recall: {score_threshold: 0.9}}, coco]",
+    )
+    texts = [
+        valor("evaluate", "run.yaml", "--out", "-", "--set", f"metrics={names}", cwd=project).stdout
+        for names in lists
+    ]
+    one, two = (json.loads(text)["metrics"] for text in texts)
+    assert one == two
+    order = [
+        (row["label"], row["parameters"]["score_threshold"])
+        for row in one
+        if row["metric"] == "recall"
+    ]
+    assert order == [
+        (None, 0.5),
+        (None, 0.9),
+        ("cat", 0.5),
+        ("cat", 0.9),
+        ("dog", 0.5),
+        ("dog", 0.9),
+    ]

@@ -44,8 +44,17 @@ def test_without_ground_truth_is_nan_and_without_detections_is_zero() -> None:
     assert found.precision[:, 1].tolist() == [0, 0]
 
 
+def test_recalls_need_not_begin_at_zero() -> None:
+    # One of one found as the fourth detection; two of two found as the first and second.
+    wrong = (False, 0.9)
+    rankings = [[wrong, wrong, wrong, (True, 0.1)], [(True, 0.9), (True, 0.8)]]
+    found = interpolated(rankings, [1, 2], [1.0])
+    assert found.precision[0].tolist() == pytest.approx([0.25, 1], rel=1e-15)
+
+
+@pytest.mark.parametrize("levels", [RECALLS.tolist(), [0.3, 0.31, 0.9]])
 @pytest.mark.parametrize("seed", range(40))
-def test_equals_the_obvious_loop(seed: int) -> None:
+def test_equals_the_obvious_loop(seed: int, levels: list[float]) -> None:
     rng = np.random.default_rng(seed)
     truths, rankings = [], []
     for _ in range(5):
@@ -54,13 +63,14 @@ def test_equals_the_obvious_loop(seed: int) -> None:
         truths.append(int(hit.sum() + rng.integers(0, 12)))
         scores = -np.sort(-rng.random(n).round(1))
         rankings.append(list(zip(hit.tolist(), scores.tolist(), strict=True)))
-    found = interpolated(rankings, truths, RECALLS.tolist())
+    found = interpolated(rankings, truths, levels)
     scores = [score for part in rankings for right, score in part if right]
     for at, (part, count) in enumerate(zip(rankings, truths, strict=True)):
         if count:
-            precision, score = interpolated_precision(part, count, RECALLS.tolist())
+            precision, score = interpolated_precision(part, count, levels)
             # The reference adds np.spacing(1) to the denominator, the loop does not.
             np.testing.assert_allclose(found.precision[:, at], precision, rtol=1e-15)
             reached = [0.0 if hit < 0 else scores[hit] for hit in found.at[at]]
             # Recall 0 is reached by any detection, which is for the caller to say.
-            assert reached[1:] == score[1:]
+            first = int(levels[0] == 0)
+            assert reached[first:] == score[first:]

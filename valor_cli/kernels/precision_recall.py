@@ -64,7 +64,7 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
     bringing = np.append(np.repeat(np.arange(len(tp)), hits.copies), 0)
     at = bringing[np.where(missed, 0, before[:, None] + needed - 1)]
     at = np.where(missed, ends[:, None], at)
-    best = _best_from(precision, at, missed)
+    best = _best_from(precision, at, ends, missed)
     best[:, ground_truths == 0] = np.nan
     at[missed] = -1
     return Interpolated(best, at)
@@ -81,15 +81,15 @@ def _needed(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
 
 
 def _best_from(
-    precision: NDArray[np.float64], at: Counts, missed: NDArray[np.bool_]
+    precision: NDArray[np.float64], at: Counts, ends: Counts, missed: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """(r, segments) highest precision from each hit to the end of its segment."""
     if not at.size:
         return np.zeros(at.shape[::-1])
-    # reduceat ends each piece where the next begins: the next level of the segment, or the next
-    # segment's first hit, which is this segment's end.
-    best = np.maximum.reduceat(np.append(precision, 0.0), at.ravel()).reshape(at.shape)
-    best[missed] = 0.0
+    # reduceat ends each piece where the next begins: at the next level, or the segment's end. The
+    # piece that begins there is nobody's.
+    bounds = np.column_stack([at, ends])
+    pieces = np.maximum.reduceat(np.append(precision, 0.0), bounds.ravel())
     # Across contiguous rows: along a row, accumulate is several times slower.
-    levels = np.ascontiguousarray(best.T)
+    levels = np.where(missed, 0.0, pieces.reshape(bounds.shape)[:, :-1]).T.copy()
     return np.maximum.accumulate(levels[::-1], axis=0)[::-1]

@@ -82,6 +82,17 @@ def test_two_categories_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert loaded.warnings == ["two categories are named 'cat'; one is shown as 'cat #2'"]
 
 
+def test_a_made_up_name_is_nobodys_own(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["categories"] = [
+        {"id": 1, "name": "cat"},
+        {"id": 2, "name": "cat"},
+        {"id": 3, "name": "cat #2"},
+    ]
+    loaded = load(tmp_path, truth, [*RESULTS, {**RESULTS[0], "category_id": 3}])
+    assert only(loaded).labels == ("cat", "cat #2'", "cat #2")
+
+
 def test_a_label_map_merges_before_anything_else(tmp_path: Path) -> None:
     selection = Selection(label_map={"cat": "animal", "dog": "animal"}, keep={"label": ("animal",)})
     dataset = only(load(tmp_path, selection=selection))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields, replace
 
 import numpy as np
@@ -66,7 +67,13 @@ def same(one: Matches, other: Matches) -> bool:
         np.array_equal(getattr(one, field.name), getattr(other, field.name))
         for field in fields(Matches)
         if not field.name.startswith(("_", "gt_"))
-    )
+    ) and np.array_equal(ground_truths(one), ground_truths(other))
+
+
+def ground_truths(matches: Matches) -> np.ndarray:
+    """The ground truths as rows in one order: shards may bring them in any."""
+    rows = np.vstack([matches.gt_image, matches.gt_label, *matches.gt_ignored.astype(int)])
+    return rows[:, np.lexsort(rows)]
 
 
 @pytest.mark.parametrize("count", [1, 5, 7])
@@ -184,6 +191,33 @@ def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
     ]
     assert plan_matching(calls, []) == MatchingPlan((0.4, 0.5, 0.75, 0.9), ("all", "small"))
     assert plan_matching([], ["area"]) == MatchingPlan((), tuple(AREAS))
+
+
+def test_shards_of_different_runs_are_not_merged() -> None:
+    dataset = random_dataset(2)
+    one = match_detections(dataset, PLAN)
+    other = match_detections(replace(dataset, labels=tuple("abcdef")), PLAN)
+    with pytest.raises(ValueError, match="share their plan and their labels"):
+        merge_matches([one, other])
+    with pytest.raises(ValueError, match="only whole evidence"):
+        merge_matches([one, one.within("small")])
+
+
+def test_another_process_gets_the_evidence_without_what_was_computed() -> None:
+    matches = match_detections(random_dataset(2), PLAN)
+    size = len(pickle.dumps(matches))
+    coco(matches)
+    assert len(pickle.dumps(matches)) == size
+    assert same(pickle.loads(pickle.dumps(matches)), matches)  # noqa: S301 - our own bytes
+
+
+def test_no_labels_at_all() -> None:
+    dataset = random_dataset(0)
+    nothing = replace(dataset.shard(np.zeros(dataset.unit_count, bool)), labels=())
+    matches = match_detections(nothing, PLAN)
+    assert coco(matches).values[0].value is None
+    assert matches.counts(0.5, [0.5]).tp.shape == (1, 0)
+    assert matches.recalls(COCO_IOUS).shape == (10, 0)
 
 
 def test_no_images_no_boxes() -> None:

@@ -1,4 +1,4 @@
-"""Every box metric worked by hand on one small problem, and against other tools on real data."""
+"""Every box metric worked by hand on one small problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from valor_cli.evaluators.detection.counts import counts
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.pr_curve import pr_curve
-from valor_cli.evaluators.detection.precision_recall import f1, precision, recall
+from valor_cli.evaluators.detection.precision_recall import NO_PREDICTIONS, f1, precision, recall
 from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.results import Findings, MetricValue
 
@@ -145,6 +145,18 @@ def test_averages(matches: Matches) -> None:
     assert by_label(recall(matches, **at, average="weighted"))[None] == pytest.approx(2 / 3)
 
 
+def test_without_any_prediction_averages_say_so(matches: Matches) -> None:
+    at = {"iou_threshold": 0.5, "score_threshold": 0.95}
+    for average in ("macro", "micro", "weighted"):
+        for metric in (precision, f1):
+            found = metric(matches, **at, average=average, zero_division=0.5)
+            mean = next(value for value in found.values if value.label is None)
+            assert (mean.value, mean.undefined) == (0.5, NO_PREDICTIONS)
+    # F1 of a label with ground truth and no prediction is 0/0 as its precision is.
+    assert by_label(f1(matches, **at, zero_division=0.25))["dog"] == 0.25
+    assert by_label(recall(matches, **at))[None] == 0
+
+
 def test_pr_curve_by_score(matches: Matches) -> None:
     found = pr_curve(matches, pr_curve_iou_threshold=0.5)
     assert [curve.label for curve in found.curves] == ["cat", "dog"]
@@ -166,6 +178,10 @@ def test_pr_curve_by_recall_encloses_average_precision(matches: Matches) -> None
     assert len(cat["recall"]) == 101
     assert np.mean(cat["precision"]) == pytest.approx(CAT_50, abs=1e-12)
     assert cat["score"][100] == 0.6
+    # Never found: no recall is reached, at no score.
+    dog = found.curves[1].points
+    assert set(dog["score"]) == {None}
+    assert set(dog["precision"]) == {0}
 
 
 def test_coco_leaves_out_thresholds_that_were_not_asked(matches: Matches) -> None:
@@ -176,35 +192,21 @@ def test_coco_leaves_out_thresholds_that_were_not_asked(matches: Matches) -> Non
 
 
 def test_an_area_without_ground_truth_is_undefined(matches: Matches) -> None:
-    wide = match_detections_of(matches, MatchingPlan(IOUS))
-    found = {value.output: value for value in coco(wide, iou_thresholds=IOUS).values}
+    found = {value.output: value for value in coco(matches, iou_thresholds=IOUS).values}
     assert found["APlarge"].value is None
     assert found["APlarge"].undefined == "no label has ground truth"
     assert found["APsmall"].value == found["AP"].value
 
 
-def match_detections_of(matches: Matches, plan: MatchingPlan) -> Matches:
-    """The fixture's evidence; its plan holds every area already."""
-    assert matches.plan == plan
-    return matches
-
-
 @pytest.mark.parametrize("metric", WING.metrics, ids=lambda metric: metric.name)
 def test_declarations_hold(metric: object, matches: Matches) -> None:
     """What a metric returns is what it declares, within its bounds."""
-    wide = Matches(
-        **{
-            name: getattr(matches, name)
-            for name in Matches.__dataclass_fields__
-            if not name.startswith("_")
-        }
-    )
     given = {
         name: (0.5, 0.75)
         for name in ("iou_thresholds",)
         if any(parameter.name == name for parameter in metric.parameters)
     }
-    found = metric.compute(wide, **given)
+    found = metric.compute(matches, **given)
     values = [found] if isinstance(found, MetricValue) else found.values
     for value in values:
         low, high = metric.output(value.output).bounds
