@@ -138,6 +138,10 @@ class Wing(Generic[D, E]):
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
 
 
+METADATA = "metadata."
+"""What keys of slices and filters that name a metadata column begin with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What of the data to evaluate, and under which names.

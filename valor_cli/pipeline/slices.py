@@ -10,10 +10,9 @@ import numpy as np
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import Evidence, Loaded, Wing
+from valor_cli.metric import METADATA, Evidence, Loaded, Wing
 from valor_cli.results import Scalar
 
-METADATA = "metadata."
 MOST_VALUES = 100
 """Distinct values of a metadata column that still make sensible slices."""
 

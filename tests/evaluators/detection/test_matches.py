@@ -49,6 +49,23 @@ def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int |
     assert [values[name] for name in names] == reference.stats.tolist()
 
 
+@pytest.mark.parametrize("score", [0.0, 0.5, 0.9])
+def test_counts_equal_those_of_evaluate_img(score: float) -> None:
+    dataset = random_dataset(9, images=25)
+    matches = match_detections(dataset, PLAN)
+    reference = pycocotools(*coco_files(dataset))
+    tp, fp = np.zeros((2, len(dataset.labels)), int)
+    for image in filter(None, reference.evalImgs):
+        if image["aRng"] == reference.params.areaRng[0]:
+            passing = (np.array(image["dtScores"]) >= score) & ~image["dtIgnore"][0].astype(bool)
+            right = image["dtMatches"][0] > 0
+            tp[image["category_id"] - 1] += (passing & right).sum()
+            fp[image["category_id"] - 1] += (passing & ~right).sum()
+    counts = matches.counts(0.5, [score])
+    assert counts.tp[0].tolist() == tp.tolist()
+    assert counts.fp[0].tolist() == fp.tolist()
+
+
 def test_more_detections_than_the_limit() -> None:
     dataset = random_dataset(1, images=3, labels=3, per_image=400)
     reference = pycocotools(*coco_files(dataset))

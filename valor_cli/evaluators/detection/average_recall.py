@@ -25,8 +25,9 @@ def average_recall(
 ) -> Findings:
     """Mean over IoU thresholds of the recall of each label.
 
-    Detections count from `recall_score_threshold` on; `max_detections` keeps only the best so many
-    per image and label, as COCO's AR@1, AR@10 and AR@100 do.
+    Detections count from `recall_score_threshold` on: for scores below 0, such as logits, lower it.
+    `max_detections` keeps only the best so many per image and label, as COCO's AR@1, AR@10 and
+    AR@100 do.
     """
     recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
     return Findings(per_label(matches, means_by_label(recalls)))

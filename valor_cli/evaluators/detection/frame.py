@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
-from valor_cli.metric import Selection
+from valor_cli.metric import METADATA, Selection
 from valor_cli.readers.coco import CocoGroundTruth
 from valor_cli.readers.table import Table
 from valor_cli.results import Scalar
-
-METADATA = "metadata."
 
 
 @dataclass(frozen=True, slots=True)

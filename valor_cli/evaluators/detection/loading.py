@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.evaluators.detection.frame import METADATA, Frame, label_names, make_frame
+from valor_cli.evaluators.detection.frame import Frame, label_names, make_frame
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.kernels.columns import positions_of
-from valor_cli.metric import Loaded, Selection
+from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.readers.coco import CocoGroundTruth, CocoResults, read_ground_truth, read_results
 from valor_cli.readers.table import SKIP_HINT, Table
 from valor_cli.results import InputFile

@@ -22,7 +22,7 @@ from valor_cli.results import Findings, MetricValue
 Average = Literal["macro", "micro", "weighted"]
 Amounts = NDArray[np.int64]
 
-REFERENCE = "sklearn.metrics.precision_recall_fscore_support on the matches of COCOeval"
+REFERENCE = "pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted"
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
 NO_PREDICTIONS = "0/0: no prediction at this threshold; zero_division stands in"
 
