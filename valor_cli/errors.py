@@ -18,7 +18,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        return printable(f"{self.place}: {self.message}" if self.place else self.message)
 
 
 class ValorError(Exception):
@@ -42,7 +42,7 @@ class ValorError(Exception):
         if self.total > len(lines):
             lines.append(f"… and {self.total - len(lines):,} more problems")
         if self.hint:
-            lines.append(self.hint)
+            lines += map(printable, self.hint.split("\n"))
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,6 +76,19 @@ class JudgeError(ValorError):
     """A judge did not answer usably."""
 
     exit_code = 3
+
+
+def printable(text: str) -> str:
+    """Text on one line in which control and direction characters are spelled out.
+
+    Names come from files: one may hold what a terminal would obey.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape", "surrogatepass").decode()
+        for each in text
+    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -142,6 +142,13 @@ METADATA = "metadata."
 """What keys of slices and filters that name a metadata column begin with."""
 
 
+def written(value: Scalar) -> str:
+    """A value as YAML writes it. Slices and filters compare what is written: "1" and 1 are one."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What of the data to evaluate, and under which names.

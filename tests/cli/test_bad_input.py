@@ -145,7 +145,7 @@ def test_zero_area_boxes_are_legal_and_match_nothing(valor: Valor, project: Path
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
     result = json.loads((project / "out" / "results.json").read_text())
-    assert result["warnings"] == ["1 detections of dt have a box without area and match nothing"]
+    assert result["warnings"] == ["detections of dt whose box has no area, which match nothing: 1"]
 
 
 def test_invalid_rows_can_be_left_out_and_are_counted(valor: Valor, project: Path) -> None:

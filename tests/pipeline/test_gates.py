@@ -109,5 +109,5 @@ def test_all_gates_without_an_answer_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_parameters_that_no_row_has(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"it was computed with {'iou_threshold': 0.5}"):
+    with pytest.raises(ConfigError, match=r'its parameters are {"iou_threshold": 0.5}'):
         judged(tmp_path, "min: 0, parameters: {iou_threshold: 0.9}", [row(0.5)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
+from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -47,7 +49,7 @@ def valor(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
-    no_color: Annotated[bool, typer.Option("--no-color", help="Plain text, no colours.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
 ) -> None:
     """Evaluate the outputs of vision and language models from files.
 
@@ -60,7 +62,7 @@ def valor(
 
     \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
-    130 interrupted.
+    130 interrupted, 143 terminated.
     """
     if no_color:
         os.environ["NO_COLOR"] = "1"
@@ -69,6 +71,10 @@ def valor(
 def main() -> NoReturn:
     """Run the program and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A code page without ✓ is no reason to fail.
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="valor")
     except ValorError as error:
@@ -78,6 +84,11 @@ def main() -> NoReturn:
         if end.code == INTERRUPTED:
             typer.echo("interrupted", err=True)
         raise
+    except Exception:
+        # A bug keeps its traceback; Python's own exit code, 1, would say that a gate failed.
+        traceback.print_exc()
+        typer.echo("this is a bug in valor; please report it with the lines above", err=True)
+        sys.exit(ValorError.exit_code)
     sys.exit(0)
 
 

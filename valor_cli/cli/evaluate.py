@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,6 +130,8 @@ def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:
 
 def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:
     """Where reports go; None for standard output."""
+    if out == "":
+        raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
     if out is not None and out != "-":
         return Path(out) / config.path.stem if several else Path(out)
     named = out or config.report.out
@@ -161,7 +164,8 @@ def _baseline(path: str) -> RunResult:
     from valor_cli.readers.files import TextSource
     from valor_cli.reports.results_json import from_json
 
-    file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
+    # os.path answers also for names that no file can have.
+    file = Path(path) / "results.json" if os.path.isdir(path) else Path(path)
     return from_json(TextSource(str(file)).whole(), str(file))
 
 

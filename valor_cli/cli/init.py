@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,7 @@ def init(
     copies = {config: _starter("configs") / config.name}
     for source in sorted((_starter("sample_data") / name).iterdir()):
         copies[Path(folder) / "sample_data" / name / source.name] = source
-    present = [path for path in copies if path.exists()]
+    present = [path for path in copies if os.path.exists(path)]
     if present:
         problems = [Problem(str(path), "exists already") for path in present]
         raise ConfigError(problems, hint="nothing was written; choose another folder")

@@ -34,6 +34,8 @@ def say(answer: str | bytes, *, end: str = "\n") -> None:
     Raises:
         ValorError: The answer cannot be written (a full disk).
     """
+    if sys.stdout is None:
+        return  # closed by the caller
     try:
         if isinstance(answer, bytes):
             sys.stdout.flush()
@@ -56,16 +58,19 @@ def _drop_output() -> None:
 def to_terminal(answer: RenderableType) -> None:
     """Print a rich renderable to stdout; plain where stdout is no terminal."""
     from rich.console import Console
+    from rich.measure import Measurement
 
     out = Console(file=sys.stdout)
     text = StringIO()
+    # A pipe has no width of its own; and no digit of a table may be cut off to make it fit.
+    width = out.width if out.is_terminal else max(out.width, 100)
+    width = max(width, Measurement.get(out, out.options.update(width=1_000), answer).minimum)
     console = Console(
         file=text,
         force_terminal=out.is_terminal,
         color_system=out.color_system,  # type: ignore[arg-type]  # rich's own name of it
         no_color=out.no_color,
-        # A pipe has no width of its own; wrapping a path or a row would break it.
-        width=out.width if out.is_terminal else max(out.width, 100),
+        width=width,
         highlight=False,
     )
     console.print(answer)
@@ -87,7 +92,9 @@ class Talk:
     @contextmanager
     def progress(self) -> Iterator[_Stages]:
         """A function to tell the stage of the work to."""
-        stages = _Stages(shown=not self.quiet and sys.stderr.isatty(), timed=self.verbose)
+        stages = _Stages(
+            shown=not self.quiet and sys.stderr.isatty(), timed=self.verbose and not self.quiet
+        )
         try:
             yield stages
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,6 +18,7 @@ from pydantic import (
 
 from valor_cli.config.document import YamlDocument
 from valor_cli.config.problems import TreePath
+from valor_cli.readers.paths import from_folder
 from valor_cli.results import Scalar
 
 
@@ -99,7 +99,7 @@ class Report(_Strict):
             return out
         if not out:
             raise ValueError("expected a folder, found empty text")
-        return os.path.normpath(os.path.join((info.context or {}).get("folder", ""), out))
+        return from_folder((info.context or {}).get("folder", ""), out)
 
     @field_validator("formats")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,9 +14,20 @@ from valor_cli.results import GateResult, GateStatus, MetricResult
 
 
 def check_gates(
-    config: RunConfig, task: Task[Any], loaded: Loaded[Any], slices: Sequence[Slice]
+    config: RunConfig,
+    task: Task[Any],
+    loaded: Loaded[Any],
+    slices: Sequence[Slice],
+    shape: Sequence[MetricResult],
 ) -> None:
-    """Refuse gates that name what the data does not have, before anything is computed.
+    """Refuse gates that no row can answer, before anything is computed.
+
+    Args:
+        config: With the gates.
+        task: Whose metrics they name.
+        loaded: The data.
+        slices: Those of the run.
+        shape: The rows that the run will have, of the whole data, without their values.
 
     Raises:
         ConfigError: A gate names a model, label or slice that the data does not have, or a
@@ -31,12 +43,17 @@ def check_gates(
         if not _metric(task, gate).outputs:
             message = f"{gate.metric} draws curves and has no value to hold against a limit"
             problems.append(Problem(config.place("gates", at, "metric"), message))
+            continue
+        named = len(problems)
         for key, names in known.items():
             asked = getattr(gate, key)
             if asked is not None and asked not in names:
                 there = f"; there are {', '.join(names[:LISTED])}" if names else "; there are none"
                 message = f"no {key} '{asked}'{did_you_mean(asked, names) or there}"
                 problems.append(Problem(config.place("gates", at, key), message))
+        # A name that is not there has been told; what follows from it need not be.
+        if len(problems) == named and not _answers(gate, task, shape):
+            problems.append(Problem(config.place("gates", at), _why_none(gate, shape)))
     if problems:
         raise ConfigError(problems)
 
@@ -59,7 +76,7 @@ def judge_gates(
     problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
         metric = _metric(task, gate)
-        chosen = [row for row in rows if _names(gate, metric, row)]
+        chosen = [row for row in rows if _names(gate, metric, row, in_slice=gate.slice)]
         if not chosen:
             problems.append(Problem(config.place("gates", at), _why_none(gate, rows)))
         for row in chosen:
@@ -106,27 +123,37 @@ def _metric(task: Task[Any], gate: Gate) -> Metric[Any]:
     return next(metric for metric in task.metrics if metric.name == gate.metric)
 
 
-def _names(gate: Gate, metric: Metric[Any], row: MetricResult) -> bool:
+def _answers(gate: Gate, task: Task[Any], shape: Sequence[MetricResult]) -> bool:
+    return any(_names(gate, _metric(task, gate), row, in_slice=None) for row in shape)
+
+
+def _names(gate: Gate, metric: Metric[Any], row: MetricResult, *, in_slice: str | None) -> bool:
+    """Whether a gate means this row, which stands in a slice or for the whole data."""
     output = gate.output or metric.outputs[0].name
     return (
         row.metric == gate.metric
         and row.output == output
         and row.label == gate.label
-        and row.slice == gate.slice
+        and row.slice == in_slice
         and gate.model in (None, row.model)
         and all(row.parameters.get(key) == value for key, value in gate.parameters.items())
     )
 
 
 def _why_none(gate: Gate, rows: Sequence[MetricResult]) -> str:
-    same = [row for row in rows if row.metric == gate.metric and row.slice == gate.slice]
+    same = [row for row in rows if row.metric == gate.metric]
+    outputs = list(dict.fromkeys(row.output for row in same))
+    if gate.output is not None and gate.output not in outputs:
+        return f"{gate.metric} has no output {gate.output} here; it has {', '.join(outputs)}"
     labels = {row.label for row in same}
     if gate.label is None and None not in labels:
         return f"{gate.metric} has a value per label and none for all; name one with label:"
-    if gate.label is not None and gate.label not in labels:
+    if gate.label is not None and labels == {None}:
         return f"{gate.metric} has no value per label; leave label: out"
-    seen = "; ".join(dict.fromkeys(str(dict(row.parameters)) for row in same))
-    return f"no value of {gate.metric} has these parameters; it was computed with {seen}"
+    if not gate.parameters:
+        return f"{gate.metric} has no such value in {gate.slice}"
+    seen = dict.fromkeys(json.dumps(dict(row.parameters)) for row in same)
+    return f"no value of {gate.metric} is computed so; its parameters are {'; '.join(seen)}"
 
 
 def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:

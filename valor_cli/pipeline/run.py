@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,8 +16,8 @@ from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
-from valor_cli.pipeline.workers import Progress, workers
-from valor_cli.results import RunInfo, RunResult
+from valor_cli.pipeline.workers import Progress, ThisProcess, workers
+from valor_cli.results import MetricResult, RunInfo, RunResult
 
 
 def check(plan: Plan) -> None:
@@ -34,8 +35,19 @@ def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
     selection = Selection(config.label_map, config.filter, metadata_names(config), limit)
     loaded = plan.task.load(config.data, selection)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
-    check_gates(config, plan.task, loaded, slices)
+    check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
     return loaded, slices
+
+
+def _shape(plan: Plan, loaded: Loaded[Any]) -> list[MetricResult]:
+    """Which rows the plan gives: those of the first unit alone, found at next to no cost."""
+    first = {
+        model: dataset.shard(np.arange(dataset.unit_count) < 1)
+        for model, dataset in loaded.datasets.items()
+    }
+    values_only = replace(plan, config=plan.config.model_copy(update={"interval": None}))
+    one = replace(loaded, datasets=first)
+    return Computation(values_only, one, (), ThisProcess(), lambda stage, done, total: None).metrics
 
 
 def evaluate(
@@ -68,6 +80,7 @@ def evaluate(
     with workers(jobs) as pool:
         found = Computation(plan, loaded, slices, pool, progress)
     before = None if baseline is None else baseline.metrics
+    warnings = [*loaded.warnings, *_unlike(baseline, plan, loaded)]
     gates = judge_gates(config, plan.task, found.metrics, before)
     return RunResult(
         task=plan.task.name,
@@ -87,7 +100,22 @@ def evaluate(
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
         gates=tuple(gates),
-        warnings=tuple(loaded.warnings),
+        warnings=tuple(warnings),
         missing_prediction_labels=loaded.missing_prediction_labels,
         ignored_prediction_labels=loaded.ignored_prediction_labels,
     )
+
+
+def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list[str]:
+    """Why a comparison with the baseline may say little."""
+    if baseline is None:
+        return []
+    if baseline.task != plan.task.name:
+        return [f"--baseline: a run of another task, {baseline.task}"]
+    if dict(baseline.data) != dict(loaded.sizes):
+        there, here = (
+            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sizes.items())
+            for sizes in (baseline.data, loaded.sizes)
+        )
+        return [f"--baseline: made from other data ({there}; here {here})"]
+    return []

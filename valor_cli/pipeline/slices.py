@@ -10,7 +10,7 @@ import numpy as np
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Evidence, Loaded, Wing
+from valor_cli.metric import METADATA, Evidence, Loaded, Wing, written
 from valor_cli.results import Scalar
 
 MOST_VALUES = 100
@@ -27,7 +27,7 @@ class Slice:
     @property
     def name(self) -> str:
         """Key and value, the value as YAML writes it."""
-        return f"{self.key}={_shown(self.value)}"
+        return f"{self.key}={written(self.value)}"
 
     def of(
         self, evidence: Evidence, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]
@@ -35,7 +35,7 @@ class Slice:
         """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
         if self.key.startswith(METADATA):
             values = metadata[self.key.removeprefix(METADATA)]
-            mine = [value is not None and _shown(value) == _shown(self.value) for value in values]
+            mine = [value is not None and written(value) == written(self.value) for value in values]
             return evidence.select(np.array(mine, bool))
         if self.key in wing.slices:
             part: Evidence = wing.slices[self.key][1](evidence, str(self.value))
@@ -69,15 +69,16 @@ def resolve_slices(
             present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
         wanted = present if request.values is None else list(request.values)
         place = config.place("slices", at)
-        there = set(map(_shown, present))
+        there = set(map(written, present))
         for value in wanted:
-            if _shown(value) not in there:
+            if written(value) not in there:
                 near = did_you_mean(str(value), map(str, present))
                 problems.append(Problem(place, f"no {request.key} is {value!r}{near}"))
         if len(wanted) > MOST_VALUES:
             message = f"{request.key} has {len(wanted):,} values; list the ones to slice by"
             problems.append(Problem(place, message))
-        slices += [Slice(request.key, value) for value in wanted]
+        by_name = {written(value): value for value in wanted}
+        slices += [Slice(request.key, value) for value in by_name.values()]
     if problems:
         raise ConfigError(problems)
     return slices
@@ -88,10 +89,5 @@ def _distinct(values: Sequence[Scalar]) -> list[Scalar]:
 
     Results know a slice by its name alone, so values that read the same are the same.
     """
-    seen = {_shown(value): value for value in values if value is not None}
+    seen = {written(value): value for value in values if value is not None}
     return sorted(seen.values(), key=lambda value: (isinstance(value, str), value))
-
-
-def _shown(value: Scalar) -> str:
-    """A value as YAML writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -15,7 +15,15 @@ def _resolve(path: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get("folder")
     if path == "-" or folder is None:
         return path
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(path)))
+    return from_folder(folder, path)
+
+
+def from_folder(folder: str | os.PathLike[str], path: str) -> str:
+    """A path of a folder's own as one from the current folder; `~` is the user's home."""
+    joined = os.path.join(folder, os.path.expanduser(path))
+    tidy = os.path.normpath(joined)
+    # Behind a link, `..` is another folder than the text suggests.
+    return tidy if os.path.realpath(tidy) == os.path.realpath(joined) else joined
 
 
 InputPath = Annotated[str, AfterValidator(_resolve)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Selection
+from valor_cli.metric import METADATA, Selection, written
 from valor_cli.readers.coco import CocoGroundTruth
 from valor_cli.readers.table import Table
 from valor_cli.results import Scalar
@@ -106,27 +106,33 @@ def _kept_images(
     kept = np.ones(len(image_ids), bool)
     for key, allowed in selection.keep.items():
         if key in ("image_id", "sample_id"):
-            kept &= np.isin(image_ids, _known_ids(image_ids, allowed, key))
+            ids = image_ids.tolist()
+            _check_ids(ids, allowed, key)
+            kept &= _among(ids, allowed)
         elif key.startswith(METADATA):
             values = columns[key.removeprefix(METADATA)]
-            kept &= np.array([value in allowed for value in values], bool)
+            kept &= _among(values, allowed)
     if selection.limit is not None:
         kept &= np.cumsum(kept) <= selection.limit
     return kept
 
 
-def _known_ids(
-    image_ids: NDArray[np.generic], allowed: Sequence[Scalar], key: str
-) -> NDArray[np.generic]:
-    """The ids that a filter lists, all of which must be there."""
-    there = set(image_ids.tolist())
+def _among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:
+    texts = set(map(written, allowed))
+    return np.array([written(value) in texts for value in values], bool)
+
+
+def _check_ids(ids: Sequence[Scalar], allowed: Sequence[Scalar], key: str) -> None:
+    """The ids that a filter lists must all be there."""
+    there = set(map(written, ids))
     problems = [
-        Problem(f"filter.{key}", f"no image {id_!r}") for id_ in allowed if id_ not in there
+        Problem(f"filter.{key}", f"no image {wanted!r}")
+        for wanted in allowed
+        if written(wanted) not in there
     ]
     if problems:
-        some = ", ".join(repr(known) for known in image_ids[:3].tolist())
+        some = ", ".join(map(repr, ids[:3]))
         raise DataError(problems, hint=f"image ids look like {some}")
-    return np.array(allowed)
 
 
 def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:

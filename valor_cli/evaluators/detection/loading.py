@@ -13,6 +13,7 @@ from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTrut
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.detection.frame import Frame, label_names, make_frame
 from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.evaluators.detection.plan import AREAS
 from valor_cli.kernels.columns import positions_of
 from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.readers.coco import CocoGroundTruth, CocoResults, read_ground_truth, read_results
@@ -37,11 +38,20 @@ def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[Det
     frame = make_frame(truth, names, selection)
     ground_truths = _ground_truths(truth.annotations, frame)
     warnings += _zero_areas(ground_truths.box, "ground truths")
+    if huge := int((ground_truths.area > AREAS["all"][1]).sum()):
+        warnings.append(
+            f"ground truths of more than 1e10 square pixels, which count nowhere: {huge:,}"
+        )
     files, found = [truth.file], {}
     for model, results in predicted.items():
         found[model], skipped = _detections(results, truth, frame, inputs.on_invalid)
         files.append(replace(results.file, skipped=results.file.skipped + skipped))
         warnings += _zero_areas(found[model].box, f"detections of {model}")
+        if below := int((found[model].score < 0).sum()):
+            message = (
+                f"detections of {model} with a score below 0: {below:,}; thresholds of 0 leave"
+            )
+            warnings.append(f"{message} them out (recall_score_threshold of average_recall)")
     warnings += [
         f"{file.path}: left out as invalid: {file.skipped:,} of {file.rows:,} rows"
         for file in files
@@ -155,7 +165,7 @@ def _check_categories(results: CocoResults, truth: CocoGroundTruth) -> None:
 
 def _zero_areas(boxes: NDArray[np.float64], what: str) -> list[str]:
     empty = int((boxes[:, 2:] == 0).any(axis=1).sum())
-    return [f"{empty:,} {what} have a box without area and match nothing"] if empty else []
+    return [f"{what} whose box has no area, which match nothing: {empty:,}"] if empty else []
 
 
 def _loaded(
@@ -167,11 +177,13 @@ def _loaded(
 ) -> Loaded[DetectionDataset]:
     """The datasets, over the labels that any file uses."""
     count = len(frame.labels)
-    true = np.bincount(ground_truths.label, minlength=count) > 0
+    objects = ground_truths.label[~ground_truths.crowd]
+    true = np.bincount(objects, minlength=count) > 0
+    crowds = np.bincount(ground_truths.label, minlength=count) > 0
     predicted = {
         model: np.bincount(part.label, minlength=count) > 0 for model, part in found.items()
     }
-    seen = np.logical_or.reduce([true, *predicted.values()])
+    seen = np.logical_or.reduce([crowds, *predicted.values()])
     number = np.cumsum(seen) - 1
     labels = _names_where(frame.labels, seen)
     ids = frame.image_ids[frame.image_number >= 0]
@@ -183,7 +195,7 @@ def _loaded(
         },
         metadata=frame.metadata,
         labels=labels,
-        sizes={"images": len(ids), "ground_truths": len(truths.label), "labels": len(labels)},
+        sizes={"images": len(ids), "ground_truths": len(objects), "labels": len(labels)},
         files=files,
         warnings=warnings,
         missing_prediction_labels={

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from annotated_types import Ge, Interval, MinLen
+from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
 from valor_cli.metric import Call
@@ -23,7 +23,7 @@ IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_d
 Size = Literal["small", "medium", "large"]
 Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
 ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
-MaxDetections = Annotated[int, Ge(1)] | None
+MaxDetections = Annotated[int, Interval(ge=1, le=2**31 - 1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """pycocotools' thresholds; 0.05 steps as linspace rounds them."""
