@@ -30,6 +30,7 @@ def valor() -> Valor:
             input=stdin,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=120,
             check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT), **environment},

@@ -375,3 +375,89 @@ def test_rows_keep_their_order_whatever_the_config_says(valor: Valor, project: P
         ("dog", 0.5),
         ("dog", 0.9),
     ]
+
+
+def test_a_code_page_without_the_marks(valor: Valor, project: Path) -> None:
+    gate = "gates=[{metric: mAP, min: 0.4}]"
+    for encoding in ("cp1252", "ascii", "latin-1"):
+        done = valor("evaluate", "run.yaml", "--set", gate, cwd=project, PYTHONIOENCODING=encoding)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "PASSED" in done.stdout
+
+
+def test_a_closed_standard_output(project: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m valor_cli evaluate run.yaml >&-"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (project / "out" / "results.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("gate", "message"),
+    [
+        ("{metric: average_precision, min: 0}", "name one with label:"),
+        ("{metric: coco, label: cat, min: 0}", "leave label: out"),
+        ("{metric: recall, min: 0, parameters: {iou_threshold: 0.75}}", "its parameters are"),
+        ("{metric: coco, output: AP50, min: 0}", "coco has no output AP50 here; it has AP, AR@1"),
+    ],
+)
+def test_validate_refuses_what_evaluate_would(
+    valor: Valor, project: Path, gate: str, message: str
+) -> None:
+    metrics = "metrics=[coco: {iou_thresholds: [0.1], areas: []}, recall]"
+    done = valor("validate", "run.yaml", "--set", metrics, "--set", f"gates=[{gate}]", cwd=project)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_the_coco_table_says_its_own_thresholds(valor: Valor, project: Path) -> None:
+    metrics = "metrics=[coco: {iou_thresholds: [0.1]}]"
+    done = valor("evaluate", "run.yaml", "-v", "--set", metrics, cwd=project)
+    assert "@[ IoU=0.10      | area=   all |" in done.stdout
+    assert "0.50:0.95" not in done.stdout
+
+
+def test_no_digit_is_cut_on_a_narrow_terminal(valor: Valor, tmp_path: Path) -> None:
+    config = ROOT / "configs" / "object_detection.yaml"
+    done = valor("evaluate", config, "--out", tmp_path, COLUMNS="30")
+    intervals = [line for line in done.stdout.splitlines() if line.startswith("coco AP50 ")]
+    assert len(intervals) == 1
+    assert intervals[0].count("[") == intervals[0].count("]") == 2
+
+
+def test_names_from_files_cannot_command_the_terminal(valor: Valor, project: Path) -> None:
+    truth = json.loads((project / "gt.json").read_text())
+    truth["categories"][0]["name"] = "\x1b[31mcat\u202e"
+    (project / "gt.json").write_text(json.dumps(truth))
+    done = valor("evaluate", "run.yaml", "--set", "filter.label=nope", cwd=project)
+    assert done.returncode == 2
+    assert "\\x1b[31mcat\\u202e, dog" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_a_baseline_of_other_data_warns(valor: Valor, project: Path) -> None:
+    assert valor("evaluate", "run.yaml", "--limit", 1, "--out", "few", cwd=project).returncode == 0
+    done = valor("evaluate", "run.yaml", "--baseline", "few", cwd=project)
+    assert done.returncode == 0
+    assert "--baseline: made from other data (1 images" in done.stdout
+    broken = valor("evaluate", "run.yaml", "--baseline", "x" * 300, cwd=project)
+    assert broken.returncode == 2
+    assert "Traceback" not in broken.stderr
+
+
+def test_a_config_behind_a_link(valor: Valor, project: Path) -> None:
+    (project / "a" / "b").mkdir(parents=True)
+    (project / "a" / "b" / "run.yaml").write_text(
+        (project / "run.yaml").read_text().replace("gt.json", "../gt.json").replace("dt.", "../dt.")
+    )
+    for name in ("gt.json", "dt.json"):
+        (project / name).rename(project / "a" / name)
+    (project / "link").symlink_to(project / "a" / "b")
+    done = valor("evaluate", "link/run.yaml", cwd=project)
+    assert done.returncode == 0, done.stderr

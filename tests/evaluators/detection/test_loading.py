@@ -142,3 +142,30 @@ def test_a_shard_keeps_its_images_boxes(tmp_path: Path) -> None:
     assert shard.image_ids.tolist() == [2]
     assert shard.ground_truths.image.tolist() == [0]
     assert shard.detections.score.tolist() == [0.8]
+
+
+def test_a_label_of_crowds_alone_has_no_ground_truth(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["annotations"][1]["iscrowd"] = 1
+    loaded = load(tmp_path, truth)
+    assert loaded.sizes["ground_truths"] == 1
+    assert loaded.missing_prediction_labels == {"dt": ()}
+    assert loaded.ignored_prediction_labels == {"dt": ("dog",)}
+
+
+def test_scores_below_zero_and_huge_objects_are_warned_of(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["annotations"][0]["area"] = 2e10
+    loaded = load(tmp_path, truth, [{**RESULTS[0], "score": -1.5}])
+    huge, below = loaded.warnings
+    assert huge == "ground truths above 1e10 square pixels, which count nowhere: 1"
+    assert below.startswith("detections of dt with a score below 0: 1; average_recall leaves")
+
+
+def test_filters_compare_what_is_written(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["images"] = [{"id": 1, "w": 1}, {"id": 2, "w": True}, {"id": 3, "w": "1"}, {"id": 4}]
+    kept = load(tmp_path, truth, selection=Selection(keep={"metadata.w": (1,)}))
+    assert only(kept).image_ids.tolist() == [1, 3]
+    with pytest.raises(DataError, match=r"filter.image_id: no image True"):
+        load(tmp_path, truth, selection=Selection(keep={"image_id": (True,)}))

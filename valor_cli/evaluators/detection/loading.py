@@ -39,19 +39,17 @@ def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[Det
     ground_truths = _ground_truths(truth.annotations, frame)
     warnings += _zero_areas(ground_truths.box, "ground truths")
     if huge := int((ground_truths.area > AREAS["all"][1]).sum()):
-        warnings.append(
-            f"ground truths of more than 1e10 square pixels, which count nowhere: {huge:,}"
-        )
+        warnings.append(f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}")
     files, found = [truth.file], {}
     for model, results in predicted.items():
         found[model], skipped = _detections(results, truth, frame, inputs.on_invalid)
         files.append(replace(results.file, skipped=results.file.skipped + skipped))
         warnings += _zero_areas(found[model].box, f"detections of {model}")
         if below := int((found[model].score < 0).sum()):
-            message = (
-                f"detections of {model} with a score below 0: {below:,}; thresholds of 0 leave"
+            warnings.append(
+                f"detections of {model} with a score below 0: {below:,}; average_recall leaves "
+                "them out, unless recall_score_threshold is lower"
             )
-            warnings.append(f"{message} them out (recall_score_threshold of average_recall)")
     warnings += [
         f"{file.path}: left out as invalid: {file.skipped:,} of {file.rows:,} rows"
         for file in files
