@@ -85,10 +85,7 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape", "surrogatepass").decode()
-        for each in text
-    )
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

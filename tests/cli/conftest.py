@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 Valor = Callable[..., subprocess.CompletedProcess[str]]
+Shell = Callable[[str, Path], subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -34,6 +35,25 @@ def valor() -> Valor:
             timeout=120,
             check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        )
+
+    return run
+
+
+@pytest.fixture
+def shell() -> Shell:
+    """A line of bash, in which `valor` is the program."""
+
+    def run(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        program = f'valor() {{ {sys.executable} -m valor_cli "$@"; }}\n'
+        return subprocess.run(
+            ["bash", "-c", program + line],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
 
     return run

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import GROUND_TRUTH, RESULTS, ROOT, Valor
+from tests.cli.conftest import GROUND_TRUTH, RESULTS, Shell, Valor
 
 TEXT = json.dumps(RESULTS)
 
@@ -117,15 +115,8 @@ def test_the_output_folder_is_a_file(valor: Valor, project: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["metrics", "evaluate run.yaml --out -", "evaluate run.yaml"])
-def test_standard_output_on_a_full_disk(project: Path, command: str) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m valor_cli {command} > /dev/full"],
-        cwd=project,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_standard_output_on_a_full_disk(shell: Shell, project: Path, command: str) -> None:
+    done = shell(f"valor {command} > /dev/full", project)
     assert done.returncode == 2
     assert done.stderr == "error: standard output: No space left on device\n"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli.conftest import ROOT, Shell, Valor
 from tests.oracles.problems import coco_files, random_dataset
 
 
@@ -313,19 +313,12 @@ def test_a_process_that_is_killed_ends_the_run_with_a_message(project: Path) -> 
 @pytest.mark.parametrize(("limit", "code"), [("min", 0), ("max", 1)])
 @pytest.mark.parametrize("output", ["--out -", ""])
 def test_a_closed_pipe_changes_no_verdict(
-    project: Path, output: str, limit: str, code: int
+    shell: Shell, project: Path, output: str, limit: str, code: int
 ) -> None:
     gate = f"gates=[{{metric: mAP, {limit}: 0.4}}]"
-    command = f"{sys.executable} -m valor_cli evaluate run.yaml {output} --set '{gate}'"
-    done = subprocess.run(
-        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
-        cwd=project,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (code, b"")
+    line = f"valor evaluate run.yaml {output} --set '{gate}' | true; exit ${{PIPESTATUS[0]}}"
+    done = shell(line, project)
+    assert (done.returncode, done.stderr) == (code, "")
 
 
 def test_two_configs_cannot_share_a_place(valor: Valor, project: Path) -> None:
@@ -385,16 +378,9 @@ def test_a_code_page_without_the_marks(valor: Valor, project: Path) -> None:
         assert "PASSED" in done.stdout
 
 
-def test_a_closed_standard_output(project: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m valor_cli evaluate run.yaml >&-"],
-        cwd=project,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_a_closed_standard_output(shell: Shell, project: Path) -> None:
+    done = shell("valor evaluate run.yaml >&-", project)
+    assert (done.returncode, done.stderr) == (0, "")
     assert (project / "out" / "results.json").exists()
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, printable
 
 TreePath: TypeAlias = tuple[str | int, ...]
 
@@ -68,4 +68,4 @@ def quoted(text: str) -> str:
 def on_one_line(text: str, longest: int = 60) -> str:
     """Text without line breaks and control characters, cut when long."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)
+    return printable(cut)

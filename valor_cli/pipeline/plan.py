@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,19 +35,15 @@ def make_plan(config: RunConfig) -> Plan:
     """
     task = catalogue.task(config.task)
     asked = [(request.name, request.parameters) for request in config.metrics or ()]
-    if config.metrics is None:
-        asked = [(name, {}) for name in task.defaults]
+    named = list(task.defaults) if config.metrics is None else []
+    named += [gate.metric for gate in config.gates]
     listed = {name for name, _ in asked}
-    asked += [
-        (name, {})
-        for name in dict.fromkeys(gate.metric for gate in config.gates)
-        if name not in listed
-    ]
+    asked += [(name, _defaults(task, name)) for name in dict.fromkeys(named) if name not in listed]
     keys = [request.key for request in config.slices]
     wings = []
     for wing in task.wings:
         calls = tuple(
-            Call(metric, _complete(task, name, given))
+            Call(metric, given)
             for metric in wing.metrics
             for name, given in asked
             if name == metric.name
@@ -58,6 +53,6 @@ def make_plan(config: RunConfig) -> Plan:
     return Plan(config, task, tuple(wings))
 
 
-def _complete(task: Task[Any], metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with every default filled in."""
-    return dict(catalogue.parameters(task.name, metric).model_validate(dict(given)))
+def _defaults(task: Task[Any], metric: str) -> dict[str, Any]:
+    """Every parameter of a metric, as its function's signature has it."""
+    return dict(catalogue.parameters(task.name, metric)())

@@ -35,7 +35,8 @@ def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
     selection = Selection(config.label_map, config.filter, metadata_names(config), limit)
     loaded = plan.task.load(config.data, selection)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
-    check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
+    if config.gates:
+        check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
     return loaded, slices
 
 

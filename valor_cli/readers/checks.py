@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import LISTED, DataError, Problem, printable
 
 LARGEST_COORDINATE: Final = 1e150
 """Pixels. The area of a larger box would no longer fit a float64."""
@@ -53,11 +53,6 @@ def stop_on(found: Sequence[Problems], hint: str = "") -> None:
     if total:
         kept = [problem for problems in found for problem in problems.kept]
         raise DataError(kept[:LISTED], total=total, hint=hint)
-
-
-def printable(content: str) -> str:
-    """Text from a file as it can stand in a message: on one line, without terminal codes."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in content)
 
 
 def describe(value: object) -> str:

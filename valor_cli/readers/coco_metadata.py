@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.readers.checks import Problems, describe, is_text, printable, stop_on
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
+from valor_cli.readers.checks import Problems, describe, is_text, stop_on
 
 _LISTED_NAMES = 30
 

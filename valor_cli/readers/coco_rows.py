@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from valor_cli.errors import printable
 from valor_cli.readers.checks import (
     Problems,
     box,
     describe,
     identifier,
     number,
-    printable,
     stop_on,
     text,
 )

@@ -7,8 +7,7 @@ import re
 
 import msgspec
 
-from valor_cli.errors import DataError, Problem
-from valor_cli.readers.checks import printable
+from valor_cli.errors import DataError, Problem, printable
 
 _LONGEST_INTEGER = 4000
 """Digits. Python refuses to convert more than 4,300 by default."""

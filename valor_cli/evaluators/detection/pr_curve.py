@@ -63,21 +63,15 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
 
 def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Findings:
     precision = matches.precision([iou], max_detections)[0]
-    scores = matches.scores([iou], max_detections)[0]
     # Precision is 0 exactly where a recall is never reached: a true positive has more.
-    found = precision > 0
+    scores = np.where(precision > 0, matches.scores([iou], max_detections)[0], np.nan)
     return Findings(
         curves=[
             MetricCurve(
                 {
                     "recall": RECALLS.tolist(),
                     "precision": precision[:, at].tolist(),
-                    "score": [
-                        score if reached else None
-                        for score, reached in zip(
-                            scores[:, at].tolist(), found[:, at].tolist(), strict=True
-                        )
-                    ],
+                    "score": _points(scores[:, at]),
                 },
                 label=label,
             )
