@@ -18,7 +18,7 @@ def outcomes(boxes: np.ndarray, truths: np.ndarray, crowd: np.ndarray, ignored: 
     """(areas, thresholds, detections) of one cell."""
     n, m = len(boxes), len(truths)
     pairs = overlapping_boxes(boxes, truths, crowd, np.zeros(n, int), np.full(n, m), 0.3)
-    rows, codes = match(pairs, np.zeros(n, int), ~ignored, crowd, np.array(THRESHOLDS))
+    rows, codes, _ = match(pairs, np.zeros(n, int), ~ignored, crowd, np.array(THRESHOLDS))
     full = np.zeros((len(ignored), len(THRESHOLDS), n), int)
     full[:, :, rows] = codes
     return [[[NAMES[code] for code in row] for row in area] for area in full.tolist()]

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.columns import quotient, spread
 
 PAIRS_AT_ONCE = 1 << 17
 """Pairs whose columns stay in the processor's cache together."""
+
+
+class Meeting(NamedTuple):
+    """Pairs whose boxes share an area: their rows, that area, and the areas of both boxes."""
+
+    detection: NDArray[np.int64]
+    ground_truth: NDArray[np.int64]
+    shared: NDArray[np.float64]
+    detection_area: NDArray[np.float64]
+    ground_truth_area: NDArray[np.float64]
 
 
 class Pairs(NamedTuple):
@@ -45,22 +57,45 @@ def overlapping_boxes(
     Returns:
         The pairs, by detection, then ground truth.
     """
-    truth = _Columns(ground_truths)
-    ends = np.cumsum(count)
     parts: list[Pairs] = []
-    begin = 0
-    while begin < len(detections):
-        done = int(ends[begin - 1]) if begin else 0
-        end = max(int(np.searchsorted(ends, done + PAIRS_AT_ONCE, side="right")), begin + 1)
-        rows = slice(begin, end)
-        d = np.repeat(np.arange(begin, end), count[rows])
+    for met in meeting_boxes(detections, ground_truths, first, count):
+        own = met.detection_area
+        union = np.where(crowd[met.ground_truth], own, own + met.ground_truth_area - met.shared)
+        iou = quotient(met.shared, union, 0.0)
+        parts.append(least_pairs(met.detection, met.ground_truth, iou, least))
+    return joined_pairs(parts)
+
+
+def meeting_boxes(
+    detections: NDArray[np.float64],
+    ground_truths: NDArray[np.float64],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> Iterator[Meeting]:
+    """Pairs whose boxes share an area, block after block; the arguments as above."""
+    truth = _Columns(ground_truths)
+    for rows in blocks(count, PAIRS_AT_ONCE):
+        d = np.repeat(np.arange(rows.stop - rows.start), count[rows])
         g = spread(first[rows], count[rows])
-        parts.append(_overlaps(_Columns(detections[rows]), d - begin, d, truth, g, crowd, least))
-        begin = end
-    if not parts:
-        none = np.zeros(0, np.int64)
-        return Pairs(none, none, np.zeros(0))
-    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        yield _meeting(_Columns(detections[rows]), d, rows.start, truth, g)
+
+
+def least_pairs(
+    detection: NDArray[np.int64],
+    ground_truth: NDArray[np.int64],
+    iou: NDArray[np.float64],
+    least: float,
+) -> Pairs:
+    """The pairs with at least this IoU."""
+    some = np.flatnonzero(iou >= least)
+    return Pairs(detection[some], ground_truth[some], iou[some])
+
+
+def joined_pairs(parts: list[Pairs]) -> Pairs:
+    """The pairs of several blocks."""
+    none = np.zeros(0, np.int64)
+    columns = zip(Pairs(none, none, np.zeros(0)), *parts, strict=True)
+    return Pairs(*(np.concatenate(column) for column in columns))
 
 
 class _Columns:
@@ -73,27 +108,21 @@ class _Columns:
         self.area = width * height
 
 
-def _overlaps(
+def _meeting(
     detection: _Columns,
     d: NDArray[np.int64],
-    row: NDArray[np.int64],
+    start: int,
     truth: _Columns,
     g: NDArray[np.int64],
-    crowd: NDArray[np.bool_],
-    least: float,
-) -> Pairs:
-    """IoU of pairs (d, g), narrowed after each step to those that can still overlap."""
+) -> Meeting:
+    """Pairs (start + d, g), narrowed after each step to those that can still overlap."""
     width = np.minimum(detection.right[d], truth.right[g])
     width -= np.maximum(detection.left[d], truth.left[g])
     some = np.flatnonzero(width > 0)
-    d, g, row, width = d[some], g[some], row[some], width[some]
+    d, g, width = d[some], g[some], width[some]
     height = np.minimum(detection.bottom[d], truth.bottom[g])
     height -= np.maximum(detection.top[d], truth.top[g])
     some = np.flatnonzero(height > 0)
-    d, g, row = d[some], g[some], row[some]
+    d, g = d[some], g[some]
     shared = width[some] * height[some]
-    own = detection.area[d]
-    union = np.where(crowd[g], own, own + truth.area[g] - shared)
-    iou = quotient(shared, union, 0.0)
-    some = np.flatnonzero(iou >= least)
-    return Pairs(row[some], g[some], iou[some])
+    return Meeting(d + start, g, shared, detection.area[d], truth.area[g])

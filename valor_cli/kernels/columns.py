@@ -129,6 +129,13 @@ def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
     return np.asarray(key % len(image))
 
 
+def places_in_runs(values: Ints) -> NDArray[np.int64]:
+    """0, 1, 2 … inside each run of equal neighbours."""
+    start = np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]
+    begins = np.flatnonzero(start)
+    return np.arange(len(values)) - np.repeat(begins, np.diff(np.append(begins, len(values))))
+
+
 def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Row numbers ordered by cell (rows of a cell keep their order), and the starts of the cells.
 

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.boxes import Pairs
+from valor_cli.kernels.columns import places_in_runs
 
 UNMATCHED, MATCHED, IGNORED = 0, 1, 2
 WORD = 64
 """Combinations of area and threshold decided together: a bit each of one machine word."""
+
+
+class Matched(NamedTuple):
+    """What became of the detections that overlap anything.
+
+    Attributes:
+        candidate: (c,) rows of these detections, ascending.
+        code: (areas, t, c) uint8: UNMATCHED, MATCHED (to a regular ground truth) or IGNORED.
+        taken: (areas, remembered, c) the regular ground truth matched; -1 for none.
+    """
+
+    candidate: NDArray[np.int64]
+    code: NDArray[np.uint8]
+    taken: NDArray[np.int64]
 
 
 def match(
@@ -18,7 +36,10 @@ def match(
     regular: NDArray[np.bool_],
     crowd: NDArray[np.bool_],
     thresholds: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    *,
+    remember: Sequence[int] = (),
+    turn: NDArray[np.float64] | None = None,
+) -> Matched:
     """Match detections to ground truths for every area range and IoU threshold.
 
     In each cell (image and label) detections come in the order of their rows, best score first.
@@ -32,17 +53,16 @@ def match(
         regular: (areas, m) whether a ground truth counts in an area range, or is ignored there.
         crowd: (m,) whether a ground truth is a crowd region.
         thresholds: (t,) in (0, 1].
-
-    Returns:
-        candidates: (c,) rows of the detections that overlap anything.
-        codes: (areas, t, c) uint8: UNMATCHED, MATCHED (to a regular one) or IGNORED.
+        remember: Positions of the thresholds at which to say which ground truth was taken.
+        turn: (n,) ascending in the order in which a cell's detections come; None for row order.
     """
     candidates, candidate = np.unique(pairs.detection, return_inverse=True)
     areas = len(regular)
     codes = np.zeros((areas, len(thresholds), len(candidates)), np.uint8)
+    taken = np.full((areas, len(remember), len(candidates)), -1)
     if not len(candidates):
-        return candidates, codes
-    turns = _Turns(pairs, candidate, cell[candidates])
+        return Matched(candidates, codes, taken)
+    turns = _Turns(pairs, candidate, cell[candidates], None if turn is None else turn[candidates])
     floor = np.minimum(thresholds, 1 - 1e-10)
     step = max(WORD // areas, 1)
     for begin in range(0, len(thresholds), step):
@@ -51,13 +71,32 @@ def match(
         first_bits = [1 << (area * len(part)) for area in range(areas)]
         allowed = _pack(turns.iou >= part[:, None], [1 << t for t in range(len(part))])
         counts = _pack(regular, [bit * ((1 << len(part)) - 1) for bit in first_bits])
-        matched, ignored = _play(turns, allowed * np.uint64(sum(first_bits)), counts, crowd)
+        wanted = {
+            first << (t - begin): (area, at)
+            for area, first in enumerate(first_bits)
+            for at, t in enumerate(remember)
+            if 0 <= t - begin < step
+        }
+        played = _play(turns, allowed * np.uint64(sum(first_bits)), counts, crowd, sum(wanted))
         for area, first in enumerate(first_bits):
             for t in range(len(part)):
                 bit = np.uint64(first << t)
-                codes[area, begin + t, (matched & bit) != 0] = MATCHED
-                codes[area, begin + t, (ignored & bit) != 0] = IGNORED
-    return candidates, codes
+                codes[area, begin + t, (played.matched & bit) != 0] = MATCHED
+                codes[area, begin + t, (played.ignored & bit) != 0] = IGNORED
+        if wanted:
+            c, g, hit = (np.concatenate(column) for column in zip(*played.hits, strict=True))
+            for wish, (area, at) in wanted.items():
+                own = (hit & np.uint64(wish)) != 0
+                taken[area, at, c[own]] = g[own]
+    return Matched(candidates, codes, taken)
+
+
+def favourites(pairs: Pairs) -> Pairs:
+    """Of each detection the pair of highest IoU alone, of equal ones the earlier ground truth."""
+    order = np.lexsort((pairs.ground_truth, -pairs.iou, pairs.detection))
+    first = places_in_runs(pairs.detection[order]) == 0
+    kept = order[first]
+    return Pairs(pairs.detection[kept], pairs.ground_truth[kept], pairs.iou[kept])
 
 
 def _pack(flags: NDArray[np.bool_], bits: list[int]) -> NDArray[np.uint64]:
@@ -75,12 +114,18 @@ class _Turns:
     most once, so that a round is a few operations on whole columns.
     """
 
-    def __init__(self, pairs: Pairs, candidate: NDArray[np.int64], cell: NDArray[np.int64]) -> None:
-        turn = _position_in_run(cell)
+    def __init__(
+        self,
+        pairs: Pairs,
+        candidate: NDArray[np.int64],
+        cell: NDArray[np.int64],
+        order_in_cell: NDArray[np.float64] | None,
+    ) -> None:
+        turn = _turns_in(cell, order_in_cell)
         # Preference: highest IoU first, the later ground truth first among equals.
         by_preference = np.lexsort((-pairs.ground_truth, -pairs.iou, candidate))
         choice = np.empty(len(candidate), np.int64)
-        choice[by_preference] = _position_in_run(candidate[by_preference])
+        choice[by_preference] = places_in_runs(candidate[by_preference])
         of_pair = turn[candidate]
         order = np.lexsort((choice, of_pair))
         self.candidate = candidate[order]
@@ -90,11 +135,16 @@ class _Turns:
         self.turns = _rounds(of_pair[order], choice[order])
 
 
-def _position_in_run(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, 2 … inside each run of equal neighbours."""
-    start = np.concatenate([[True], values[1:] != values[:-1]])
-    begins = np.flatnonzero(start)
-    return np.arange(len(values)) - np.repeat(begins, np.diff(np.append(begins, len(values))))
+def _turns_in(
+    cell: NDArray[np.int64], order_in_cell: NDArray[np.float64] | None
+) -> NDArray[np.int64]:
+    """0, 1, 2 … inside each cell: in row order, or by another; a cell's rows stand together."""
+    if order_in_cell is None:
+        return places_in_runs(cell)
+    order = np.lexsort((order_in_cell, cell))
+    turn = np.empty(len(cell), np.int64)
+    turn[order] = places_in_runs(cell[order])
+    return turn
 
 
 def _rounds(turn: NDArray[np.int64], choice: NDArray[np.int64]) -> list[list[slice]]:
@@ -112,27 +162,42 @@ def _rounds(turn: NDArray[np.int64], choice: NDArray[np.int64]) -> list[list[sli
     return turns
 
 
+class _Played(NamedTuple):
+    """One word per candidate: matched to a regular, to an ignored one; and who took which.
+
+    `hits` holds candidates, ground truths and the words of the thresholds at which they met.
+    """
+
+    matched: NDArray[np.uint64]
+    ignored: NDArray[np.uint64]
+    hits: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]]
+
+
 def _play(
     turns: _Turns,
     allowed: NDArray[np.uint64],
     regular: NDArray[np.uint64],
     crowd: NDArray[np.bool_],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Play all rounds; one word per candidate: matched to a regular, to an ignored one."""
+    remembered: int,
+) -> _Played:
+    """Play all rounds; the hits of the bits in `remembered` are kept."""
     matched = np.zeros(turns.candidates, np.uint64)
     ignored = np.zeros(turns.candidates, np.uint64)
     taken = np.zeros(len(regular), np.uint64)
     reusable = np.where(crowd, ~np.uint64(0), np.uint64(0))
+    played = _Played(matched, ignored, [])
     for rounds in turns.turns:
         for part in rounds:
             c, g = turns.candidate[part], turns.ground_truth[part]
             hit = allowed[part] & regular[g] & ~taken[g] & ~matched[c]
             matched[c] |= hit
             taken[g] |= hit
+            if remembered:
+                played.hits.append((c, g, hit & np.uint64(remembered)))
         for part in rounds:
             c, g = turns.candidate[part], turns.ground_truth[part]
             free = ~taken[g] | reusable[g]
             hit = allowed[part] & ~regular[g] & free & ~(matched[c] | ignored[c])
             ignored[c] |= hit
             taken[g] |= hit
-    return matched, ignored
+    return played

@@ -7,10 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.columns import quotient
+
 Counts = NDArray[np.int64]
 
 RECALLS: NDArray[np.float64] = np.linspace(0, 1, 101)
 """The recall levels at which COCO samples precision."""
+
+ELEVEN_RECALLS: NDArray[np.float64] = np.linspace(0, 1, 11)
+"""Those of PASCAL VOC until 2009."""
 
 
 class Hits(NamedTuple):
@@ -68,6 +73,26 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
     best[:, ground_truths == 0] = np.nan
     at[missed] = -1
     return Interpolated(best, at)
+
+
+def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
+    """(segments,) area under the whole envelope of precision over recall, as PASCAL VOC from 2010.
+
+    Args:
+        hits: The true positives.
+        ground_truths: (segments,) how many ground truths there are to find; NaN comes of 0.
+    """
+    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1))
+    running = np.append(0, np.cumsum(hits.copies))
+    tp = running[1:] - np.repeat(running[bounds[:-1]], np.diff(bounds))
+    precision = tp / np.maximum(hits.seen, 1)
+    # The highest precision from each hit to its segment's end: a running maximum from the end, of
+    # ranks that lie above all ranks of the segments behind.
+    values, rank = np.unique(precision, return_inverse=True)
+    lift = hits.segment * len(values)
+    best = values[np.maximum.accumulate((rank - lift)[::-1])[::-1] + lift]
+    area = np.bincount(hits.segment, best * hits.copies, len(ground_truths))
+    return quotient(area, ground_truths, np.nan)
 
 
 def _needed(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:

@@ -1,0 +1,187 @@
+"""Masks as run lengths: areas, bounds and intersections out, bitmaps in and out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.blocks import blocks
+from valor_cli.kernels.columns import spread
+from valor_cli.kernels.shapes import Floats, Ints, Masks
+
+RUNS_AT_ONCE = 1 << 18
+"""Runs whose columns stay in the processor's cache together."""
+
+
+class Runs:
+    """The foreground of masks, all on one line: the pixels of one object after the other's.
+
+    Attributes:
+        begin, end: (r,) first pixel of a run and the one after its last, down the columns.
+        ended: (r + 1,) where the run before each ended, and the last one; 0 for the first.
+        before: (r + 1,) foreground pixels before each run, and all of them.
+        starts: (n + 1,) where the runs of each object begin.
+        offset: (n + 1,) where the pixels of each object begin.
+    """
+
+    def __init__(self, masks: Masks) -> None:
+        pixels = np.concatenate([[0], np.cumsum(masks.counts)])
+        odd = (np.arange(len(masks.counts)) & 1).astype(bool)
+        odd ^= np.repeat((masks.starts[:-1] & 1).astype(bool), np.diff(masks.starts))
+        runs = np.flatnonzero(odd & (masks.counts > 0))
+        self.begin, self.end = pixels[runs], pixels[runs + 1]
+        self.ended = np.concatenate([[0], self.end])
+        self.before = np.concatenate([[0], np.cumsum(masks.counts[runs])])
+        self.starts = np.searchsorted(runs, masks.starts)
+        self.offset = pixels[masks.starts]
+
+
+def areas(masks: Masks) -> Floats:
+    """(n,) number of foreground pixels."""
+    area = np.zeros(len(masks))
+    for block in blocks(np.diff(masks.starts), RUNS_AT_ONCE):
+        runs = Runs(_part(masks, block))
+        area[block] = np.diff(runs.before[runs.starts])
+    return area
+
+
+def bounds(masks: Masks) -> Floats:
+    """(n, 4) box of the foreground, as pycocotools' `toBbox` has it; zeros without foreground."""
+    box = np.zeros((len(masks), 4))
+    for block in blocks(np.diff(masks.starts), RUNS_AT_ONCE):
+        box[block] = _bounds(Runs(_part(masks, block)), masks.size[block, 0])
+    return box
+
+
+def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
+    """Shared pixels of pairs of masks; both of a pair are of images of one size.
+
+    Args:
+        a, b: Masks.
+        rows_a, rows_b: (pairs,) which mask of `a` and which of `b`.
+
+    Returns:
+        (pairs,) number of pixels in both.
+    """
+    shared = np.zeros(len(rows_a), np.int64)
+    work = np.diff(a.starts)[rows_a] + np.diff(b.starts)[rows_b]
+    for block in blocks(work, RUNS_AT_ONCE):
+        used_a, at_a = np.unique(rows_a[block], return_inverse=True)
+        used_b, at_b = np.unique(rows_b[block], return_inverse=True)
+        runs_a, runs_b = Runs(a.take(used_a)), Runs(b.take(used_b))
+        shared[block] = _intersections(runs_a, runs_b, at_a, at_b)
+    return shared
+
+
+def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
+    """(height, width) the pixels of each mask."""
+    starts = masks.starts.tolist()
+    sizes = masks.size.tolist()
+    pixels: list[NDArray[np.bool_]] = []
+    for row, (height, width) in enumerate(sizes):
+        counts = masks.counts[starts[row] : starts[row + 1]]
+        line = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
+        pixels.append(line.reshape(width, height).T)
+    return pixels
+
+
+def from_bitmap(pixels: NDArray[np.bool_]) -> Masks:
+    """The one mask of (height, width) pixels."""
+    line = pixels.T.ravel()
+    changes = np.flatnonzero(line[1:] != line[:-1]) + 1
+    ends = [0] if line[:1].any() else []
+    counts = np.diff(np.concatenate([ends, changes, [line.size]]), prepend=0).astype(np.int64)
+    return Masks(counts, np.array([0, len(counts)]), np.array([pixels.shape]))
+
+
+def from_runs(owner: Ints, begin: Ints, end: Ints, size: Ints) -> Masks:
+    """Masks of foreground runs.
+
+    Args:
+        owner: (r,) the mask of each run, ascending.
+        begin, end: (r,) its first pixel and the one after its last, down the columns; the runs of
+            a mask ascend and do not touch.
+        size: (n, 2) height and width of the images.
+    """
+    pixels = size[:, 0] * size[:, 1]
+    runs = np.bincount(owner, minlength=len(size))
+    last = np.searchsorted(owner, np.arange(len(size)), side="right") - 1
+    full = np.zeros(len(size), bool)
+    full[runs > 0] = end[last[runs > 0]] == pixels[runs > 0]
+    # Every run has the background before it; what is left at the end is one more.
+    lengths = 2 * runs + ~full
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    edges = np.empty(starts[-1], np.int64)
+    place = starts[owner] + 2 * (np.arange(len(owner)) - (np.cumsum(runs) - runs)[owner])
+    edges[place], edges[place + 1] = begin, end
+    edges[starts[1:] - 1] = pixels
+    some = starts[:-1][lengths > 0]
+    counts = np.diff(edges, prepend=0)
+    counts[some] = edges[some]
+    return Masks(counts, starts, size)
+
+
+def _part(masks: Masks, block: slice) -> Masks:
+    starts = masks.starts[block.start : block.stop + 1]
+    return Masks(masks.counts[starts[0] : starts[-1]], starts - starts[0], masks.size[block])
+
+
+def _bounds(runs: Runs, height: Ints) -> Floats:
+    box = np.zeros((len(height), 4))
+    lengths = np.diff(runs.starts)
+    some = np.flatnonzero(lengths)
+    if not len(some):
+        return box
+    height, first = height[some], runs.starts[some]
+    begin = runs.begin - np.repeat(runs.offset[:-1], lengths)
+    top = begin % np.repeat(height, lengths[some])
+    low = np.minimum.reduceat(top, first)
+    high = np.maximum.reduceat(top + (runs.end - runs.begin), first)
+    # A run that goes on in the next column touches the top and the bottom of the image.
+    across = high > height
+    low[across], high[across] = 0, height[across]
+    left = begin[first] // height
+    right = (runs.end[runs.starts[some + 1] - 1] - runs.offset[some] - 1) // height + 1
+    box[some] = np.column_stack([left, low, right - left, high - low])
+    return box
+
+
+def _intersections(a: Runs, b: Runs, at_a: Ints, at_b: Ints) -> Ints:
+    shared = np.zeros(len(at_a), np.int64)
+    count_a, count_b = np.diff(a.starts)[at_a], np.diff(b.starts)[at_b]
+    some = (count_a > 0) & (count_b > 0)
+    # The runs of the simpler mask are looked up among those of the other one.
+    simpler = count_a <= count_b
+    mine, others = np.flatnonzero(some & simpler), np.flatnonzero(some & ~simpler)
+    shared[mine] = _shared(a, at_a[mine], b, at_b[mine])
+    shared[others] = _shared(b, at_b[others], a, at_a[others])
+    return shared
+
+
+def _shared(needles: Runs, at_n: Ints, haystack: Runs, at_h: Ints) -> Ints:
+    """Shared pixels of pairs: how much of the haystack lies between the ends of each needle."""
+    shift = haystack.offset[at_h] - needles.offset[at_n]
+    # Needles outside the ends of the haystack share nothing.
+    lowest = haystack.begin[haystack.starts[at_h]] - shift
+    highest = haystack.end[haystack.starts[at_h + 1] - 1] - shift
+    first = np.searchsorted(needles.end, lowest, side="right")
+    last = np.searchsorted(needles.begin, highest, side="left")
+    first = np.maximum(first, needles.starts[at_n])
+    counts = np.maximum(np.minimum(last, needles.starts[at_n + 1]) - first, 0)
+    runs, shifts = spread(first, counts), np.repeat(shift, counts)
+    begin, end = needles.begin[runs] + shifts, needles.end[runs] + shifts
+    begun = np.searchsorted(haystack.begin, begin, side="right")
+    # Most needles reach no further than the next run; a second search is for the others.
+    following = np.append(haystack.begin, haystack.offset[-1])
+    done = begun + (following[begun] < end)
+    far = np.flatnonzero(following[done] < end)
+    done[far] = np.searchsorted(haystack.begin, end[far])
+    covered = _before(haystack, done, end) - _before(haystack, begun, begin)
+    sums = np.concatenate([[0], np.cumsum(covered)])
+    ends = np.cumsum(counts)
+    return np.asarray(sums[ends] - sums[ends - counts])
+
+
+def _before(haystack: Runs, begun: Ints, pixel: Ints) -> Ints:
+    """How much foreground lies before each pixel, from how many runs begin there or before."""
+    return np.asarray(haystack.before[begun] - np.maximum(haystack.ended[begun] - pixel, 0))

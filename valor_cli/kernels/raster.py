@@ -1,0 +1,125 @@
+"""Polygons and boxes in, the masks that COCO's tools make of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from valor_cli.kernels.columns import grouped
+from valor_cli.kernels.masks import Runs, from_runs
+from valor_cli.kernels.polygons import without_short_rings
+from valor_cli.kernels.rle import decoded
+from valor_cli.kernels.shapes import Floats, Ints, Masks, Polygons, joined_masks
+
+FARTHEST = 1e5
+"""Coordinates are cut to this: the reference walks along every edge, inside the image or not."""
+
+MOST_PIXELS = 3 << 24
+"""From here on all numbers of a mask may need six characters, and the reference, which has space
+for just so many, writes past the end of its memory."""
+
+
+def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
+    """Masks of polygons, each ring filled as pycocotools' `frPyObjects` does.
+
+    Args:
+        polygons: n objects, a union of parts, each its outer ring less its holes.
+        size: (n, 2) height and width of the images.
+
+    Raises:
+        ValueError: An image has too many pixels.
+    """
+    polygons = without_short_rings(polygons)
+    part_object = np.repeat(np.arange(len(polygons)), np.diff(polygons.objects))
+    ring_part = np.repeat(np.arange(len(part_object)), np.diff(polygons.parts))
+    owner = part_object[ring_part]
+    rings = _rings(polygons, size[owner])
+    counts = np.bincount(owner, minlength=len(polygons))
+    alone = np.flatnonzero(counts[owner] == 1)
+    several = np.flatnonzero(counts > 1)
+    mine = np.flatnonzero(counts[owner] > 1)
+    hole = np.ones(len(owner), bool)
+    hole[polygons.parts[:-1]] = False
+    part_size = size[part_object]
+    parts = _filled(rings.take(mine), ring_part[mine], hole[mine], part_size)
+    whole = _filled(parts, part_object, np.zeros(len(parts), bool), size)
+    masks = joined_masks([rings.take(alone), whole])
+    place = len(alone) + np.arange(len(polygons))
+    place[owner[alone]] = np.arange(len(alone))
+    place[several] = len(alone) + several
+    return masks.take(place)
+
+
+def raster_boxes(box: Floats, size: Ints) -> Masks:
+    """Masks of (n, 4) boxes in images of (n, 2) height and width, as `frPyObjects` makes them."""
+    from pycocotools import mask
+
+    box = _near(box)
+    counts: list[bytes] = [b""] * len(box)
+    for rows, height, width in _by_size(size):
+        found: list[dict[str, Any]] = mask.frPyObjects(box[rows], height, width)
+        for row, one in zip(rows.tolist(), found, strict=True):
+            counts[row] = one["counts"]
+    return decoded(counts, size)[0]
+
+
+def _near(box: Floats) -> Floats:
+    """Boxes cut to what is not too far."""
+    ends = np.hstack([box[:, :2], box[:, :2] + box[:, 2:]])
+    near = np.clip(ends, -FARTHEST, FARTHEST)
+    cut = np.hstack([near[:, :2], near[:, 2:] - near[:, :2]])
+    return np.ascontiguousarray(np.where((near == ends).all(axis=1)[:, None], box, cut))
+
+
+def _rings(polygons: Polygons, size: Ints) -> Masks:
+    """A mask of each ring."""
+    from pycocotools import mask
+
+    line = np.clip(polygons.points, -FARTHEST, FARTHEST).ravel()
+    at = (2 * polygons.rings).tolist()
+    counts: list[bytes] = [b""] * len(size)
+    for rows, height, width in _by_size(size):
+        numbers = rows.tolist()
+        rings = [line[at[row] : at[row + 1]] for row in numbers]
+        found: list[dict[str, Any]] = mask.frPyObjects(rings, height, width)
+        for row, one in zip(numbers, found, strict=True):
+            counts[row] = one["counts"]
+    return decoded(counts, size)[0]
+
+
+def _by_size(size: Ints) -> Iterator[tuple[Ints, int, int]]:
+    """Rows of one size, its height and its width."""
+    if not len(size):
+        return
+    height, width = size.max(axis=0).tolist()
+    if height * width >= MOST_PIXELS and (size[:, 0] * size[:, 1] >= MOST_PIXELS).any():
+        raise ValueError(f"cannot make a mask: an image has {MOST_PIXELS} pixels or more")
+    _, group = np.unique(size, axis=0, return_inverse=True)
+    order, starts = grouped(group.astype(np.int64).ravel())
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        height, width = size[order[begin]].tolist()
+        yield order[begin:end], height, width
+
+
+def _filled(masks: Masks, owner: Ints, hole: Any, size: Ints) -> Masks:
+    """Masks of what lies in some of an owner's masks and in none of its holes."""
+    runs = Runs(masks)
+    of_mask = np.repeat(np.arange(len(masks)), np.diff(runs.starts))
+    # All on one line, with a pixel between the owners.
+    offset = np.concatenate([[0], np.cumsum(size[:, 0] * size[:, 1] + 1)])
+    shift = (offset[owner] - runs.offset[:-1])[of_mask]
+    pixel = np.concatenate([runs.begin + shift, runs.end + shift])
+    layer = np.where(hole, -len(masks) - 1, 1)[of_mask]
+    order = np.argsort(pixel, kind="stable")
+    depth = np.cumsum(np.concatenate([layer, -layer])[order])
+    pixel = pixel[order]
+    # Of what happens at one pixel, the last line knows.
+    last = np.flatnonzero(np.diff(pixel, append=-1))
+    inside = depth[last] > 0
+    change = np.flatnonzero(np.diff(inside, prepend=False))
+    edges = pixel[last[change]]
+    begin, end = edges[0::2], edges[1::2]
+    of_owner = np.searchsorted(offset, begin, side="right") - 1
+    return from_runs(of_owner, begin - offset[of_owner], end - offset[of_owner], size)
