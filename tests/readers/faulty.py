@@ -14,10 +14,10 @@ SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them o
 GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
 
 
-def results_error(text: str) -> str:
+def results_error(text: str, **options: Any) -> str:
     Path("dt.json").write_text(text)
     with pytest.raises(DataError) as caught:
-        read_results("dt.json")
+        read_results("dt.json", **options)
     return str(caught.value)
 
 

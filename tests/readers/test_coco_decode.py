@@ -11,14 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.readers.readings import assert_equal
 from valor_cli.readers import coco_decode
 from valor_cli.readers.checks import LARGEST_COORDINATE
 from valor_cli.readers.coco import read_ground_truth, read_results
 from valor_cli.readers.coco_decode import decode_ground_truth, decode_results
 from valor_cli.readers.coco_diagnosis import diagnose_ground_truth, diagnose_results
-from valor_cli.readers.coco_tables import CocoResults
+from valor_cli.readers.coco_tables import Request
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.json_document import parse_json
+from valor_cli.readers.objects import ObjectFile
+
+BOXES = Request("box")
 
 derandomized = settings(
     derandomize=True,
@@ -72,23 +76,23 @@ def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {
         "image_id": [row["image_id"] for row in rows],
         "category_id": [row["category_id"] for row in rows],
-        "box": [[float(side) for side in row["bbox"]] for row in rows],
         "score": [float(row["score"]) for row in rows],
     }
 
 
-def slow_results(path: str) -> CocoResults:
+def slow_results(path: str) -> ObjectFile:
     source = TextSource(path)
-    return diagnose_results(parse_json(source.whole(), path), source, "error")
+    return diagnose_results(parse_json(source.whole(), path), source, BOXES, "error")
 
 
-def assert_same(found: CocoResults, rows: list[dict[str, Any]]) -> None:
-    listed = {name: column.tolist() for name, column in found.detections.columns.items()}
+def assert_same(found: ObjectFile, rows: list[dict[str, Any]]) -> None:
+    listed = {name: column.tolist() for name, column in found.objects.columns.items()}
     assert listed == columns_of(rows)
-    assert found.detections["box"].shape == (len(rows), 4)
+    boxes = np.array([row["bbox"] for row in rows], dtype=np.float64).reshape(-1, 4)
+    assert found.shapes.box.tolist() == boxes.tolist()
+    assert (len(found.shapes), found.shapes.kinds) == (len(rows), ("box",) * bool(rows))
     # Equality does not tell -0.0 from 0.0.
-    signs = np.signbit(found.detections["box"]).tolist()
-    assert signs == np.signbit(np.reshape(columns_of(rows)["box"], (-1, 4))).tolist()
+    assert np.signbit(found.shapes.box).tolist() == np.signbit(boxes).tolist()
 
 
 @derandomized
@@ -105,10 +109,18 @@ def test_results_are_those_of_the_standard_library(
     fast, slow = read_results(str(path)), slow_results(str(path))
     assert_same(fast, rows)
     assert_same(slow, rows)
-    assert fast.file == slow.file
-    assert fast.detections["image_id"].dtype == slow.detections["image_id"].dtype
+    assert fast.files == slow.files
+    assert fast.objects["image_id"].dtype == slow.objects["image_id"].dtype
 
 
+image_keys = st.fixed_dictionaries(
+    {},
+    optional={
+        "width": st.none() | st.integers(0, 2**20),
+        "height": st.none() | st.integers(0, 2**20),
+        "file_name": st.none() | st.text(max_size=3),
+    },
+)
 values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.text(max_size=5)
 
 
@@ -126,27 +138,19 @@ def test_ground_truth_is_that_of_the_slow_reading(data: st.DataObject, tmp_path:
         optional=optional,
     )
     document = {
-        "images": [{"id": image_id, "x": data.draw(values)} for image_id in image_ids],
+        "images": [
+            {"id": image_id, "x": data.draw(values)} | data.draw(image_keys)
+            for image_id in image_ids
+        ],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": data.draw(st.text())}],
         "annotations": data.draw(st.lists(row, max_size=6)),
     }
     path = tmp_path / "gt.json"
     path.write_bytes(data.draw(texts(document)).encode())
     source = TextSource(str(path))
-    fast = decode_ground_truth(source, ["x"])
-    slow = diagnose_ground_truth(
-        parse_json(source.whole(), str(path)), source, ["x"], invalid="error"
-    )
-    assert fast is not None
-    for name in ("images", "categories", "annotations"):
-        left, right = getattr(fast, name), getattr(slow, name)
-        assert {key: column.tolist() for key, column in left.columns.items()} == {
-            key: column.tolist() for key, column in right.columns.items()
-        }
-        assert [column.dtype for column in left.columns.values()] == [
-            column.dtype for column in right.columns.values()
-        ]
-    assert (fast.metadata, fast.file) == (slow.metadata, slow.file)
+    fast = decode_ground_truth(source, ["x"], BOXES)
+    document = parse_json(source.whole(), str(path))
+    assert_equal(fast, diagnose_ground_truth(document, source, ["x"], BOXES, "error"))
 
 
 number_literals = st.from_regex(
@@ -161,11 +165,11 @@ def test_float_literals_are_read_exactly(literal: str, tmp_path: Path) -> None:
     path.write_text(
         f'[{{"image_id":1,"category_id":2,"bbox":[{literal},0,1,1],"score":{literal}}}]'
     )
-    found = decode_results(TextSource(str(path)))
+    found = decode_results(TextSource(str(path)), BOXES)
     assert found is not None
     expected = float(json.loads(literal))
-    assert found.detections["score"].tolist() == [expected]
-    assert found.detections["box"][0, 0] == expected
+    assert found.objects["score"].tolist() == [expected]
+    assert found.shapes.box[0, 0] == expected
 
 
 @settings(derandomized, max_examples=500)
@@ -175,9 +179,9 @@ def test_long_float_literals_are_read_exactly(value: float, extra: int, tmp_path
     # More digits than a float64 has: near halfway between two of them, where rounding is hard.
     literal = f"{(value + np.nextafter(value, np.inf)) / 2:.{extra}e}"
     path.write_text(f'[{{"image_id":1,"category_id":2,"bbox":[0,0,1,{literal}],"score":1}}]')
-    found = decode_results(TextSource(str(path)))
+    found = decode_results(TextSource(str(path)), BOXES)
     assert found is not None
-    assert found.detections["box"][0, 3] == json.loads(literal)
+    assert found.shapes.box[0, 3] == json.loads(literal)
 
 
 def test_numbers_that_are_hard_to_round() -> None:
@@ -196,10 +200,11 @@ def test_numbers_that_are_hard_to_round() -> None:
         f'{{"image_id":1,"category_id":2,"bbox":[0,0,1,1],"score":{literal}}}'
         for literal in literals
     )
-    columns = coco_decode._detections(f"[{rows}]".encode())
-    assert columns is not None
-    assert columns["score"].tolist() == [float(json.loads(literal)) for literal in literals]
-    assert np.signbit(columns["score"]).tolist() == [literal == "-0.0" for literal in literals]
+    found = coco_decode._detections(f"[{rows}]".encode(), BOXES)
+    assert found is not None
+    scores = found.columns["score"]
+    assert scores.tolist() == [float(json.loads(literal)) for literal in literals]
+    assert np.signbit(scores).tolist() == [literal == "-0.0" for literal in literals]
 
 
 GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
@@ -219,7 +224,7 @@ GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
 def test_sound_files_are_read_fast(text: str, tmp_path: Path) -> None:
     path = tmp_path / "dt.json"
     path.write_text(text)
-    assert decode_results(TextSource(str(path))) is not None
+    assert decode_results(TextSource(str(path)), BOXES) is not None
 
 
 @pytest.mark.parametrize(
@@ -246,7 +251,7 @@ def test_faulty_files_are_left_to_the_slow_reading(
     monkeypatch.setattr(TextSource.chunks, "__defaults__", (chunk,))
     path = tmp_path / "dt.json"
     path.write_text(text)
-    assert decode_results(TextSource(str(path))) is None
+    assert decode_results(TextSource(str(path)), BOXES) is None
 
 
 def test_a_wrong_cut_is_noticed_and_read_slowly(

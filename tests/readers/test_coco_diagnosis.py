@@ -42,13 +42,6 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
             ),
         ),
         (
-            '[{"image_id":1,"category_id":3,"segmentation":{"size":[1,1],"counts":"0"},"score":1}]',
-            (
-                "dt.json: these are segmentation results: no row has a bbox — evaluate them with "
-                "the task instance_segmentation, or write boxes as bbox [x, y, width, height]"
-            ),
-        ),
-        (
             f'{{"annotations":[{GOOD}],"categories":[{{"id":4,"name":"cat"}}]}}',
             f"dt.json: annotations[0].category_id: no category has the id 3\n{SKIP}",
         ),

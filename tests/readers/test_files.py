@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from valor_cli.errors import DataError
 from valor_cli.readers.files import TextSource
@@ -164,3 +165,66 @@ def test_standard_input_that_gives_nothing_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Terminal()))
     expected = "-: standard input is a terminal; name a file or pipe one in"
     assert failure(TextSource("-")) == expected
+
+
+def zstd(text: bytes, level: int = 3) -> bytes:
+    return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(text)
+
+
+# What pzstd puts before each frame, to be skipped: four bytes of its own.
+SKIPPED = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+
+
+@pytest.mark.parametrize("name", ["a.json.zst", "a.json"])
+@pytest.mark.parametrize("size", [1, 7, 1000, 1 << 17])
+def test_zstd_is_known_by_its_content_and_hashed_as_stored(
+    tmp_path: Path, name: str, size: int
+) -> None:
+    content = b"[" + b"1," * 50_000 + b"1]"
+    path = tmp_path / name
+    first, second = zstd(content[:70]), zstd(content[70:])
+    for stored in (zstd(content), first + second, SKIPPED + first + SKIPPED + second + SKIPPED):
+        path.write_bytes(stored)
+        source = TextSource(str(path))
+        chunks = list(source.chunks(size))
+        assert b"".join(chunks) == content
+        # The first chunk may be longer, to tell the encoding.
+        assert max(map(len, chunks[1:]), default=0) <= size
+        assert source.sha256 == hashlib.sha256(stored).hexdigest()
+        assert source.whole() == content
+
+
+def test_zstd_from_a_stream_and_with_a_long_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=28)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    # No size in the header, as of a pipe: the window is then as large as was asked for.
+    stored = compressor.compress(b"[1]") + compressor.flush()
+    path = tmp_path / "a.json.zst"
+    path.write_bytes(stored)
+    assert TextSource(str(path)).whole() == b"[1]"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stored)))
+    source = TextSource("-")
+    assert (source.whole(), source.whole()) == (b"[1]", b"[1]")
+
+
+def test_a_broken_zstd_file_says_so(tmp_path: Path) -> None:
+    stored = zstd(bytes(range(32, 127)) * 100)
+    path = tmp_path / "a.json.zst"
+    broken = f"{path}: the zstd file is damaged or cut off ("
+    flipped = stored[:20] + bytes([stored[20] ^ 255]) + stored[21:]
+    checksum = stored[:-1] + bytes([stored[-1] ^ 255])
+    for damaged in (flipped, checksum, stored + b"abc", stored + stored[:9], SKIPPED[:10]):
+        path.write_bytes(damaged)
+        assert failure(TextSource(str(path))).startswith(broken)
+    expected = f"{broken}it ends before the end of a frame)"
+    for end in range(4, len(stored)):
+        path.write_bytes(stored[:end])
+        assert failure(TextSource(str(path))) == expected
+    path.write_bytes(b"[]")
+    expected = f"{path}: the name ends in .zst, yet this is no zstd file; rename it"
+    assert failure(TextSource(str(path))) == expected
+    for empty in (zstd(b""), b"", SKIPPED):
+        path.write_bytes(empty)
+        assert failure(TextSource(str(path))) == f"{path}: the file is empty"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
+from types import NoneType
 from typing import Any, Final, cast
 
 import msgspec
@@ -12,66 +13,33 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from valor_cli.readers.checks import LARGEST_COORDINATE, LARGEST_EXACT
-from valor_cli.readers.coco_tables import Id, id_column
+from valor_cli.kernels.rle import LARGEST_SIDE
+from valor_cli.kernels.shapes import BOX, Shapes
+from valor_cli.readers.checks import LARGEST_EXACT
+from valor_cli.readers.coco_geometry import (
+    extents,
+    keypoints_of,
+    legal_boxes,
+    shapes_of,
+)
+from valor_cli.readers.coco_structs import (
+    LVIS_KEYS,
+    Annotation,
+    AnyAnnotation,
+    AnyDetection,
+    Category,
+    Detection,
+    Federated,
+    FlatDetection,
+    Image,
+    SegmentedAnnotation,
+    SegmentedDetection,
+)
+from valor_cli.readers.coco_tables import Id, Request, Rows, id_column, list_column
 from valor_cli.readers.table import Columns
-
-Sides = tuple[float, float, float, float]
 
 _ONE_KIND: Final[tuple[set[type], ...]] = ({int}, {str}, set())
 _PACKER: Final = msgspec.msgpack.Encoder()
-
-
-class Detection(msgspec.Struct, gc=False):
-    image_id: Id
-    category_id: Id
-    bbox: Sides
-    score: float
-
-
-class FlatDetection(msgspec.Struct, gc=False):
-    """A detection with number ids. All fields are floats, so MessagePack gives all one size."""
-
-    image_id: float
-    category_id: float
-    bbox: Sides
-    score: float
-
-
-class Category(msgspec.Struct, gc=False):
-    id: Id
-    name: str
-
-
-class Dataset(msgspec.Struct, gc=False):
-    """Detections in the form of a full COCO dictionary."""
-
-    annotations: list[Detection]
-    categories: list[Category] | UnsetType = UNSET
-
-
-class Annotation(msgspec.Struct, gc=False):
-    image_id: Id
-    category_id: Id
-    bbox: Sides
-    id: Id | UnsetType = UNSET
-    area: float | UnsetType = UNSET
-    iscrowd: int | bool = False
-
-
-class Image(msgspec.Struct, gc=False):
-    id: Id
-
-
-class GroundTruth(msgspec.Struct, gc=False):
-    images: list[Image]
-    annotations: list[Annotation]
-    categories: list[Category]
-
-
-class ImageObjects(msgspec.Struct, gc=False):
-    images: list[dict[str, Any]]
-
 
 _FLAT_ROW: Final = np.dtype(
     [
@@ -91,8 +59,8 @@ _FLAT_ROW: Final = np.dtype(
 """One `FlatDetection` in MessagePack: keys and type marks between big-endian float64."""
 
 
-def flat_columns(detections: list[FlatDetection]) -> Columns | None:
-    """Columns by way of MessagePack, where all rows have one size and numpy can read them.
+def flat_rows(detections: list[FlatDetection]) -> Rows | None:
+    """Boxes by way of MessagePack, where all rows have one size and numpy can read them.
 
     Twice as fast as asking each object for its attributes.
     """
@@ -107,76 +75,108 @@ def flat_columns(detections: list[FlatDetection]) -> Columns | None:
         columns[name] = numbers.astype(np.int64)
         if not (columns[name] == numbers).all():
             return None
-    columns["box"] = rows["bbox"]["side"].astype(np.float64)
     columns["score"] = rows["score"].astype(np.float64)
-    return columns if _legal(columns["box"]) else None
+    boxes = rows["bbox"]["side"].astype(np.float64)
+    return Rows(columns, Shapes.boxes(boxes)) if legal_boxes(boxes) else None
 
 
-def detection_columns(detections: list[Detection]) -> Columns | None:
-    """Columns of detections whose ids may be strings or any int64."""
+def detection_rows(
+    detections: Sequence[Detection] | Sequence[SegmentedDetection] | Sequence[AnyDetection],
+    request: Request,
+) -> Rows | None:
+    """Detections whose ids may be strings or any int64, of any geometry."""
     image_ids = _id_column(list(map(attrgetter("image_id"), detections)))
     category_ids = _id_column(list(map(attrgetter("category_id"), detections)))
-    boxes = _box_column(detections)
-    if image_ids is None or category_ids is None or not _legal(boxes):
+    keypoints = keypoints_of(detections) if request.keypoints else np.zeros((0, 0, 3))
+    if image_ids is None or category_ids is None or keypoints is None:
+        return None
+    instead: Sequence[Sequence[float] | None] | None = None
+    if keypoints.size:
+        pairs = zip(detections, extents(keypoints).tolist(), strict=True)
+        instead = [box if cast(AnyDetection, row).keypoints else None for row, box in pairs]
+    shapes = shapes_of(detections, request.wanted, instead)
+    if shapes is None:
         return None
     scores = np.fromiter(map(attrgetter("score"), detections), np.float64, len(detections))
-    return {"image_id": image_ids, "category_id": category_ids, "box": boxes, "score": scores}
+    columns: Columns = {"image_id": image_ids, "category_id": category_ids, "score": scores}
+    return Rows(columns | ({"keypoints": keypoints} if keypoints.size else {}), shapes)
 
 
-def annotation_columns(annotations: list[Annotation]) -> Columns | None:
-    """Columns of ground truth."""
+def annotation_rows(
+    annotations: Sequence[Annotation] | Sequence[SegmentedAnnotation] | Sequence[AnyAnnotation],
+    request: Request,
+) -> Rows | None:
+    """Ground truth of any geometry."""
     n = len(annotations)
-    ids = _annotation_ids(annotations)
+    ids = _annotation_ids(list(map(attrgetter("id"), annotations)))
     image_ids = _id_column(list(map(attrgetter("image_id"), annotations)))
     category_ids = _id_column(list(map(attrgetter("category_id"), annotations)))
-    boxes = _box_column(annotations)
-    if ids is None or image_ids is None or category_ids is None or not _legal(boxes):
+    shapes = shapes_of(annotations, request.wanted)
+    if ids is None or image_ids is None or category_ids is None or shapes is None:
         return None
-    areas = _areas(annotations, boxes)
+    areas = _areas(list(map(attrgetter("area"), annotations)), shapes)
     crowd = list(map(attrgetter("iscrowd"), annotations))
-    if not (areas >= 0).all() or not set(crowd) <= {0, 1}:
+    keypoints = keypoints_of(annotations) if request.keypoints else np.zeros((0, 0, 3))
+    if areas is None or keypoints is None or not set(crowd) <= {0, 1}:
         return None
-    return {
+    columns: Columns = {
         "id": ids,
         "image_id": image_ids,
         "category_id": category_ids,
-        "box": boxes,
         "area": areas,
         "crowd": np.fromiter(crowd, np.bool_, n),
     }
+    return Rows(columns | ({"keypoints": keypoints} if keypoints.size else {}), shapes)
 
 
-def _annotation_ids(annotations: list[Annotation]) -> NDArray[Any] | None:
-    ids = list(map(attrgetter("id"), annotations))
-    if set(map(type, ids)) == {UnsetType}:
-        return np.arange(1, len(ids) + 1, dtype=np.int64)
-    return key_column(ids)
+def image_columns(images: Sequence[Image]) -> Columns | None:
+    """Images, with what is known of their size and file; at least one is needed."""
+    ids = key_column(list(map(attrgetter("id"), images)))
+    if ids is None or not images:
+        return None
+    columns: Columns = {"id": ids}
+    for name in ("width", "height"):
+        sides = list(map(attrgetter(name), images))
+        if set(map(type, sides)) != {NoneType}:
+            known = [side or 0 for side in sides]
+            if min(known) < 0 or max(known) > LARGEST_SIDE:
+                return None
+            columns[name] = np.array(known, dtype=np.int64)
+    names = list(map(attrgetter("file_name"), images))
+    if set(map(type, names)) != {NoneType}:
+        columns["file_name"] = np.array(names, dtype=object)
+    return columns
 
 
-def _areas(annotations: list[Annotation], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    areas = list(map(attrgetter("area"), annotations))
-    if UNSET in areas:
-        products = (boxes[:, 2] * boxes[:, 3]).tolist()
-        pairs = zip(areas, products, strict=True)
-        areas = [product if area is UNSET else area for area, product in pairs]
-    return np.array(areas, dtype=np.float64)
-
-
-def category_columns(categories: list[Category]) -> Columns | None:
+def category_columns(categories: Sequence[Category]) -> Columns | None:
     """Columns of categories."""
     ids = key_column([category.id for category in categories])
     names = np.array([category.name for category in categories], dtype=object)
     return None if ids is None else {"id": ids, "name": names}
 
 
-def _box_column(rows: Sequence[Detection] | Sequence[Annotation]) -> NDArray[np.float64]:
-    sides = chain.from_iterable(map(attrgetter("bbox"), rows))
-    return np.fromiter(sides, np.float64, 4 * len(rows)).reshape(-1, 4)
+def federated_columns(
+    found: Federated, images: Columns, categories: Columns
+) -> tuple[Columns, Columns] | None:
+    """Columns of images and of categories, those that LVIS adds included."""
+    known = set(categories["id"].tolist())
+    for name, key in LVIS_KEYS.items():
+        lists = list(map(attrgetter(key), found.images))
+        if not set(chain.from_iterable(filter(None, lists))) <= known:
+            return None
+        if set(map(type, lists)) != {NoneType}:
+            images = images | {name: list_column([each or [] for each in lists])}
+    frequencies = list(map(attrgetter("frequency"), found.categories))
+    if set(frequencies) - {None}:
+        if None in frequencies:
+            return None
+        categories = categories | {"frequency": np.array(frequencies, dtype=object)}
+    return images, categories
 
 
-def _legal(boxes: NDArray[np.float64]) -> bool:
-    """Whether all boxes can be used; the decoder has refused NaN and infinities already."""
-    return bool((np.abs(boxes) <= LARGEST_COORDINATE).all() and (boxes[:, 2:] >= 0).all())
+def key_column(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
+    """As `_id_column`, and None if an id stands twice."""
+    return _id_column(ids) if len(set(ids)) == len(ids) else None
 
 
 def _id_column(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
@@ -188,6 +188,18 @@ def _id_column(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
         return None
 
 
-def key_column(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
-    """As `_id_column`, and None if an id stands twice."""
-    return _id_column(ids) if len(set(ids)) == len(ids) else None
+def _annotation_ids(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
+    if set(map(type, ids)) == {UnsetType}:
+        return np.arange(1, len(ids) + 1, dtype=np.int64)
+    return key_column(ids)
+
+
+def _areas(areas: Sequence[float | UnsetType], shapes: Shapes) -> NDArray[np.float64] | None:
+    """Areas as given, else width * height of a box and NaN of another shape."""
+    own = np.full(len(areas), np.nan)
+    if UNSET in areas:
+        own[shapes.kind == BOX] = shapes.box[:, 2] * shapes.box[:, 3]
+        pairs = zip(areas, own.tolist(), strict=True)
+        areas = [product if area is UNSET else area for area, product in pairs]
+    column = np.array(areas, dtype=np.float64)
+    return None if (column < 0).any() else column

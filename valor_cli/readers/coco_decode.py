@@ -8,44 +8,72 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from valor_cli.kernels.shapes import MASK, Shapes, joined
 from valor_cli.readers.coco_columns import (
+    annotation_rows,
+    category_columns,
+    detection_rows,
+    federated_columns,
+    flat_rows,
+    image_columns,
+)
+from valor_cli.readers.coco_metadata import metadata_of
+from valor_cli.readers.coco_structs import (
+    Annotation,
+    AnyAnnotation,
+    AnyDetection,
     Dataset,
     Detection,
+    Federated,
     FlatDetection,
     GroundTruth,
     ImageObjects,
-    annotation_columns,
-    category_columns,
-    detection_columns,
-    flat_columns,
-    key_column,
+    SegmentedAnnotation,
+    SegmentedDetection,
 )
-from valor_cli.readers.coco_metadata import metadata_of
-from valor_cli.readers.coco_tables import CocoGroundTruth, CocoResults, ground_truth, results
+from valor_cli.readers.coco_tables import Request, Rows, ground_truth, results
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import Columns
 
 _T = TypeVar("_T")
+_Decoder: TypeAlias = msgspec.json.Decoder[_T]
 
 _WHITE: Final = b" \t\n\r"
 _BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 _TAIL: Final = 4096
 
 _FLAT_DECODER: Final = msgspec.json.Decoder(list[FlatDetection])
-_LIST_DECODER: Final = msgspec.json.Decoder(list[Detection])
-_DATASET_DECODER: Final = msgspec.json.Decoder(Dataset)
-_GROUND_TRUTH_DECODER: Final = msgspec.json.Decoder(GroundTruth)
 _IMAGES_DECODER: Final = msgspec.json.Decoder(ImageObjects)
+_FEDERATED_DECODER: Final = msgspec.json.Decoder(Federated)
+
+# What is wanted alone is decoded first: half the time of all that a row may have.
+_ALL: Final = "all"
+_LIST_DECODERS: Final[dict[str, _Decoder[Any]]] = {
+    "box": msgspec.json.Decoder(list[Detection]),
+    "shape": msgspec.json.Decoder(list[SegmentedDetection]),
+    _ALL: msgspec.json.Decoder(list[AnyDetection]),
+}
+_DATASET_DECODERS: Final[dict[str, _Decoder[Any]]] = {
+    "box": msgspec.json.Decoder(Dataset[Detection]),
+    "shape": msgspec.json.Decoder(Dataset[SegmentedDetection]),
+    _ALL: msgspec.json.Decoder(Dataset[AnyDetection]),
+}
+_GROUND_TRUTH_DECODERS: Final[dict[str, _Decoder[Any]]] = {
+    "box": msgspec.json.Decoder(GroundTruth[Annotation]),
+    "shape": msgspec.json.Decoder(GroundTruth[SegmentedAnnotation]),
+    _ALL: msgspec.json.Decoder(GroundTruth[AnyAnnotation]),
+}
 
 
-def decode_results(source: TextSource) -> CocoResults | None:
+def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
     """Detections of a file, or None if anything about it is unusual.
 
     Raises:
@@ -54,54 +82,90 @@ def decode_results(source: TextSource) -> CocoResults | None:
     chunks = source.chunks()
     head = next(chunks).lstrip(_WHITE)
     if head.startswith(b"["):
-        columns = _joined(map(_detections, _short_lists(chain([head[1:]], chunks))))
-        return None if columns is None else results(source, columns)
-    dataset = _decoded(_DATASET_DECODER, b"".join([head, *chunks]))
-    columns = None if dataset is None else detection_columns(dataset.annotations)
-    if dataset is None or columns is None:
-        return None
-    if dataset.categories is UNSET:
-        return results(source, columns, list_name="annotations")
-    categories = category_columns(dataset.categories)
-    if categories is None or not _all_known(columns["category_id"], categories["id"]):
-        return None
-    names = {category.id: category.name for category in dataset.categories}
-    return results(source, columns, list_name="annotations", categories=names)
+        texts = chain([head[1:]], chunks)
+        # Only the whole list tells how many keypoints an object has.
+        lists = [b"".join([b"[", *texts])] if request.keypoints else _short_lists(texts)
+        rows = _joined(_detections(text, request) for text in lists)
+        return None if rows is None else results(source, rows)
+    return _decode_dataset(source, b"".join([head, *chunks]), request)
 
 
-def decode_ground_truth(source: TextSource, metadata: Sequence[str]) -> CocoGroundTruth | None:
+def _decode_dataset(source: TextSource, text: bytes, request: Request) -> ObjectFile | None:
+    """Detections in the form of a full COCO dictionary."""
+    for decoder in _of_form(_DATASET_DECODERS, request):
+        dataset = _decoded(decoder, text)
+        rows = None if dataset is None else detection_rows(dataset.annotations, request)
+        if dataset is None or rows is None:
+            continue
+        if dataset.categories is UNSET:
+            return results(source, rows, list_name="annotations")
+        categories = category_columns(dataset.categories)
+        if categories is None or not _all_known(rows.columns["category_id"], categories["id"]):
+            return None
+        return results(source, rows, list_name="annotations", categories=categories)
+    return None
+
+
+def decode_ground_truth(
+    source: TextSource, metadata: Sequence[str], request: Request
+) -> ObjectFile | None:
     """Ground truth of a file, or None if anything about it is unusual.
 
     Raises:
         DataError: The file cannot be read as text, or no image has metadata of such a name.
     """
     text = source.whole()
-    decoded = _decoded(_GROUND_TRUTH_DECODER, text)
-    if decoded is None or not decoded.images:
+    lists = _decode_lists(text, request)
+    if lists is None:
         return None
-    image_ids = key_column([image.id for image in decoded.images])
-    categories = category_columns(decoded.categories)
-    annotations = annotation_columns(decoded.annotations)
-    if image_ids is None or categories is None or annotations is None:
-        return None
-    if not _all_known(annotations["image_id"], image_ids):
-        return None
-    if not _all_known(annotations["category_id"], categories["id"]):
-        return None
+    images, categories, annotations = lists
+    # Decoding the image objects a second time costs less than keeping all of them always.
+    if request.federated:
+        federated = _decoded(_FEDERATED_DECODER, text)
+        more = None if federated is None else federated_columns(federated, images, categories)
+        if more is None:
+            return None
+        images, categories = more
     found: dict[str, list[Any]] = {}
     if metadata:
-        # Decoding the image objects a second time costs less than keeping all of them always.
         objects = _decoded(_IMAGES_DECODER, text)
         if objects is None:
             return None
         found = metadata_of(objects.images, metadata, source.path)
     return ground_truth(
         source,
-        images={"id": image_ids},
+        images=images,
         categories=categories,
         annotations=annotations,
         metadata=found,
     )
+
+
+def _decode_lists(text: bytes, request: Request) -> tuple[Columns, Columns, Rows] | None:
+    """Images, categories and annotations, which name only such as there are."""
+    for decoder in _of_form(_GROUND_TRUTH_DECODERS, request):
+        decoded = _decoded(decoder, text)
+        annotations = None if decoded is None else annotation_rows(decoded.annotations, request)
+        if decoded is None or annotations is None:
+            continue
+        images = image_columns(decoded.images)
+        categories = category_columns(decoded.categories)
+        if images is None or categories is None:
+            return None
+        known = (
+            _all_known(annotations.columns["image_id"], images["id"])
+            and _all_known(annotations.columns["category_id"], categories["id"])
+            and _fits(annotations, images)
+        )
+        return (images, categories, annotations) if known else None
+    return None
+
+
+def _of_form(decoders: dict[str, _Decoder[Any]], request: Request) -> list[_Decoder[Any]]:
+    """What to try, one after the other."""
+    if request.keypoints:
+        return [decoders[_ALL]]
+    return [decoders[request.wanted], decoders[_ALL]]
 
 
 def _short_lists(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -132,36 +196,63 @@ def _last_boundary(text: bytes) -> tuple[int, int] | None:
     return None
 
 
-def _decoded(decoder: msgspec.json.Decoder[_T], text: bytes) -> _T | None:
+def _decoded(decoder: _Decoder[_T], text: bytes) -> _T | None:
     try:
         return decoder.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return None
 
 
-def _detections(text: bytes) -> Columns | None:
-    """Columns of a JSON list of detections."""
-    flat = _decoded(_FLAT_DECODER, text)
-    columns = None if flat is None else flat_columns(flat)
-    if columns is not None:
-        return columns
-    detections = _decoded(_LIST_DECODER, text)
-    return None if detections is None else detection_columns(detections)
+def _detections(text: bytes, request: Request) -> Rows | None:
+    """Rows of a JSON list of detections."""
+    if request.wanted == "box" and not request.keypoints:
+        flat = _decoded(_FLAT_DECODER, text)
+        rows = None if flat is None else flat_rows(flat)
+        if rows is not None:
+            return rows
+    for decoder in _of_form(_LIST_DECODERS, request):
+        detections = _decoded(decoder, text)
+        rows = None if detections is None else detection_rows(detections, request)
+        if rows is not None:
+            return rows
+    return None
 
 
 def _all_known(ids: NDArray[Any], keys: NDArray[Any]) -> bool:
     return set(ids.tolist()) <= set(keys.tolist())
 
 
-def _joined(pieces: Iterable[Columns | None]) -> Columns | None:
-    """One column of many; None if a piece is, or if ids changed their kind on the way."""
+def _fits(annotations: Rows, images: Columns) -> bool:
+    """Whether masks have the size of their image, where that is known."""
+    masks = annotations.shapes.rows_of(MASK)
+    if not len(masks):
+        return True
+    row_of = {key: row for row, key in enumerate(images["id"].tolist())}
+    ids = annotations.columns["image_id"][masks].tolist()
+    rows = np.fromiter(map(row_of.__getitem__, ids), np.int64, len(ids))
+    size = annotations.shapes.mask.size
+    for axis, name in enumerate(("height", "width")):
+        if name in images:
+            known = images[name][rows]
+            if ((known != size[:, axis]) & (known != 0)).any():
+                return False
+    return True
+
+
+def _joined(pieces: Iterable[Rows | None]) -> Rows | None:
+    """All rows as one; None if a piece is, or if ids changed their kind on the way."""
     parts: dict[str, list[NDArray[Any]]] = {}
+    shapes: list[Shapes] = []
     for piece in pieces:
         if piece is None:
             return None
-        for name, column in piece.items():
+        shapes.append(piece.shapes)
+        for name, column in piece.columns.items():
             parts.setdefault(name, []).append(column)
     if any(len({column.dtype for column in columns}) > 1 for columns in parts.values()):
         return None
     # A column's parts go as soon as it is whole, so not all is in memory twice.
-    return {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+    columns = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+    if all(len(each.box) == len(each) for each in shapes):
+        return Rows(columns, Shapes.boxes(np.concatenate([each.box for each in shapes])))
+    return Rows(columns, joined(shapes))

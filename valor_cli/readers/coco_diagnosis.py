@@ -11,53 +11,58 @@ from typing import Any, NoReturn
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import Problems, describe, stop_on
-from valor_cli.readers.coco_metadata import metadata_of
-from valor_cli.readers.coco_rows import (
-    annotation_columns,
+from valor_cli.readers.coco_images import (
     category_columns,
-    detection_columns,
+    federated_categories,
+    federated_images,
     image_columns,
-    missing_keys,
 )
-from valor_cli.readers.coco_tables import CocoGroundTruth, CocoResults, ground_truth, results
+from valor_cli.readers.coco_keys import missing_keys
+from valor_cli.readers.coco_metadata import metadata_of
+from valor_cli.readers.coco_rows import annotation_rows, detection_rows
+from valor_cli.readers.coco_tables import Request, ground_truth, results
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import SKIP_HINT, InvalidRows
 
 _GROUND_TRUTH = "ground truth is an object with images, annotations and categories"
-_PREDICTIONS = (
-    "predictions are a list of objects with image_id, category_id, bbox and score, "
-    "or a COCO object whose annotations have a score"
-)
+_GEOMETRY = {"box": "bbox", "shape": "segmentation"}
 
 
-def diagnose_results(document: object, source: TextSource, invalid: InvalidRows) -> CocoResults:
-    """Detections of a parsed file.
-
-    Raises:
-        DataError: It holds no box detections, or (unless they are skipped) some are wrong.
-    """
-    rows, list_name = _detection_list(document, source.path)
-    categories = None
-    if isinstance(document, dict) and "categories" in document:
-        found = category_columns(_list_of(document, "categories", source.path), source.path)
-        categories = dict(zip(found["id"].tolist(), found["name"].tolist(), strict=True))
-    problems = Problems(source.path, list_name)
-    columns, kept = detection_columns(rows, categories, problems)
-    if invalid == "error":
-        stop_on([problems], SKIP_HINT)
-    return results(
-        source,
-        columns,
-        list_name=list_name,
-        categories=categories,
-        kept=kept,
-        found=len(rows),
+def _predictions(request: Request) -> str:
+    return (
+        "predictions are a list of objects with image_id, category_id, "
+        f"{_GEOMETRY[request.wanted]} and score, or a COCO object whose annotations have a score"
     )
 
 
+def diagnose_results(
+    document: object, source: TextSource, request: Request, invalid: InvalidRows
+) -> ObjectFile:
+    """Detections of a parsed file.
+
+    Raises:
+        DataError: It holds no detections, or (unless they are skipped) some are wrong.
+    """
+    rows, list_name = _detection_list(document, source.path, request)
+    categories = known = None
+    if isinstance(document, dict) and "categories" in document:
+        categories = category_columns(_list_of(document, "categories", source.path), source.path)
+        known = set(categories["id"].tolist())
+    problems = Problems(source.path, list_name)
+    detections, taken = detection_rows(rows, known, request, problems)
+    if invalid == "error":
+        stop_on([problems], SKIP_HINT)
+    return results(source, detections, list_name=list_name, categories=categories, taken=taken)
+
+
 def diagnose_ground_truth(
-    document: object, source: TextSource, metadata: Sequence[str], invalid: InvalidRows
-) -> CocoGroundTruth:
+    document: object,
+    source: TextSource,
+    metadata: Sequence[str],
+    request: Request,
+    invalid: InvalidRows,
+) -> ObjectFile:
     """Ground truth of a parsed file.
 
     Raises:
@@ -71,9 +76,14 @@ def diagnose_ground_truth(
         _stop(f"{path}: images", "there are no images; at least one is needed")
     images = image_columns(image_rows, path)
     categories = category_columns(lists["categories"], path)
+    if request.federated:
+        images = images | federated_images(image_rows, categories, path)
+        categories = categories | federated_categories(lists["categories"], path)
     found_metadata = metadata_of(image_rows, metadata, path)
     problems = Problems(path, "annotations")
-    annotations, kept = annotation_columns(lists["annotations"], images, categories, problems)
+    annotations, taken = annotation_rows(
+        lists["annotations"], images, categories, request, problems
+    )
     if invalid == "error":
         stop_on([problems], SKIP_HINT)
     return ground_truth(
@@ -82,8 +92,7 @@ def diagnose_ground_truth(
         categories=categories,
         annotations=annotations,
         metadata=found_metadata,
-        kept=kept,
-        found=len(lists["annotations"]),
+        taken=taken,
     )
 
 
@@ -115,27 +124,21 @@ def _ground_truth_lists(document: object, path: str) -> dict[str, list[Any]]:
     return {key: _list_of(document, key, path) for key in keys}
 
 
-def _detection_list(document: object, path: str) -> tuple[list[Any], str]:
+def _detection_list(document: object, path: str, request: Request) -> tuple[list[Any], str]:
     """The list of detections and its key; an empty key when the file is the list."""
     if isinstance(document, list):
         rows, list_name = document, ""
     elif not isinstance(document, dict):
-        _stop(path, f"{_PREDICTIONS}, found {describe(document)}")
+        _stop(path, f"{_predictions(request)}, found {describe(document)}")
     elif "annotations" not in document:
-        _stop(path, f"{missing_keys(['annotations'], document)}; {_PREDICTIONS}")
+        _stop(path, f"{missing_keys(['annotations'], document)}; {_predictions(request)}")
     else:
         rows, list_name = _list_of(document, "annotations", path), "annotations"
     objects = [row for row in rows if isinstance(row, dict)]
     if objects and not any("score" in row for row in objects):
         _stop(
             path,
-            f"these are annotations without score (ground truth); {_PREDICTIONS} — "
+            f"these are annotations without score (ground truth); {_predictions(request)} — "
             "give this file under data.ground_truth",
-        )
-    if any("segmentation" in row for row in objects) and not any("bbox" in row for row in objects):
-        _stop(
-            path,
-            "these are segmentation results: no row has a bbox — evaluate them with the task "
-            "instance_segmentation, or write boxes as bbox [x, y, width, height]",
         )
     return rows, list_name

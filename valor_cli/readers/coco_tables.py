@@ -1,57 +1,54 @@
-"""What the COCO readers hand out; columns and counts come in, the records of one file go out."""
+"""Columns and counts of a COCO file come in; what every reader of objects hands out goes out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.shapes import Shapes
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.objects import ObjectFile, Wanted
 from valor_cli.readers.table import Columns, Table
 from valor_cli.results import InputFile
 
 Id: TypeAlias = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class CocoGroundTruth:
-    """A COCO ground-truth file.
-
-    Ids are int64, or object arrays of strings where the file has string ids.
+class Request(NamedTuple):
+    """What to read of the objects.
 
     Attributes:
-        images: `id`, in file order.
-        categories: `id` and `name` (object array of strings). Names may repeat.
-        annotations: `id`, `image_id`, `category_id`, `box` (float64, shape (n, 4): x, y, width,
-            height in pixels), `area` (float64, pixels²), `crowd` (bool).
-        metadata: By asked-for name, one JSON value per image; None where an image lacks it.
-        file: What was read; `rows` counts the annotations in the file, skipped ones included.
+        wanted: The box or the segmentation of those that have both.
+        fields: "keypoints", "federated" (what LVIS adds to COCO).
     """
 
-    images: Table
-    categories: Table
-    annotations: Table
-    metadata: Mapping[str, list[Any]]
-    file: InputFile
+    wanted: Wanted = "box"
+    fields: Set[str] = frozenset()
+
+    @property
+    def keypoints(self) -> bool:
+        return "keypoints" in self.fields
+
+    @property
+    def federated(self) -> bool:
+        return "federated" in self.fields
 
 
-@dataclass(frozen=True, slots=True)
-class CocoResults:
-    """A file of COCO detections.
+class Rows(NamedTuple):
+    """Objects of one list of a file: their columns, and their geometry."""
 
-    Attributes:
-        detections: `image_id`, `category_id` (int64 or object arrays of strings), `box` (float64,
-            shape (n, 4): x, y, width, height in pixels), `score` (float64), in file order.
-        categories: Name by category id where the file is a full COCO dictionary, else None.
-        file: What was read; `rows` counts the detections in the file, skipped ones included.
-    """
+    columns: Columns
+    shapes: Shapes
 
-    detections: Table
-    categories: Mapping[Id, str] | None
-    file: InputFile
+
+class Taken(NamedTuple):
+    """Which rows of a list were taken: their positions, and how many the list has."""
+
+    kept: Sequence[int]
+    found: int
 
 
 def id_column(ids: Sequence[Id]) -> NDArray[Any]:
@@ -61,27 +58,39 @@ def id_column(ids: Sequence[Id]) -> NDArray[Any]:
     return np.array(ids, dtype=np.int64)
 
 
+def list_column(lists: Sequence[Sequence[Id]]) -> NDArray[Any]:
+    """Lists as an object array."""
+    return np.fromiter(lists, dtype=object, count=len(lists))
+
+
 def results(
     source: TextSource,
-    columns: Columns,
+    rows: Rows,
     *,
     list_name: str = "",
-    categories: Mapping[Id, str] | None = None,
-    kept: Sequence[int] | None = None,
-    found: int | None = None,
-) -> CocoResults:
+    categories: Columns | None = None,
+    taken: Taken | None = None,
+) -> ObjectFile:
     """The record of a source read to its end.
 
     Args:
         source: Where the detections stood.
-        columns: Columns of the detections kept.
+        rows: The detections.
         list_name: Key of their list in the file; empty when the file is the list.
-        categories: Name by category id, if the file says so.
-        kept: Positions in the file of the rows in `columns`; None for all.
-        found: How many detections the file has; None for as many as in `columns`.
+        categories: `id` and `name`, if the file says so.
+        taken: Which detections of the file are in `rows`; None for all.
     """
-    table = _table(source.path, columns, list_name, kept, found)
-    return CocoResults(table, categories, _input_file(source, table))
+    table = _table(source.path, rows.columns, list_name, taken)
+    named = None if categories is None else _table(source.path, categories, "categories")
+    return ObjectFile(
+        path=source.path,
+        objects=table,
+        shapes=rows.shapes,
+        images=None,
+        categories=named,
+        metadata={},
+        files=[_input_file(source, table)],
+    )
 
 
 def ground_truth(
@@ -89,33 +98,29 @@ def ground_truth(
     *,
     images: Columns,
     categories: Columns,
-    annotations: Columns,
+    annotations: Rows,
     metadata: Mapping[str, list[Any]],
-    kept: Sequence[int] | None = None,
-    found: int | None = None,
-) -> CocoGroundTruth:
-    """The record of a source read to its end; `kept` and `found` of annotations as in `results`."""
-    table = _table(source.path, annotations, "annotations", kept, found)
-    return CocoGroundTruth(
+    taken: Taken | None = None,
+) -> ObjectFile:
+    """The record of a source read to its end; `taken` of annotations as in `results`."""
+    table = _table(source.path, annotations.columns, "annotations", taken)
+    return ObjectFile(
+        path=source.path,
+        objects=table,
+        shapes=annotations.shapes,
         images=_table(source.path, images, "images"),
         categories=_table(source.path, categories, "categories"),
-        annotations=table,
         metadata=metadata,
-        file=_input_file(source, table),
+        files=[_input_file(source, table)],
     )
 
 
-def _table(
-    path: str,
-    columns: Columns,
-    list_name: str,
-    kept: Sequence[int] | None = None,
-    found: int | None = None,
-) -> Table:
+def _table(path: str, columns: Columns, list_name: str, taken: Taken | None = None) -> Table:
     place = f"{list_name}[{{row}}]"
-    if kept is None or found is None or len(kept) == found:
+    if taken is None or len(taken.kept) == taken.found:
         return Table(path, columns, place)
-    return Table(path, columns, place, np.array(kept, dtype=np.int64), found - len(kept))
+    rows = np.array(taken.kept, dtype=np.int64)
+    return Table(path, columns, place, rows, taken.found - len(rows))
 
 
 def _input_file(source: TextSource, table: Table) -> InputFile:

@@ -1,0 +1,272 @@
+"""The front door: which reader an input is given to, and how several inputs become one."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from valor_cli.errors import DataError
+from valor_cli.readers.formats import FORMATS, Reading, format_of, read_objects
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+HINT = (
+    "Formats: coco (JSON), jsonl (one image a line), csv (one box a line), yolo (a folder of .txt "
+    "files), voc (a folder of .xml files). Name one as `format:` under `data:`."
+)
+TRUTH = {
+    "images": [{"id": 1, "file_name": "a.jpg"}],
+    "annotations": [{"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4]}],
+    "categories": [{"id": 3, "name": "cat"}],
+}
+RESULTS = [{"image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4], "score": 0.5}]
+LINE = {"image_id": 1, "objects": [{"label": "cat", "box": [1, 2, 3, 4], "score": 0.5}]}
+TABLE = "image_id,label,x,y,width,height,score\na,cat,1,2,3,4,0.5\n"
+VOC = (
+    "<annotation><filename>a.jpg</filename><object><name>cat</name><score>0.5</score><bndbox>"
+    "<xmin>1</xmin><ymin>2</ymin><xmax>4</xmax><ymax>6</ymax></bndbox></object></annotation>"
+)
+
+
+def write(path: str, content: Any) -> str:
+    text = content if isinstance(content, str) else json.dumps(content)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    data = text.encode()
+    Path(path).write_bytes(gzip.compress(data) if path.endswith(".gz") else data)
+    return path
+
+
+def read(path: str, role: Any = "predictions", format: str | None = None, **how: Any) -> Any:  # noqa: A002
+    return read_objects(path, role, Reading(**how), format)
+
+
+def error(path: str, role: Any = "predictions", format: str | None = None) -> str:  # noqa: A002
+    with pytest.raises(DataError) as caught:
+        read(path, role, format)
+    return str(caught.value)
+
+
+def every_format() -> dict[str, str]:
+    Path("images").mkdir()
+    Image.new("L", (10, 10)).save("images/a.png")
+    write("yolo/classes.txt", "cat")
+    write("yolo/a.txt", "0 0.25 0.4 0.3 0.4 0.5\n")
+    return {
+        "coco": write("dt.json", RESULTS),
+        "jsonl": write("dt.jsonl", LINE),
+        "csv": write("dt.csv", TABLE),
+        "yolo": "yolo",
+        "voc": write("dt.xml", VOC),
+    }
+
+
+def test_every_format_by_its_name() -> None:
+    paths = every_format()
+    assert tuple(paths) == FORMATS
+    for name, path in paths.items():
+        assert format_of(path) == name
+        for given in (None, name):
+            found = read(path, format=given, images="images")
+            # YOLO's centre 2.5, 4 and size 3, 4 in units of the image is this box too.
+            assert found.shapes.box.round(9).tolist() == [[1, 2, 3, 4]]
+            assert found.objects["score"].tolist() == [0.5]
+            assert found.path == path
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (TRUTH, "coco"),
+        (json.dumps(TRUTH, indent=2), "coco"),
+        (RESULTS, "coco"),
+        ("[]", "coco"),
+        ("\ufeff \n\t" + json.dumps(RESULTS), "coco"),
+        (LINE, "jsonl"),
+        (json.dumps(LINE) + "\n" + json.dumps(LINE), "jsonl"),
+        ({"image_id": 4}, "jsonl"),
+        ({"image_id": 1, "objects": [{"label": "cat" * 9}] * 5000}, "jsonl"),
+        (TABLE, "csv"),
+        (TABLE.replace(",", ";"), "csv"),
+        ("\n" + TABLE.replace(",", "\t"), "csv"),
+        (VOC, "voc"),
+    ],
+)
+@pytest.mark.parametrize("name", ["data", "data.txt", "data.gz"])
+def test_the_content_tells_what_the_name_does_not(content: Any, expected: str, name: str) -> None:
+    assert format_of(write(name, content)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.json", "coco"),
+        ("a.JSON.gz", "coco"),
+        ("a.json.zst", "coco"),
+        ("a.ndjson", "jsonl"),
+        ("a.jsonl.gz", "jsonl"),
+        ("a.tsv", "csv"),
+        ("a.CSV", "csv"),
+        ("a.xml", "voc"),
+    ],
+)
+def test_the_extension_decides(name: str, expected: str) -> None:
+    assert format_of(name) == expected
+
+
+def test_folders() -> None:
+    write("xml/sub/a.xml", VOC)
+    write("xml/classes.txt", "cat")
+    assert format_of("xml") == "voc"
+    write("both/a.txt", "")
+    write("both/a.xml", VOC)
+    assert error("both") == (
+        f"both: this folder holds both .txt and .xml files: are they yolo or voc?\n{HINT}"
+    )
+    Path("none").mkdir()
+    assert error("none") == (
+        f"none: this folder holds no .txt (yolo) and no .xml (voc) files\n{HINT}"
+    )
+
+
+def test_what_cannot_be_told() -> None:
+    write("a.txt", "hello\nworld, and more")
+    assert error("a.txt") == f"a.txt: the format cannot be told by what is in it\n{HINT}"
+    assert error("a.txt", format="jason").startswith("a.txt: there is no format 'jason'")
+    assert error("a.txt", format="cocoo") == (
+        f"a.txt: there is no format 'cocoo' (did you mean 'coco'?)\n{HINT}"
+    )
+    assert error("none.dat").startswith("none.dat: no such file")
+
+
+class _Pipe(io.BufferedReader):
+    """Bytes that can be read once."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("stream", [io.BytesIO, lambda data: _Pipe(io.BytesIO(data))])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("content", [json.dumps(RESULTS), json.dumps(LINE), TABLE])
+def test_standard_input(
+    stream: Any, packed: bool, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = content.encode()
+    buffer = stream(gzip.compress(data) if packed else data)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(buffer))
+    assert read("-").objects["score"].tolist() == [0.5]
+
+
+def test_a_glob_is_read_in_sorted_order() -> None:
+    other = {"image_id": 2, "objects": [{"label": "dog", "box": [1, 1, 1, 1], "score": 1}]}
+    last = {"image_id": 0, "objects": [*LINE["objects"], *other["objects"]]}  # type: ignore[misc]
+    write("shards/b.jsonl", other)
+    write("shards/a.jsonl.gz", LINE)
+    write("shards/deep/c.jsonl", last)
+    found = read("shards/**/*.jsonl*")
+    assert found.objects["image_id"].tolist() == [1, 2, 0, 0]
+    names = found.categories["name"][found.objects["category_id"]].tolist()
+    assert names == ["cat", "dog", "cat", "dog"]
+    assert found.images["id"].tolist() == [1, 2, 0]
+    assert [file.path for file in found.files] == [
+        "shards/a.jsonl.gz",
+        "shards/b.jsonl",
+        "shards/deep/c.jsonl",
+    ]
+    assert found.path == "shards/**/*.jsonl*"
+    assert error("shards/*.csv").startswith("shards/*.csv: no file matches")
+
+
+def test_a_file_may_be_named_like_a_glob() -> None:
+    write("a[1].csv", TABLE)
+    assert len(read("a[1].csv").objects) == 1
+
+
+def test_skipped_objects_of_all_parts_are_counted() -> None:
+    bad = "a,cat,1,2,-3,4,0.5\n"
+    write("1.csv", TABLE + bad)
+    write("2.csv", TABLE.replace("a,", "b,") + bad + bad)
+    found = read("?.csv", invalid="skip")
+    assert found.objects.skipped == 3
+    assert [(file.rows, file.skipped) for file in found.files] == [(2, 1), (3, 2)]
+    assert not found.typed_ids
+
+
+def test_coco_results_without_categories_join() -> None:
+    write("1.json", RESULTS)
+    write("2.json", [])
+    write("3.json", [{**RESULTS[0], "image_id": 9}])
+    found = read("*.json")
+    assert found.categories is None
+    assert found.objects["image_id"].tolist() == [1, 9]
+
+
+def test_coco_ground_truth_keeps_its_category_ids() -> None:
+    write("1.json", TRUTH)
+    more = {
+        "images": [{"id": 2}],
+        "annotations": [{"id": 8, "image_id": 2, "category_id": 1, "bbox": [0, 0, 1, 1]}],
+        "categories": [{"id": 1, "name": "dog"}, {"id": 3, "name": "cat"}],
+    }
+    write("2.json", more)
+    found = read("?.json", "ground_truth")
+    assert found.objects["category_id"].tolist() == [3, 1]
+    assert found.objects["id"].tolist() == [1, 8]
+    assert dict(zip(found.categories["id"], found.categories["name"], strict=True)) == {
+        3: "cat",
+        1: "dog",
+    }
+    assert found.images["id"].tolist() == [1, 2]
+
+
+def test_what_stands_in_two_parts() -> None:
+    write("1.json", TRUTH)
+    write("2.json", TRUTH)
+    assert error("?.json", "ground_truth") == "2.json: the image 1 stands in 1.json too"
+    second = {**TRUTH, "images": [{"id": 1, "file_name": "a.jpg"}, {"id": 2}]}
+    write("2.json", {**second, "categories": [{"id": 3, "name": "dog"}]})
+    assert error("?.json", "ground_truth") == (
+        "2.json: categories: id 3 is 'dog' here and 'cat' before\n"
+        "Give all files the same categories."
+    )
+    ids = [{**TRUTH["annotations"][0], "id": 5}]
+    write("1.json", {**TRUTH, "annotations": ids})
+    third = {**TRUTH, "images": [{"id": 2}], "annotations": [{**ids[0], "image_id": 2}]}
+    write("2.json", third)
+    assert error("?.json", "ground_truth") == "2.json: the id 5 stands in 1.json too"
+
+
+def test_parts_must_be_alike() -> None:
+    write("1.jsonl", LINE)
+    write("2.jsonl", {**LINE, "image_id": "b"})
+    assert error("?.jsonl") == "2.jsonl: image ids are text here and numbers in 1.jsonl"
+    write("1.json", RESULTS)
+    write("2.json", {**TRUTH, "annotations": RESULTS})
+    assert error("?.json") == "1.json: categories are not named here, and are in 2.json"
+
+
+def test_metadata_and_sizes_join() -> None:
+    write("1.jsonl", {**LINE, "camera": "x", "width": 4, "height": 3})
+    write("2.jsonl", {"image_id": 2, "file_name": "b.jpg", "camera": None})
+    found = read("?.jsonl", "ground_truth", metadata=["camera"])
+    assert found.metadata == {"camera": ["x", None]}
+    assert found.images["width"].tolist() == [4, 0]
+    assert found.images["file_name"].tolist() == [None, "b.jpg"]
+
+
+def test_reading_goes_to_the_readers() -> None:
+    text = "bild,label,x,y,width,height,cx,cy,angle\na,cat,1,2,3,4,5,6,7\n"
+    path = write("a.csv", text)
+    found = read(path, "ground_truth", columns={"image_id": "bild"}, wanted="shape")
+    assert found.shapes.kinds == ("rotated_box",)
+    write("labels/a.txt", "0 0.5 0.5 1 1\n")
+    Path("images").mkdir()
+    Image.new("L", (4, 4)).save("images/a.png")
+    found = read("labels", "ground_truth", names={0: "cat"}, images="images")
+    assert found.categories["name"].tolist() == ["cat"]

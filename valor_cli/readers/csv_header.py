@@ -1,0 +1,195 @@
+"""The first line of a CSV file of objects comes in; what its columns mean goes out."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Final, Literal, TypeAlias
+
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
+from valor_cli.readers.objects import Role, Wanted
+
+ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "image_id": ("image", "filename", "file_name", "image_name", "image_path"),
+    "label": ("class", "category", "name", "class_name", "category_name", "label_name"),
+    "score": ("confidence", "conf"),
+    "x": (),
+    "y": (),
+    "width": ("w",),
+    "height": ("h",),
+    "xmin": ("x1", "x_min", "left"),
+    "ymin": ("y1", "y_min", "top"),
+    "xmax": ("x2", "x_max", "right"),
+    "ymax": ("y2", "y_max", "bottom"),
+    "cx": ("center_x", "x_center"),
+    "cy": ("center_y", "y_center"),
+    "angle": ("rotation", "degrees"),
+    "id": (),
+    "crowd": ("iscrowd", "is_crowd"),
+    "area": (),
+    "image_width": (),
+    "image_height": (),
+}
+"""Standard name to the other names a column may have."""
+
+Form: TypeAlias = Literal["box", "corners", "rotated_box"]
+
+FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
+    "box": ("x", "y", "width", "height"),
+    "corners": ("xmin", "ymin", "xmax", "ymax"),
+    "rotated_box": ("cx", "cy", "width", "height", "angle"),
+}
+"""The columns of each way to write a box, in their order."""
+
+_DELIMITERS = ",;\t"
+_LISTED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the columns of a file mean.
+
+    Attributes:
+        names: As in the file, in order.
+        at: Standard name to position, for the columns that are read.
+        metadata: Name of metadata to position.
+        form: How boxes are written.
+        delimiter: What stands between fields.
+        spaced: Whether a space follows the delimiter, which then belongs to no field.
+    """
+
+    names: tuple[str, ...]
+    at: Mapping[str, int]
+    metadata: Mapping[str, int]
+    form: Form
+    delimiter: str
+    spaced: bool
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Standard names of the columns of a box."""
+        return FORMS[self.form]
+
+
+def read_header(
+    line: str,
+    path: str,
+    role: Role,
+    *,
+    wanted: Wanted,
+    columns: Mapping[str, str],
+    metadata: Sequence[str],
+) -> Header:
+    """Find the columns that are needed and those that may be there.
+
+    Args:
+        line: The first line of the file.
+        path: The file, for messages.
+        role: Predictions need scores; ids, crowd, area, sizes of images and metadata are read of
+            ground truth alone.
+        wanted: Which form to take of a file that has boxes and rotated boxes.
+        columns: Standard name to the file's name, where that is none of `ALIASES`.
+        metadata: Names of columns to read for every image.
+
+    Raises:
+        DataError: A column is missing or stands twice, or `columns` has an unknown name.
+    """
+    unknown = [name for name in columns if name not in ALIASES]
+    if unknown:
+        known = ", ".join(ALIASES)
+        raise DataError(
+            [
+                Problem("columns", f"there is no '{name}'{did_you_mean(name, ALIASES)}")
+                for name in unknown
+            ],
+            hint=f"Columns that can be mapped: {known}",
+        )
+    delimiter = max(_DELIMITERS, key=lambda one: _known_names(line, one, columns))
+    raw = _fields(line, delimiter)
+    names = tuple(name.strip() for name in raw)
+    found = _positions(names, columns)
+    forms = [form for form, sides in FORMS.items() if all(side in found for side in sides)]
+    needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
+    missing = [name for name in needed if name not in found]
+    if missing or not forms:
+        raise DataError(Problem(f"{path}:1", _missing(missing, forms, names)), hint=_HINT)
+    form = "rotated_box" if wanted == "shape" and "rotated_box" in forms else forms[0]
+    optional = ("id", "crowd", "area", "image_width", "image_height")
+    read = [*needed, *FORMS[form], *(optional if role == "ground_truth" else ())]
+    return Header(
+        names=names,
+        at={name: found[name] for name in read if name in found},
+        metadata=_metadata(names, metadata, path) if role == "ground_truth" else {},
+        form=form,
+        delimiter=delimiter,
+        spaced=any(name.startswith(" ") for name in raw[1:]),
+    )
+
+
+_HINT = "Map other names under `data: columns:`, as {label: my_column}."
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader(StringIO(line, newline=""), delimiter=delimiter, skipinitialspace=False))
+
+
+def _known_names(line: str, delimiter: str, columns: Mapping[str, str]) -> tuple[int, int]:
+    """How many names a delimiter makes known, then how many it makes."""
+    names = tuple(name.strip() for name in _fields(line, delimiter))
+    return len(_positions(names, columns)), len(names)
+
+
+def _positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:
+    """Position of each standard name: of the mapped column, its own, or the first alias."""
+    at: dict[str, int] = {}
+    for position, name in enumerate(names):
+        at.setdefault(name.casefold(), position)
+    found: dict[str, int] = {}
+    for standard, aliases in ALIASES.items():
+        mapped = columns.get(standard)
+        if mapped is not None and mapped in names:
+            found[standard] = names.index(mapped)
+            continue
+        for name in (standard, *aliases):
+            if name in at:
+                found[standard] = at[name]
+                break
+    return found
+
+
+def _metadata(names: Sequence[str], wanted: Sequence[str], path: str) -> dict[str, int]:
+    problems = [
+        Problem(
+            f"{path}:1",
+            f"there is no column '{name}' for this metadata{did_you_mean(name, names)}; "
+            f"there is: {_listed(names)}",
+        )
+        for name in wanted
+        if name not in names
+    ]
+    if problems:
+        raise DataError(problems)
+    return {name: names.index(name) for name in wanted}
+
+
+def _missing(missing: Sequence[str], forms: Sequence[Form], names: Sequence[str]) -> str:
+    parts = []
+    if missing:
+        shown = " and ".join(
+            f"'{name}' (or {', '.join(ALIASES[name])})" if ALIASES[name] else f"'{name}'"
+            for name in missing
+        )
+        verb = "columns {} are" if len(missing) > 1 else "column {} is"
+        parts.append(f"the {verb.format(shown)} missing")
+    if not forms:
+        shown = "; or ".join(", ".join(sides) for sides in FORMS.values())
+        parts.append(f"the columns of a box are missing: {shown}")
+    there = f"the first line names these: {_listed(names)}"
+    return f"{', and '.join(parts)} ({there})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(printable(name[:40]) for name in names[:_LISTED])
+    return shown + (", …" if len(names) > _LISTED else "")

@@ -1,0 +1,51 @@
+"""A folder comes in; the files in it, or the text of one, go out."""
+
+from __future__ import annotations
+
+import os
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.files import TextSource
+
+
+def files_under(folder: str, extension: str) -> list[str]:
+    """Paths in a folder and its sub-folders of files with an extension, sorted; hidden ones not.
+
+    Raises:
+        DataError: It is no folder, or cannot be read.
+    """
+    if not os.path.isdir(folder):
+        known = "this is a file; a folder is needed" if os.path.exists(folder) else "no such folder"
+        raise DataError(Problem(folder, known))
+    found: list[str] = []
+    for at, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = os.path.relpath(at, folder)
+        for name in names:
+            if name.lower().endswith(extension) and not name.startswith("."):
+                found.append(os.path.normpath(os.path.join(inside, name)))
+    return sorted(found)
+
+
+def _refuse(error: OSError) -> None:
+    raise DataError(Problem(str(error.filename), f"cannot be read: {error.strerror}"))
+
+
+def text_of(path: str) -> tuple[str, str]:
+    """The text of a file, which may be empty, and the sha256 of its bytes.
+
+    Raises:
+        DataError: It cannot be read or is no UTF-8 text.
+    """
+    source = TextSource(path)
+    try:
+        text = source.whole()
+    except DataError:
+        if os.path.isfile(path) and os.path.getsize(path) == 0:
+            return "", _EMPTY
+        raise
+    return text.decode(), source.sha256
+
+
+_EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+"""The sha256 of nothing."""

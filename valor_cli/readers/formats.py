@@ -1,0 +1,228 @@
+"""The path of any input of objects comes in; an `ObjectFile` goes out, whatever the format."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.readers import coco
+from valor_cli.readers.files import STDIN, TextSource
+from valor_cli.readers.folders import files_under
+from valor_cli.readers.joined_objects import joined_objects
+from valor_cli.readers.objects import ObjectFile, Role, Wanted
+from valor_cli.readers.objects_csv import read_csv
+from valor_cli.readers.objects_jsonl import read_jsonl
+from valor_cli.readers.table import InvalidRows
+from valor_cli.readers.voc import read_voc
+from valor_cli.readers.yolo import read_yolo
+from valor_cli.readers.yolo_names import NAMES_FILES
+
+FORMATS: Final = ("coco", "jsonl", "csv", "yolo", "voc")
+
+_EXTENSIONS: Final = {
+    ".json": "coco",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xml": "voc",
+}
+_COMPRESSED = (".gz", ".zst")
+_GZIP_MAGIC = b"\x1f\x8b"
+_HEAD = 1 << 16
+"""Bytes of an input that its format is told by, at most."""
+
+_HINT = (
+    "Formats: coco (JSON), jsonl (one image a line), csv (one box a line), yolo (a folder of .txt "
+    "files), voc (a folder of .xml files). Name one as `format:` under `data:`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read, the same for all inputs of a run.
+
+    Attributes:
+        wanted: Which geometry to take of an object that says several.
+        metadata: Names to read for every image of the ground truth.
+        fields: What else to read of COCO files: "keypoints", "federated".
+        invalid: What to do with objects that cannot be used.
+        names: Of YOLO classes: in order, or by class.
+        images: Folder of image files, for the sizes that YOLO needs.
+        columns: Standard name to the file's own, for CSV.
+    """
+
+    wanted: Wanted = "box"
+    metadata: Sequence[str] = ()
+    fields: frozenset[str] = frozenset()
+    invalid: InvalidRows = "error"
+    names: Sequence[str] | Mapping[int, str] = ()
+    images: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_objects(
+    path: str,
+    role: Role,
+    reading: Reading,
+    format: str | None = None,  # noqa: A002 - as in YAML
+) -> ObjectFile:
+    """The objects of one side.
+
+    Args:
+        path: A file, plain or compressed; a folder; "-" for standard input; or a glob
+            ("shards/*.jsonl"), whose files are read in sorted order and joined.
+        role: Which side it is.
+        reading: How to read it.
+        format: One of `FORMATS`; None to tell it by the extension, then by the content.
+
+    Raises:
+        DataError: There is no such input, its format is not known, or what it holds is wrong.
+        MissingExtraError: An optional package is needed and not installed.
+    """
+    if format is not None and format not in FORMATS:
+        message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
+        raise DataError(Problem(path, message), hint=_HINT)
+    parts = [_read(one, role, reading, format or format_of(one)) for one in _expanded(path)]
+    return joined_objects(path, parts)
+
+
+def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
+    if format == "jsonl":
+        return read_jsonl(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+    if format == "csv":
+        return read_csv(
+            path,
+            role,
+            wanted=how.wanted,
+            metadata=how.metadata,
+            invalid=how.invalid,
+            columns=how.columns,
+        )
+    if format == "yolo":
+        return read_yolo(
+            path,
+            role,
+            metadata=how.metadata,
+            invalid=how.invalid,
+            names=how.names,
+            images=how.images,
+        )
+    if format == "voc":
+        return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+    if role == "predictions":
+        return coco.read_results(path, wanted=how.wanted, fields=how.fields, invalid=how.invalid)
+    return coco.read_ground_truth(
+        path, metadata=how.metadata, wanted=how.wanted, fields=how.fields, invalid=how.invalid
+    )
+
+
+def _expanded(path: str) -> list[str]:
+    """The inputs that a path names: itself, or those that match it.
+
+    Raises:
+        DataError: Nothing matches.
+    """
+    if not any(mark in path for mark in "*?[") or os.path.lexists(path):
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
+        raise DataError(Problem(path, message))
+    return found
+
+
+def format_of(path: str) -> str:
+    """The format of an input, by its extension, then by its content.
+
+    Raises:
+        DataError: It cannot be told, or the input cannot be read.
+    """
+    if path != STDIN and os.path.isdir(path):
+        return _folder_format(path)
+    stem, extension = os.path.splitext(path)
+    if extension.lower() in _COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return _EXTENSIONS.get(extension.lower()) or _content_format(path)
+
+
+def _folder_format(path: str) -> str:
+    labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
+    annotations = files_under(path, ".xml")
+    if labels and annotations:
+        message = "this folder holds both .txt and .xml files: are they yolo or voc?"
+    elif not labels and not annotations:
+        message = "this folder holds no .txt (yolo) and no .xml (voc) files"
+    else:
+        return "yolo" if labels else "voc"
+    raise DataError(Problem(path, message), hint=_HINT)
+
+
+def _content_format(path: str) -> str:
+    head = _head(path).lstrip()
+    if not head:
+        # A pipe cannot be looked into, and COCO JSON is what most tools write.
+        return "coco"
+    if head[:1] == b"{":
+        return "jsonl" if _is_line(head) else "coco"
+    if head[:1] == b"[":
+        return "coco"
+    if head[:1] == b"<":
+        return "voc"
+    line = head.split(b"\n", 1)[0]
+    if any(mark in line for mark in b",;\t"):
+        return "csv"
+    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+
+
+def _is_line(head: bytes) -> bool:
+    """Whether an object is one line of many, rather than a file."""
+    line, end, _ = head.partition(b"\n")
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        # Cut off in the middle, or an object over several lines.
+        return not end and b'"image_id"' in line and b'"objects"' in line
+    return isinstance(record, dict) and "image_id" in record and "annotations" not in record
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of the text of an input; nothing of what could not be read again."""
+    if path == STDIN:
+        return _peeked()
+    if os.path.exists(path) and not os.path.isfile(path):
+        return b""
+    chunks = TextSource(path).chunks(_HEAD)
+    try:
+        return next(chunks)
+    finally:
+        # Not read to the end, so nothing is said of its end here.
+        chunks.close()  # type: ignore[attr-defined] # a generator
+
+
+def _peeked() -> bytes:
+    """What waits on standard input, left there."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or stream.closed or stream.isatty():
+        return b""
+    if hasattr(stream, "peek"):
+        head = bytes(stream.peek(_HEAD))
+    elif stream.seekable():
+        at = stream.tell()
+        head = bytes(stream.read(_HEAD))
+        stream.seek(at)
+    else:
+        return b""
+    if head.startswith(_GZIP_MAGIC):
+        try:
+            head = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(head, _HEAD)
+        except zlib.error:
+            return b""
+    return head.removeprefix(b"\xef\xbb\xbf")

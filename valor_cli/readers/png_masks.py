@@ -1,0 +1,89 @@
+"""Image files come in; their size, or the values of their pixels, goes out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import DataError, MissingExtraError, Problem
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
+"""Pillow's names of images with one whole number a pixel."""
+
+
+def image_size(path: str) -> tuple[int, int]:
+    """Height and width that the header of an image file says.
+
+    Raises:
+        DataError: The file cannot be read as an image.
+        MissingExtraError: Pillow is not installed.
+    """
+    with _opened(path, path) as image:
+        return image.height, image.width
+
+
+def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
+    """The values of a PNG of one channel: gray of 1, 8 or 16 bits, or indices of a palette.
+
+    Args:
+        path: The file, for messages.
+        content: Its bytes.
+
+    Returns:
+        (height, width) whole numbers of 0 or more.
+
+    Raises:
+        DataError: It is no such image, or damaged, or too large to be a mask.
+        MissingExtraError: Pillow is not installed.
+    """
+    with _opened(BytesIO(content), path) as image:
+        if image.mode not in _LABEL_MODES:
+            message = (
+                "expected a mask of one channel (gray, palette or 1 bit), "
+                f"found an image of mode {image.mode}"
+            )
+            raise DataError(Problem(path, message))
+        return np.asarray(image).astype(np.int64)
+
+
+@contextmanager
+def _opened(file: str | BytesIO, path: str) -> Iterator[Image]:
+    """An image, whatever is wrong with it as a `DataError`."""
+    pillow: Any = _pillow(path)
+    try:
+        with warnings.catch_warnings():
+            # An image of suspicious size is a warning for Pillow up to twice that size.
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            warnings.filterwarnings("ignore", category=UserWarning)
+            with pillow.open(file) as image:
+                yield image
+    except FileNotFoundError:
+        raise DataError(Problem(path, "no such file")) from None
+    except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
+        message = f"the image has more than {pillow.MAX_IMAGE_PIXELS:,} pixels"
+        raise DataError(Problem(path, message)) from None
+    except pillow.UnidentifiedImageError:
+        raise DataError(Problem(path, "this is no image that can be read")) from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        # Pillow raises SyntaxError and ValueError for broken chunks.
+        message = f"the image cannot be read, it may be cut off ({error})"
+        raise DataError(Problem(path, message)) from None
+
+
+def _pillow(path: str) -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        message = "this is an image file, and the package pillow is not installed"
+        hint = "Install it: pip install pillow"
+        raise MissingExtraError(Problem(path, message), hint=hint) from None
+    return Image

@@ -1,0 +1,166 @@
+"""Folders of YOLO label files come in; an `ObjectFile` goes out.
+
+A label file is named after its image, and holds a line per object in units of the image's width
+and height: `class cx cy width height`, or `class x y x y …` for a polygon (the four corners of a
+rotated box are one); in predictions a score follows. An empty file is an image without objects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.checks import stop_on
+from valor_cli.readers.digests import digest_of
+from valor_cli.readers.folders import files_under, text_of
+from valor_cli.readers.object_rows import (
+    ImageRows,
+    LineProblems,
+    Named,
+    checked_ids,
+    object_file,
+    text_column,
+)
+from valor_cli.readers.objects import ObjectFile, Role
+from valor_cli.readers.table import SKIP_HINT, InvalidRows
+from valor_cli.readers.yolo_lines import LabelReader
+from valor_cli.readers.yolo_names import NAMES_FILES, class_names
+from valor_cli.readers.yolo_sizes import ImageFolder
+from valor_cli.results import InputFile
+
+_SIZES_HINT = (
+    "YOLO labels are in units of the image: name the folder of the image files as `images:` "
+    "under `data:`."
+)
+
+
+def read_yolo(
+    path: str,
+    role: Role,
+    *,
+    metadata: Sequence[str] = (),
+    invalid: InvalidRows = "error",
+    names: Sequence[str] | Mapping[int, str] = (),
+    images: str | None = None,
+) -> ObjectFile:
+    """Objects of a folder of label files; image ids are file names without extension.
+
+    Category ids are the classes. Files in sub-folders count, under their path in the folder. In
+    ground truth, images beside those with label files are images without objects, as in
+    Ultralytics' tools.
+
+    Args:
+        path: The folder.
+        role: Which side it is.
+        metadata: Must be empty for ground truth: there is none in this format.
+        invalid: "skip" leaves out lines that cannot be used and counts them.
+        names: Of the classes; empty to look for them beside the folder.
+        images: The folder of the image files, which their sizes are read of.
+
+    Raises:
+        DataError: The folder cannot be read or has no label files; names or sizes are not known;
+            a line is wrong.
+        MissingExtraError: Sizes are needed and Pillow is not installed.
+    """
+    no_metadata(path, role, metadata)
+    files = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
+    if not files:
+        raise DataError(Problem(path, "there are no label files (.txt) in this folder"))
+    named = class_names(path, names)
+    problems, faults = LineProblems(path), LineProblems(path)
+    codes = {number: code for code, number in enumerate(named)}
+    reader = LabelReader(role, codes, problems)
+    rows = ImageRows()
+    folder = None if images is None else ImageFolder(images)
+    digests: dict[str, str] = {}
+    for file in files:
+        problems.path = faults.path = os.path.join(path, file)
+        text, digests[file] = text_of(problems.path)
+        image = os.path.splitext(file)[0].replace(os.sep, "/")
+        frame = _add_image(rows, image, folder, faults, needed=bool(text.strip()))
+        reader.read(text, len(rows.ids) - 1, frame)
+    warnings = _add_unlabelled(rows, folder, files) if folder and role == "ground_truth" else []
+    found = reader.rows.piece(problems)
+    if role == "ground_truth":
+        found = checked_ids(found, problems)
+    stop_on([faults], _SIZES_HINT)
+    if invalid == "error":
+        stop_on([problems], SKIP_HINT)
+    skipped = reader.found - len(found.shapes)
+    return object_file(
+        path,
+        found,
+        images=rows.table(path, "image {row}"),
+        image_ids=text_column(rows.ids),
+        labels=Named(list(named), list(named.values()), coded=False),
+        files=[InputFile(path, digest_of(digests), reader.found, skipped)],
+        skipped=skipped,
+        typed_ids=False,
+        warnings=warnings,
+    )
+
+
+def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
+    """Refuse to look for metadata in a format that has none.
+
+    Raises:
+        DataError: Ground truth should have metadata.
+    """
+    if metadata and role == "ground_truth":
+        names = ", ".join(f"'{name}'" for name in metadata)
+        raise DataError(
+            Problem(path, f"this format holds no metadata of images, so no {names}"),
+            hint="Metadata stands in COCO JSON, JSONL and CSV.",
+        )
+
+
+def _add_image(
+    rows: ImageRows,
+    image: str,
+    folder: ImageFolder | None,
+    faults: LineProblems,
+    *,
+    needed: bool,
+) -> tuple[int, int] | None:
+    """Add an image; its height and width, or None where they are not known.
+
+    That is a fault where they are needed.
+    """
+    file = None if folder is None else folder.file_of(image)
+    frame = None
+    if folder is not None and file is not None:
+        try:
+            frame = folder.size(file)
+        except DataError as error:
+            found = error.problems[0]
+            faults.add(0, "", f"the size of its image is not known ({found})")
+    elif needed:
+        where = "" if folder is None else f": there is no image '{image}.*' in {folder.path}"
+        faults.add(0, "", f"the size of its image is not known{where}")
+    rows.ids.append(image)
+    rows.height.append(0 if frame is None else frame[0])
+    rows.width.append(0 if frame is None else frame[1])
+    rows.file_name.append(file)
+    return frame
+
+
+def _add_unlabelled(rows: ImageRows, folder: ImageFolder, files: Sequence[str]) -> list[str]:
+    """Add the images that have no label file; the warning that says so."""
+    labelled, before = set(rows.ids), len(rows.ids)
+    for sub_folder in sorted({os.path.dirname(file) for file in files}):
+        for stem, name in folder.names(sub_folder).items():
+            image = os.path.join(sub_folder, stem).replace(os.sep, "/")
+            if image in labelled:
+                continue
+            file = os.path.join(sub_folder, name)
+            height, width = folder.size(file)
+            rows.ids.append(image)
+            rows.height.append(height)
+            rows.width.append(width)
+            rows.file_name.append(file)
+    more = len(rows.ids) - before
+    if not more:
+        return []
+    what = "image has no label file" if more == 1 else "images have no label file"
+    return [f"{folder.path}: {more:,} {what}: taken for images without objects"]
