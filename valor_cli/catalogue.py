@@ -21,7 +21,16 @@ def _object_detection() -> Task[Any]:
     return OBJECT_DETECTION
 
 
-TASKS: Mapping[str, Callable[[], Task[Any]]] = {"object_detection": _object_detection}
+def _instance_segmentation() -> Task[Any]:
+    from valor_cli.evaluators.detection import INSTANCE_SEGMENTATION
+
+    return INSTANCE_SEGMENTATION
+
+
+TASKS: Mapping[str, Callable[[], Task[Any]]] = {
+    "object_detection": _object_detection,
+    "instance_segmentation": _instance_segmentation,
+}
 
 
 def task(name: str) -> Task[Any]:
@@ -70,6 +79,12 @@ def task_names() -> Sequence[str]:
 def inputs(task_name: str) -> type[BaseModel]:
     """The model of a task's `data:` block."""
     model: type[BaseModel] = task(task_name).inputs
+    return model
+
+
+def options(task_name: str) -> type[BaseModel]:
+    """The model of the keys that a task adds to the top of a config."""
+    model: type[BaseModel] = task(task_name).options
     return model
 
 

@@ -9,8 +9,18 @@ from typing import Any, Concatenate, Generic, Protocol, Self, TypeVar, get_type_
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
-from valor_cli.results import Direction, Findings, InputFile, MetricValue, Scalar
+from valor_cli.results import (
+    Direction,
+    ExampleObject,
+    Findings,
+    InputFile,
+    MetricExample,
+    MetricValue,
+    Picture,
+    Scalar,
+)
 
 
 class Evidence(Protocol):
@@ -36,6 +46,11 @@ class Dataset(Protocol):
 
     def shard(self, units: NDArray[np.bool_]) -> Self:
         """The part with those units only."""
+
+    def illustrate(
+        self, examples: Sequence[MetricExample]
+    ) -> Sequence[tuple[Picture | None, Sequence[ExampleObject]]]:
+        """The picture and the objects of each example."""
 
 
 E = TypeVar("E", bound=Evidence)
@@ -68,7 +83,10 @@ class Metric(Generic[E]):
     `compute` takes the evidence and keyword-only parameters. The first paragraph of its docstring
     is the metric's entry in the catalogue; its defaults stand in its signature only.
     For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
-    the primary one first. A metric that draws only curves has no outputs and `curve=True`.
+    the primary one first. A metric that draws only curves has no outputs and `curve=True`, one
+    that fills only tables `table=True`.
+    `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
+    A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
 
@@ -80,14 +98,17 @@ class Metric(Generic[E]):
     unit: str = "fraction"
     outputs: tuple[Output, ...] = ()
     curve: bool = False
+    table: bool = False
     aliases: tuple[str, ...] = ()
     citation: str = ""
     needs: tuple[str, ...] = ("ground_truth", "predictions")
+    evidence: tuple[str, ...] = ()
+    resampled: bool = True
     threshold: float | None = None
     reproducible: bool = True
 
     def __post_init__(self) -> None:
-        if not self.outputs and not self.curve:
+        if not self.outputs and not self.curve and not self.table:
             one = Output("value", self.better, self.bounds, self.unit)
             object.__setattr__(self, "outputs", (one,))
 
@@ -158,12 +179,14 @@ class Selection:
         keep: Column ("label", "metadata.weather") to the values kept.
         metadata: Names of the metadata columns that slices need.
         limit: Keep the first so many units; None for all.
+        needs: What the metrics of the run need of the files (`Metric.needs`).
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
     keep: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     metadata: Sequence[str] = ()
     limit: int | None = None
+    needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +194,7 @@ class Loaded(Generic[D]):
     """What was read: a dataset per model, and what the reading has to report.
 
     `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` are the
-    labels that any file uses, in the order that results have.
+    labels that any file uses, in the order that results have; `settings` as in `RunResult`.
     """
 
     datasets: Mapping[str, D]
@@ -182,6 +205,13 @@ class Loaded(Generic[D]):
     warnings: Sequence[str]
     missing_prediction_labels: Mapping[str, Sequence[str]]
     ignored_prediction_labels: Mapping[str, Sequence[str]]
+    settings: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+class NoOptions(BaseModel):
+    """The options of a task that has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +220,25 @@ class Task(Generic[D]):
 
     Attributes:
         inputs: The pydantic model of the config's `data:` block.
-        load: Reads what `inputs` names.
+        options: The pydantic model of the keys that the task adds to the top of a config.
+        load: Reads what `inputs` names, under the options, as far as the selection wants it.
         defaults: Names of the metrics computed when the config lists none.
         primary: (metric, output) of the headline values, most important first.
+        pictures: Small JPEGs by the names in `Picture.file`, and what to warn of; of the inputs
+            and the names that a report shows.
     """
 
     name: str
     description: str
     inputs: type[Any]
-    load: Callable[[Any, Selection], Loaded[D]]
+    load: Callable[[Any, Any, Selection], Loaded[D]]
     wings: tuple[Wing[D, Any], ...]
     defaults: tuple[str, ...]
     primary: tuple[tuple[str, str], ...]
+    options: type[Any] = NoOptions
+    pictures: Callable[[Any, Sequence[str]], tuple[Mapping[str, bytes], Sequence[str]]] = (
+        lambda inputs, names: ({}, ())
+    )
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

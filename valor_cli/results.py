@@ -1,10 +1,10 @@
-"""What an evaluation found: values and curves of metrics, and the run that holds them all."""
+"""What an evaluation found: values, curves, tables and examples, and the run that holds them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Direction: TypeAlias = Literal["higher", "lower"] | None
@@ -46,11 +46,80 @@ class MetricCurve:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricTable:
+    """Counts of pairs of labels, ground truth in rows; `at` as in `MetricValue`.
+
+    Attributes:
+        labels: Names of the rows and of the columns.
+        matrix: (labels, labels) how often a prediction of the column met that ground truth.
+        unmatched_ground_truths: (labels,) those that no prediction met.
+        unmatched_predictions: (labels,) those that met no ground truth.
+    """
+
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+    unmatched_ground_truths: Sequence[int]
+    unmatched_predictions: Sequence[int]
+    at: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+Role: TypeAlias = Literal["ground_truth", "prediction"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """An object of the dataset by its number there, and what became of it ("true_positive")."""
+
+    role: Role
+    number: int
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricExample:
+    """One case that belongs to a count.
+
+    Attributes:
+        kind: What it is an example of ("misclassification", "hallucination" …).
+        sample_id: The image or sample.
+        label: The label under which it is counted.
+        objects: The objects concerned; none for a whole sample.
+        value: The sample's own value, where it has one.
+        at: As in `MetricValue`; a list names several elements.
+    """
+
+    kind: str
+    sample_id: Scalar
+    label: str | None = None
+    objects: Sequence[ObjectRef] = ()
+    value: float | None = None
+    at: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSamples:
+    """A value of each sample; columns of equal length.
+
+    Attributes:
+        sample_ids: The images or samples.
+        columns: By output, a value of each; the first output is the primary one.
+        undefined: Why a sample has no primary value; None where it has one.
+    """
+
+    sample_ids: Sequence[Scalar]
+    columns: Mapping[str, Sequence[float | None]]
+    undefined: Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """All a metric says of one evidence, when that is more than one value."""
 
     values: Sequence[MetricValue] = ()
     curves: Sequence[MetricCurve] = ()
+    tables: Sequence[MetricTable] = ()
+    examples: Sequence[MetricExample] = ()
+    samples: MetricSamples | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +150,75 @@ class CurveResult:
     slice: str | None
     parameters: Parameters
     points: Mapping[str, Sequence[float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """A table of counts with everything that identifies it; columns as in `MetricTable`."""
+
+    metric: str
+    model: str
+    slice: str | None
+    parameters: Parameters
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+    unmatched_ground_truths: Sequence[int]
+    unmatched_predictions: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleObject:
+    """An object of an example.
+
+    Attributes:
+        id: As in its file; the position in it, from 0, for a detection without one.
+        outcome: What became of it, such as "true_positive" or "duplicate"; empty if unsaid.
+        geometry: As GeoJSON, in pixels; None if it has no extent.
+    """
+
+    role: Role
+    id: Scalar
+    label: str
+    score: float | None
+    outcome: str
+    geometry: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The image a sample is: its file as the ground truth names it, width and height in pixels."""
+
+    file: str | None
+    width: int | None
+    height: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleResult:
+    """One case that belongs to a count, with everything needed to find and to draw it."""
+
+    metric: str
+    model: str
+    label: str | None
+    slice: str | None
+    parameters: Parameters
+    kind: str
+    sample_id: Scalar
+    value: float | None
+    picture: Picture | None
+    objects: Sequence[ExampleObject]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplesResult:
+    """Values of single samples, with everything that identifies them; see `MetricSamples`."""
+
+    metric: str
+    model: str
+    parameters: Parameters
+    sample_ids: Sequence[Scalar]
+    columns: Mapping[str, Sequence[float | None]]
+    undefined: Sequence[str | None]
 
 
 GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
@@ -139,21 +277,27 @@ class RunResult:
         models: Names of the evaluated models, in the order of the config.
         primary: (metric, output) of the headline values, most important first.
         data: Sizes of what was evaluated, by words such as "images" or "ground truths".
+        settings: How, by words such as "matching" or "geometry": what changes every number.
         missing_prediction_labels: By model, labels with ground truth and no prediction.
         ignored_prediction_labels: By model, labels with predictions and no ground truth.
+        samples: Values of single samples; they stand in a file of their own, samples.jsonl.
     """
 
     task: str
     models: Sequence[str]
     primary: Sequence[tuple[str, str]]
     data: Mapping[str, int]
+    settings: Mapping[str, Scalar]
     run: RunInfo
     metrics: Sequence[MetricResult]
     curves: Sequence[CurveResult]
+    tables: Sequence[TableResult]
+    examples: Sequence[ExampleResult]
     gates: Sequence[GateResult]
     warnings: Sequence[str]
     missing_prediction_labels: Mapping[str, Sequence[str]]
     ignored_prediction_labels: Mapping[str, Sequence[str]]
+    samples: Sequence[SamplesResult] = ()
 
     @property
     def passed(self) -> bool:

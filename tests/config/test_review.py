@@ -112,7 +112,7 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
         "run.yaml:8:5: gates.0: a gate needs at least one of min, max, max_drop",
         (
             "run.yaml:9:1: reprot: unknown key (did you mean 'report'?); the config has task, "
-            "data, metrics, label_map, filter, slices, interval, gates, report"
+            "data, metrics, label_map, filter, slices, interval, gates, report, matching"
         ),
         "--set interval.level: expected a finite number, found .inf",
         (
@@ -253,7 +253,7 @@ def test_each_problem_in_plain_words(lines: str, message: str) -> None:
             [
                 (
                     "run.yaml:1:1: a: unknown key; the config has task, data, metrics, label_map, "
-                    "filter, slices, interval, gates, report"
+                    "filter, slices, interval, gates, report, matching"
                 ),
                 "run.yaml:1:1: task: required, but missing; the tasks are boxes, text",
                 "run.yaml:1:1: data: required, but missing",

@@ -55,6 +55,10 @@ class Average(Strict):
     zero: Literal["skip"] | Annotated[float, Field(ge=0, le=1)] = "skip"
 
 
+class BoxOptions(Strict):
+    matching: Literal["coco", "valor"] = Field(default="coco", description="The rule.")
+
+
 class Matching(Strict):
     threshold: float
 
@@ -72,6 +76,9 @@ class Words:
 
     def inputs(self, task: str) -> type[BaseModel]:
         return Boxes if task == "boxes" else Samples
+
+    def options(self, task: str) -> type[BaseModel]:
+        return BoxOptions if task == "boxes" else NoParameters
 
     def metric_names(self, task: str) -> Mapping[str, str]:
         aliases = {"ap": "average_precision"} if task == "boxes" else {}

@@ -121,6 +121,7 @@ class RunConfig(_Strict):
 
     Attributes:
         data: The task's own model.
+        options: What the task adds to the top of a config, with the defaults filled in.
         metrics: None when the config has no `metrics:`, which means the task's defaults.
         filter: Column (`label`, `image_id`, `sample_id`, `metadata.NAME`) to the values kept.
         gates: With the metric's canonical name.
@@ -130,6 +131,7 @@ class RunConfig(_Strict):
 
     task: str
     data: SerializeAsAny[BaseModel]
+    options: SerializeAsAny[BaseModel]
     metrics: tuple[MetricRequest, ...] | None = None
     label_map: dict[str, str] = {}
     filter: dict[str, tuple[Scalar, ...]] = {}

@@ -17,7 +17,7 @@ from valor_cli.results import Scalar
 
 M = TypeVar("M", bound=BaseModel)
 
-KEYS = tuple(name for name in RunConfig.model_fields if name not in ("path", "sha256"))
+KEYS = tuple(name for name in RunConfig.model_fields if name not in ("path", "sha256", "options"))
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
 
@@ -25,13 +25,15 @@ LISTED_NAMES = 12
 def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
     """The config in the document; a `ConfigError` with all problems where it is none."""
     checks = Checks(document)
+    known = (*KEYS, *_option_names(document.tree, vocabulary))
     for key in document.tree:
-        if key not in KEYS:
-            checks.note((key,), unknown_key(key, "the config", KEYS), key=True)
+        if key not in known:
+            checks.note((key,), unknown_key(key, "the config", known), key=True)
     review = _Review(checks, document.tree, vocabulary)
     parts: dict[str, Any] = {
         "task": review.task,
         "data": review.data(),
+        "options": review.options(),
         "metrics": review.metrics(),
         "label_map": review.label_map(),
         "filter": review.filter(),
@@ -45,6 +47,15 @@ def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
     config = RunConfig(path=document.path, sha256=document.sha256, **parts)
     config._document = document
     return config
+
+
+def _option_names(tree: Mapping[str, Any], vocabulary: Vocabulary) -> list[str]:
+    """The keys that the task adds; of an unknown task, those of any, for one may be meant."""
+    known = vocabulary.task_names()
+    tasks = [task for task in known if task == tree.get("task")] or known
+    return list(
+        dict.fromkeys(name for task in tasks for name in vocabulary.options(task).model_fields)
+    )
 
 
 class _Review:
@@ -83,6 +94,18 @@ class _Review:
             model = self._vocabulary.inputs(self.task)
             return self._checks.model(model, path, node, f"data of {self._task_name}")
         return None
+
+    def options(self) -> BaseModel | None:
+        """The keys that the task adds; null leaves one out, as in `section`."""
+        if self.task is None:
+            return None
+        model = self._vocabulary.options(self.task)
+        given = {
+            name: self._tree[name]
+            for name in model.model_fields
+            if self._tree.get(name) is not None
+        }
+        return self._checks.model(model, (), given, "the config")
 
     def _items(self, name: str) -> Sequence[Any]:
         node = self._tree.get(name, [])

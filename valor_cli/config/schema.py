@@ -29,15 +29,19 @@ def config_schema(vocabulary: Vocabulary) -> Schema:
     names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
     models: list[type[BaseModel]] = [Interval, Gate, Report]
     for task, metrics in names.items():
-        models.append(vocabulary.inputs(task))
+        models += [vocabulary.inputs(task), vocabulary.options(task)]
         models += [vocabulary.parameters(task, metric) for metric in metrics.values()]
     references, definitions = models_json_schema(
         [(model, "validation") for model in dict.fromkeys(models)]
     )
     named: _Named = {model: reference for (model, _), reference in references.items()}
-    shape = _with_environment(
-        {"$defs": definitions["$defs"], "properties": _properties(list(names), named)}
-    )
+    options = {
+        name: schema
+        for task in names
+        for name, schema in _options(vocabulary, task, named, definitions).items()
+    }
+    properties = {**_properties(list(names), named), **options}
+    shape = _with_environment({"$defs": definitions["$defs"], "properties": properties})
     shape["$defs"]["environment"] = _ENVIRONMENT
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -47,6 +51,13 @@ def config_schema(vocabulary: Vocabulary) -> Schema:
         **_mapping(**shape),
         "allOf": [_of_task(vocabulary, task, named) for task in names],
     }
+
+
+def _options(vocabulary: Vocabulary, task: str, named: _Named, definitions: Schema) -> Schema:
+    """The keys that a task adds to the top; which task has which is for `valor` to check."""
+    name = named[vocabulary.options(task)]["$ref"].rpartition("/")[2]
+    found: Schema = definitions["$defs"][name].get("properties", {})
+    return found
 
 
 def _properties(tasks: Sequence[str], named: _Named) -> Schema:

@@ -25,6 +25,9 @@ class Vocabulary(Protocol):
     def inputs(self, task: str) -> type[BaseModel]:
         """The model of the task's `data:`; `context["folder"]` is what its paths start from."""
 
+    def options(self, task: str) -> type[BaseModel]:
+        """The model of the keys that the task adds to the top of a config."""
+
     def metric_names(self, task: str) -> Mapping[str, str]:
         """Every accepted name of a metric, aliases included, with its canonical name."""
 

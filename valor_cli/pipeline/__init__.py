@@ -1,6 +1,6 @@
 """Config in, result out: plan a run, carry it out, judge its gates."""
 
 from valor_cli.pipeline.plan import Plan, make_plan
-from valor_cli.pipeline.run import check, evaluate
+from valor_cli.pipeline.run import check, evaluate, pictures
 
-__all__ = ["Plan", "check", "evaluate", "make_plan"]
+__all__ = ["Plan", "check", "evaluate", "make_plan", "pictures"]

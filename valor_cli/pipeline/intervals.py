@@ -44,7 +44,10 @@ def intervals(
         workers: What to spread the resamples over.
         told: Hears how many resamples are done.
     """
-    with_values = [call for call, count in zip(calls, counts, strict=True) if count]
+    counted = [
+        count if call.metric.resampled else 0 for call, count in zip(calls, counts, strict=True)
+    ]
+    with_values = [call for call, count in zip(calls, counted, strict=True) if count]
     if not evidence.unit_count or not with_values:
         return [[None] * count for count in counts]
     tasks = [
@@ -56,8 +59,9 @@ def intervals(
         parts.append(part)
         told(sum(map(len, parts)))
     found = percentile_intervals(np.concatenate(parts), level)
-    ends = np.cumsum(counts).tolist()
-    return [found[end - count : end] for end, count in zip(ends, counts, strict=True)]
+    ends = np.cumsum(counted).tolist()
+    ranges = [found[end - count : end] for end, count in zip(ends, counted, strict=True)]
+    return [around or [None] * count for around, count in zip(ranges, counts, strict=True)]
 
 
 def _resampled(

@@ -8,23 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.metric import Call, Evidence, Loaded, Wing
+from valor_cli.metric import Call, Dataset, Evidence, Loaded, Wing
 from valor_cli.pipeline.intervals import Interval, findings_of, intervals
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
     CurveResult,
+    ExampleResult,
     Findings,
     MetricResult,
     MetricValue,
     Parameters,
+    SamplesResult,
     Scalar,
+    TableResult,
 )
 
 
 class Computation:
-    """One run's values and curves: by metric, model, slice, label, parameters, output."""
+    """All that one run finds: by metric, model, slice, label, parameters, output."""
 
     def __init__(
         self,
@@ -42,11 +45,14 @@ class Computation:
         self.resampled = 0
         self.metrics: list[MetricResult] = []
         self.curves: list[CurveResult] = []
+        self.tables: list[TableResult] = []
+        self.examples: list[ExampleResult] = []
+        self.samples: list[SamplesResult] = []
         for part in plan.wings:
             self._compute(part)
         order = self._order()
-        self.metrics.sort(key=order)
-        self.curves.sort(key=order)
+        for rows in (self.metrics, self.curves, self.tables, self.examples, self.samples):
+            rows.sort(key=order)
 
     def _compute(self, part: WingPlan) -> None:
         for model, dataset in self.loaded.datasets.items():
@@ -56,6 +62,7 @@ class Computation:
                 ranges = self._intervals(part, evidence, findings)
                 for call, found, around in zip(part.calls, findings, ranges, strict=True):
                     self._add(call, model, cut, found, around)
+                    self._illustrate(call, model, cut, found, dataset)
 
     def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""
@@ -118,6 +125,50 @@ class Computation:
             self.curves.append(
                 CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
             )
+        for table in found.tables:
+            self.tables.append(
+                TableResult(
+                    call.metric.name,
+                    model,
+                    cut,
+                    _narrowed(call.parameters, table.at),
+                    table.labels,
+                    table.matrix,
+                    table.unmatched_ground_truths,
+                    table.unmatched_predictions,
+                )
+            )
+        if found.samples is not None and cut is None:
+            self.samples.append(
+                SamplesResult(
+                    call.metric.name,
+                    model,
+                    call.parameters,
+                    found.samples.sample_ids,
+                    found.samples.columns,
+                    found.samples.undefined,
+                )
+            )
+
+    def _illustrate(
+        self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset
+    ) -> None:
+        shown = dataset.illustrate(found.examples) if found.examples else ()
+        for example, (picture, objects) in zip(found.examples, shown, strict=True):
+            self.examples.append(
+                ExampleResult(
+                    call.metric.name,
+                    model,
+                    example.label,
+                    cut,
+                    _narrowed(call.parameters, example.at),
+                    example.kind,
+                    example.sample_id,
+                    example.value,
+                    picture,
+                    objects,
+                )
+            )
 
     def _order(self) -> Any:
         """A sort key: names in the order of catalogue, config and files; all before each."""
@@ -131,13 +182,14 @@ class Computation:
         slices = _positions(cut.name for cut in self.slices)
         labels = _positions(self.loaded.labels)
 
-        def key(row: MetricResult | CurveResult) -> tuple[object, ...]:
+        def key(row: Any) -> tuple[object, ...]:
+            # Tables have no label, values of samples no slice; examples keep the metric's order.
             output = outputs[row.metric, row.output] if isinstance(row, MetricResult) else 0
             return (
                 metrics[row.metric],
                 models[row.model],
-                slices[row.slice],
-                labels[row.label],
+                slices[getattr(row, "slice", None)],
+                labels[getattr(row, "label", None)],
                 [_sortable(row.parameters[name]) for name in sorted(row.parameters)],
                 output,
             )
@@ -177,7 +229,7 @@ def _build(shard: tuple[Any, Any, Any]) -> Any:
 
 
 def _narrowed(
-    parameters: Parameters, at: Mapping[str, Scalar]
+    parameters: Parameters, at: Mapping[str, Scalar | Sequence[Scalar]]
 ) -> dict[str, Scalar | Sequence[Scalar]]:
     """All parameters, with the lists that `at` picks an element of replaced by it."""
     kept = {name: value for name, value in parameters.items() if name.removesuffix("s") not in at}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -32,8 +33,11 @@ def check(plan: Plan) -> None:
 
 def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
     config = plan.config
-    selection = Selection(config.label_map, config.filter, metadata_names(config), limit)
-    loaded = plan.task.load(config.data, selection)
+    needs = frozenset(
+        need for part in plan.wings for call in part.calls for need in call.metric.needs
+    )
+    selection = Selection(config.label_map, config.filter, metadata_names(config), limit, needs)
+    loaded = plan.task.load(config.data, config.options, selection)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
     if config.gates:
         check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
@@ -88,6 +92,7 @@ def evaluate(
         models=tuple(loaded.datasets),
         primary=plan.task.primary,
         data=loaded.sizes,
+        settings=loaded.settings,
         run=RunInfo(
             valor_version=__version__,
             started_at=started.isoformat(timespec="seconds"),
@@ -100,11 +105,24 @@ def evaluate(
         ),
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
+        tables=tuple(found.tables),
+        examples=tuple(found.examples),
         gates=tuple(gates),
         warnings=tuple(warnings),
         missing_prediction_labels=loaded.missing_prediction_labels,
         ignored_prediction_labels=loaded.ignored_prediction_labels,
+        samples=tuple(found.samples),
     )
+
+
+def pictures(plan: Plan, result: RunResult) -> tuple[Mapping[str, bytes], Sequence[str]]:
+    """Thumbnails of the images that examples show, by file, and what to warn of."""
+    names = dict.fromkeys(
+        example.picture.file
+        for example in result.examples
+        if example.picture is not None and example.picture.file is not None
+    )
+    return plan.task.pictures(plan.config.data, list(names))
 
 
 def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list[str]:
@@ -113,6 +131,12 @@ def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list
         return []
     if baseline.task != plan.task.name:
         return [f"--baseline: a run of another task, {baseline.task}"]
+    if dict(baseline.settings) != dict(loaded.settings):
+        there, here = (
+            ", ".join(f"{name}: {value}" for name, value in settings.items())
+            for settings in (baseline.settings, loaded.settings)
+        )
+        return [f"--baseline: evaluated in another way ({there}; here {here})"]
     if dict(baseline.data) != dict(loaded.sizes):
         there, here = (
             ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sizes.items())
