@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,12 +12,17 @@ import pytest
 
 from valor_cli.results import (
     CurveResult,
+    ExampleObject,
+    ExampleResult,
     GateResult,
     InputFile,
     MetricResult,
     Parameters,
+    Picture,
     RunInfo,
     RunResult,
+    SamplesResult,
+    TableResult,
 )
 
 NAMES = (
@@ -210,6 +216,7 @@ def build() -> Build:
                 ("coco", output) for output in ("AP", "AP50", "AP75", "APsmall", "AR@100")
             ),
             data={"images": 5000, "ground_truths": 36781, "labels": len(labels)},
+            settings={"matching": "coco", "geometry": "box"},
             run=RunInfo(
                 valor_version="0.1.0",
                 started_at="2026-03-01T09:30:00+00:00",
@@ -225,6 +232,8 @@ def build() -> Build:
             ),
             metrics=tuple(metrics),
             curves=tuple(curves),
+            tables=(),
+            examples=(),
             gates=tuple(held),
             warnings=tuple(warnings),
             missing_prediction_labels=missing or {},
@@ -241,6 +250,158 @@ def two_models(build: Build) -> RunResult:
         warnings=("3 boxes of zero area match nothing", "data/small.json: 12 scores are tied"),
         missing={"small": ("hair_drier", "toaster"), "large": ()},
     )
+
+
+AT: Parameters = {"iou_threshold": 0.5, "score_threshold": 0.3}
+COSTS = {
+    "classification": (0.043, 0.031),
+    "localisation": (0.121, 0.064),
+    "both": (0.011, 0.008),
+    "duplicate": (0.002, 0.001),
+    "background": (0.052, 0.071),
+    "missed": (0.097, 0.058),
+}
+
+
+def _box(x: float, y: float, w: float, h: float) -> dict[str, Any]:
+    ring = [[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y]]
+    return {"type": "Polygon", "coordinates": [ring]}
+
+
+def _ragged(x: float, y: float, w: float, h: float, dice: random.Random) -> dict[str, Any]:
+    """A round shape with a hole, as a mask has."""
+    rings = []
+    for part, turn in ((1.0, 1), (0.4, -1)):
+        angles = [turn * 2 * math.pi * i / 40 for i in range(40)]
+        wobble = [part * dice.uniform(0.9, 1.0) / 2 for _ in angles]
+        ring = [
+            [x + w * (0.5 + r * math.cos(a)), y + h * (0.5 + r * math.sin(a))]
+            for a, r in zip(angles, wobble, strict=True)
+        ]
+        rings.append([*ring, ring[0]])
+    return {"type": "MultiPolygon", "coordinates": [rings]}
+
+
+def _thing(
+    role: Any, name: Any, label: str, geometry: dict[str, Any], outcome: str = ""
+) -> ExampleObject:
+    score = None if role == "ground_truth" else 0.83
+    return ExampleObject(role, name, label, score, outcome, geometry)
+
+
+def _case(
+    kind: str, model: str, image: int, truth: str | None, predicted: str | None, dice: random.Random
+) -> ExampleResult:
+    x, y = dice.uniform(20, 380), dice.uniform(20, 280)
+    w, h = dice.uniform(60, 240), dice.uniform(50, 180)
+    objects = []
+    if truth is not None:
+        objects.append(_thing("ground_truth", 9000 + image, truth, _box(x, y, w, h)))
+    if predicted is not None:
+        objects.append(_thing("prediction", image, predicted, _box(x + 8, y - 5, w, h * 0.9)))
+    picture = Picture(f"{image:012d}.jpg", 640, 480)
+    label = truth if truth is not None else predicted
+    return ExampleResult(
+        "confusion_matrix", model, label, None, AT, kind, image, None, picture, tuple(objects)
+    )
+
+
+def _confused(
+    model: str, labels: Sequence[str], dice: random.Random
+) -> tuple[TableResult, list[ExampleResult]]:
+    size = len(labels)
+    rows = [[0] * size for _ in labels]
+    examples = []
+    for i, label in enumerate(labels):
+        rows[i][i] = dice.randrange(20, 400)
+        examples.append(_case("true_positive", model, i + 1, label, label, dice))
+        for _ in range(4):
+            j = dice.randrange(size)
+            if i != j:
+                rows[i][j] += dice.randrange(1, 40)
+                for image in range(4):
+                    args = (model, 100 * i + image, label, labels[j], dice)
+                    examples.append(_case("misclassification", *args))
+        examples.append(_case("unmatched_prediction", model, 5000 + i, None, label, dice))
+        examples.append(_case("unmatched_ground_truth", model, 6000 + i, label, None, dice))
+    alone = [dice.randrange(1, 80) for _ in labels]
+    wrong = [dice.randrange(1, 90) for _ in labels]
+    table = TableResult("confusion_matrix", model, None, AT, labels, rows, alone, wrong)
+    return table, examples
+
+
+def _worst(model: str, rank: int, labels: Sequence[str], dice: random.Random) -> ExampleResult:
+    objects = []
+    fates = ("true_positive", *COSTS, "ignored")
+    for number in range(6 + rank % 5):
+        fate = fates[(number + rank) % len(fates)]
+        label = labels[dice.randrange(len(labels))]
+        x, y = dice.uniform(0, 460), dice.uniform(0, 300)
+        w, h = dice.uniform(40, 180), dice.uniform(40, 170)
+        shape = _ragged(x, y, w, h, dice) if number % 3 == 2 else _box(x, y, w, h)
+        if fate in ("missed", "true_positive", "localisation"):
+            seen = "missed" if fate == "missed" else "found"
+            objects.append(_thing("ground_truth", number, label, shape, seen))
+        if fate != "missed":
+            at = _box(x + 12, y + 6, w * 0.9, h) if number % 3 != 2 else shape
+            objects.append(_thing("prediction", 70 + number, label, at, fate))
+    picture = Picture(f"{rank:012d}.jpg", 640, 480) if rank % 8 != 7 else None
+    value = None if rank == 23 else rank * 0.012
+    at: Parameters = {"iou_threshold": 0.5, "score_threshold": 0.3}
+    return ExampleResult(
+        "image_scores", model, None, None, at, "worst_image", rank, value, picture, tuple(objects)
+    )
+
+
+def _errors(model: str, index: int, labels: Sequence[str]) -> list[MetricResult]:
+    at: dict[str, Any] = {"parameters": {"iou_threshold": 0.5, "background_iou": 0.1}}
+    rows = []
+    for kind, costs in COSTS.items():
+        cost, count = costs[min(index, 1)], int(costs[min(index, 1)] * 20_000)
+        lower: dict[str, Any] = {"direction": "lower", **at}
+        rows.append(_row("error_breakdown", model, count, output=kind, unit="count", **lower))
+        rows.append(_row("error_breakdown", model, cost, output=f"{kind}_cost", **lower))
+        for label in labels:
+            rest: dict[str, Any] = {"label": label, "n": 100, "unit": "count", **lower}
+            rows.append(_row("error_breakdown", model, count // 80, output=kind, **rest))
+    for side, cost in (("false_positive_cost", 0.14), ("false_negative_cost", 0.21)):
+        rows.append(_row("error_breakdown", model, cost, output=side, direction="lower", **at))
+    for label in labels:
+        for output in ("f1", "score_threshold", "precision", "recall"):
+            direction = None if output == "score_threshold" else "higher"
+            rest = {"output": output, "label": label, "direction": direction, "n": 100}
+            rows.append(_row("best_f1", model, 0.61, **rest))
+    return rows
+
+
+@pytest.fixture
+def found(build: Build) -> Build:
+    """`found(models, labels)`: as `build`, with tables, examples, error costs and samples."""
+
+    def made(
+        models: Sequence[str] = ("small", "large"), labels: Sequence[str] = tuple(LABELS)
+    ) -> RunResult:
+        run = build(models, labels, warnings=("3 boxes of zero area match nothing",))
+        dice = random.Random(11)
+        tables, examples, metrics, samples = [], [], list(run.metrics), []
+        for index, model in enumerate(models):
+            table, cases = _confused(model, labels, dice)
+            tables.append(table)
+            examples += cases
+            examples += [_worst(model, rank, labels, dice) for rank in range(24)]
+            metrics += _errors(model, index, labels)
+            columns: dict[str, list[float | None]] = {"f1": [0.5, None], "tp": [3, 0]}
+            reasons = (None, "no objects")
+            samples.append(SamplesResult("image_scores", model, AT, (1, 2), columns, reasons))
+        return replace(
+            run,
+            metrics=tuple(metrics),
+            tables=tuple(tables),
+            examples=tuple(examples),
+            samples=tuple(samples),
+        )
+
+    return made
 
 
 @pytest.fixture

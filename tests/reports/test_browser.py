@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.reports.conftest import HOSTILE
 from valor_cli.reports.html import to_html
 from valor_cli.results import RunResult
 
@@ -25,6 +27,13 @@ OPTIONS = (
 )
 
 DRIVER = Path(__file__).with_name("driver.html")
+ERRORS = Path(__file__).with_name("driver_errors.html")
+
+# One grey pixel: a browser goes by the content, whatever type the data: URL names.
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+)
+PICTURES = {"000000000000.jpg": base64.b64decode(PIXEL)}
 
 pytestmark = [
     pytest.mark.browser,
@@ -48,10 +57,10 @@ def _opened(page: str, profile: Path) -> str:
     return done.stdout
 
 
-def _driven(run: RunResult, folder: Path, width: int) -> dict[str, Any]:
-    (folder / "report.html").write_text(to_html(run), encoding="utf-8")
-    shutil.copy(DRIVER, folder)
-    dom = _opened(f"{(folder / 'driver.html').as_uri()}#{width}", folder / "profile")
+def _driven(run: RunResult, folder: Path, width: int, driver: Path = DRIVER) -> dict[str, Any]:
+    (folder / "report.html").write_text(to_html(run, PICTURES), encoding="utf-8")
+    shutil.copy(driver, folder)
+    dom = _opened(f"{(folder / driver.name).as_uri()}#{width}", folder / "profile")
     found = re.search(r"<pre>(.*?)</pre>", dom, re.DOTALL)
     assert found
     return dict(json.loads(unescape(found[1])))
@@ -76,6 +85,52 @@ def test_everything_that_moves(two_models: RunResult, tmp_path: Path, width: int
     assert found["themed"]
     assert found["charts"] == 6
     assert not found["wide"]
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_errors_open_and_answer_the_keyboard(
+    found: Callable[..., RunResult], tmp_path: Path, width: int
+) -> None:
+    assert _driven(found(), tmp_path, width, ERRORS) == {
+        "matrices": 1,
+        "changed": True,
+        "cards": 24,
+        "shown": 0,
+        "open": True,
+        "inside": "Close",
+        "drawn": 3,
+        "named": True,
+        "closed": 0,
+        "back": True,
+        "quiet": 0,
+        "arrow": True,
+        "around": True,
+        "views": 1,
+        "filtered": [2, "2 of 80 labels"],
+        "wide": False,
+        "pictures": 1,
+    }
+
+
+def test_hostile_findings_do_not_run(found: Callable[..., RunResult], tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(to_html(found(HOSTILE[:2], HOSTILE)), encoding="utf-8")
+    dom = _opened(page.as_uri(), tmp_path / "profile")
+    title = re.search(r"<title>(.*?)</title>", dom)
+    assert title
+    assert title[1].startswith("FAILED · ")
+    assert dom.count('class="matrix"') == 2
+
+
+def test_without_scripts_every_matrix_and_card_stands(
+    found: Callable[..., RunResult], tmp_path: Path
+) -> None:
+    text = to_html(found())
+    page = tmp_path / "report.html"
+    page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
+    dom = _opened(page.as_uri(), tmp_path / "profile")
+    assert not re.search(r'<div id="(matrices|gallery|label-views)"[^>]*class="chosen"', dom)
+    assert len(re.findall(r'<label class="pick"[^>]* hidden', dom)) == 4
 
 
 def test_a_null_score_reads_as_a_dash(build: Callable[..., RunResult], tmp_path: Path) -> None:

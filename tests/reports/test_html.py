@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -12,9 +13,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
+from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.curves import LIMIT, curves, path
-from valor_cli.reports.html import CELLS, to_html
-from valor_cli.results import RunResult
+from valor_cli.reports.digest import Measure
+from valor_cli.reports.html import CELLS, to_html, views
+from valor_cli.reports.illustrated import CASES, IMAGES
+from valor_cli.results import Picture, RunResult
 
 Build = Callable[..., RunResult]
 
@@ -22,7 +26,7 @@ Build = Callable[..., RunResult]
 class _Page(HTMLParser):
     """Tags, their attributes, and whether every tag that opens also closes."""
 
-    VOID = frozenset({"meta", "input", "path", "rect", "wbr", "link", "br", "img"})
+    VOID = frozenset({"meta", "input", "path", "rect", "wbr", "link", "br", "img", "use", "image"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -57,9 +61,13 @@ def test_structure(two_models: RunResult) -> None:
     assert sum(attrs.get("role") == "img" for tag, attrs in page.tags if tag == "svg") == 6
 
 
-def test_nothing_is_fetched(two_models: RunResult, hostile: RunResult) -> None:
-    for run in (two_models, hostile):
-        text = to_html(run)
+def test_nothing_is_fetched(two_models: RunResult, hostile: RunResult, found: Build) -> None:
+    pictures = {"000000000000.jpg": b"\xff\xd8picture"}
+    for run in (two_models, hostile, found()):
+        text = to_html(run, pictures)
+        assert {text.partition(":")[0] for text in re.findall(r'href="([^#].*?)"', text)} <= {
+            "data"
+        }
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
         assert not re.search(r"url\(|@import|<link|<img|<iframe| src=", text)
 
@@ -188,6 +196,113 @@ def test_a_run_without_anything(two_models: RunResult) -> None:
     text = to_html(replace(two_models, metrics=(), curves=(), gates=(), models=("m",), data={}))
     assert not _Page(text).open
     assert "No overall values" in text
+
+
+def test_errors_confusion_and_worst_images(found: Build) -> None:
+    run = found()
+    text = to_html(run, {"000000000000.jpg": b"\xff\xd8picture"})
+    page = _Page(text)
+    assert not page.open
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = {attrs["popovertarget"] for _, attrs in page.tags if "popovertarget" in attrs}
+    assert targets == {name for name in ids if name and re.fullmatch(r"c\d+-\d+", name)}
+    assert {f'<h2 id="{name}">' in text for name in ("errors", "confusion", "worst")} == {True}
+    assert text.count("data:image/jpeg;base64,") == 1
+    # the same image is among the worst of both models
+    assert text.count('<use href="#p0"/>') >= 2
+    assert "−0.121" in text
+    shown = text.count('<figure class="card">')
+    assert shown == 2 * IMAGES + 2 * CASES
+    assert "40 more labels, confused less, stand together" in text
+
+
+def test_a_table_s_counts_stand_in_its_cells(found: Build) -> None:
+    run = found(("m",), LABELS[:6])
+    text = to_html(run)
+    start = text.index('class="matrix"')
+    body = re.findall(r"<tr.*?</tr>", text[start : text.index("</table>", start)], re.DOTALL)
+    cells = [[re.sub("<.*?>", "", one) for one in re.findall("<td.*?</td>", row)] for row in body]
+    table = run.tables[0]
+    rows = zip(table.matrix, table.unmatched_ground_truths, strict=True)
+    lines = [[*row, alone] for row, alone in rows] + [[*table.unmatched_predictions, 0]]
+    assert cells[1:] == [[f"{n:,}" if n else "" for n in line] for line in lines]
+
+
+def test_hostile_findings_stay_words(found: Build) -> None:
+    run = found(HOSTILE[:2], HOSTILE)
+    bad = HOSTILE[8]
+    examples = [
+        replace(
+            one,
+            sample_id=HOSTILE[0] + str(index),
+            picture=Picture(HOSTILE[0], 640, 480),
+            objects=[replace(thing, id=bad, label=HOSTILE[index % 12]) for thing in one.objects],
+        )
+        for index, one in enumerate(run.examples)
+    ]
+    at = {"iou_threshold": bad, bad: HOSTILE[0]}
+    tables = [replace(table, parameters=at) for table in run.tables]
+    run = replace(run, examples=examples, tables=tables, settings={bad: HOSTILE[0]})
+    text = to_html(run, {HOSTILE[0]: b"</svg><script>"})
+    page = _Page(text)
+    assert not page.open
+    assert page.count("script") == 2
+    assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_labels_with_many_measures_are_shown_in_parts(found: Build) -> None:
+    text = to_html(found(("m",)))
+    titles = re.findall(r"<option>(.*?)</option>", text[text.index('data-panels="label-views"') :])
+    assert titles[:2] == [
+        "average precision, precision, recall, best f1",
+        "counts, error breakdown",
+    ]
+    assert text.count('class="sortable"') == 3  # and the slices
+    assert '<tr><th scope="row" class="name"><bdi>toaster</bdi>' in text
+
+
+def test_views_keep_a_metric_together_and_counts_apart() -> None:
+    def measures(*metrics: tuple[str, int, str]) -> list[Measure]:
+        made = []
+        for metric, count, unit in metrics:
+            made += [Measure(f"{metric} {i}", "", unit, None, metric) for i in range(count)]
+        return made
+
+    few = measures(("a", 4, "fraction"), ("b", 5, "count"))
+    assert views(few) == [list(range(9))]
+    parts = (("a", 2, "fraction"), ("n", 3, "count"), ("b", 12, "fraction"), ("c", 1, "fraction"))
+    many = measures(*parts)
+    assert views(many) == [[0, 1], list(range(5, 17)), [17], [2, 3, 4]]
+
+
+def test_settings_are_told_where_they_are_unusual(found: Build) -> None:
+    run = found(("m",))
+    assert "<span>matching" not in to_html(run)
+    text = to_html(replace(run, settings={"matching": "valor", "geometry": "rotated_box"}))
+    assert "<span>matching: valor</span><span>rotated boxes</span>" in text
+    assert "<dt>Matching</dt><dd><bdi>valor</bdi></dd>" in text
+
+
+def test_findings_are_bounded(found: Build) -> None:
+    names = [f"label {i}" for i in range(300)]
+    pictures = {f"{i:012d}.jpg": b"x" * 15_000 for i in range(7000)}
+    run = found(tuple("abcd"), names)
+    ring = [[300 + 200 * math.cos(i / 160), 240 + 200 * math.sin(i / 160)] for i in range(1000)]
+    mask = {"type": "Polygon", "coordinates": [ring]}
+    examples = [
+        replace(one, objects=[replace(thing, geometry=mask) for thing in one.objects] * 5)
+        for one in run.examples
+    ]
+    text = to_html(replace(run, examples=examples, metrics=(), curves=()), pictures)
+    assert len(text) < 3_000_000
+    assert not _Page(text).open
+    again = replace(run.tables[0], parameters={"iou_threshold": 0.9, "score_threshold": 0.9})
+    assert "The first 6 of 24 matrices" in to_html(
+        replace(run, tables=[*run.tables, *[again] * 20], examples=(), metrics=(), curves=())
+    )
 
 
 def test_importing_the_room_imports_no_format() -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from tests.reports.conftest import HOSTILE
 from valor_cli.reports.markdown import escaped, to_markdown
-from valor_cli.results import RunResult
+from valor_cli.results import Picture, RunResult
 
 Build = Callable[..., RunResult]
 
@@ -59,3 +60,47 @@ def test_hostile_words_make_no_markup_and_break_no_table(hostile: RunResult) -> 
     for table in text.split("\n\n"):
         rows = [line for line in table.split("\n") if line.startswith("|")]
         assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+
+
+def test_errors_confusions_and_worst_images(found: Build) -> None:
+    run = found(("small", "large"), ("cat", "dog"))
+    table = replace(run.tables[0], matrix=[[6, 3], [0, 5]], unmatched_ground_truths=[1, 0])
+    text = to_markdown(replace(run, tables=(table,)))
+    assert "### Average precision lost\n" in text
+    assert "| localisation | 0.121 | 2,420 | 0.064 | 1,280 |" in text
+    assert "| all false positives | 0.140 |  | 0.140 |  |" in text
+    assert "**small** at iou_threshold=0.5, score_threshold=0.3:" in text
+    pair = next(line for line in text.split("\n") if line.startswith("| cat | dog |"))
+    assert pair.split(" | ")[2:4] == ["3", "30.0%"]
+    worst = text[text.index("### Worst images") :].split("\n")
+    assert sum(line.startswith("- ") for line in worst[: worst.index("**large**")]) == 5
+    assert "- 1 (000000000001.jpg) · F1 0.012 · 1 missed, " in text
+
+
+def test_hostile_findings_make_no_markup(found: Build) -> None:
+    run = found(HOSTILE[:2], HOSTILE)
+    examples = [
+        replace(one, sample_id=HOSTILE[index % 12], picture=Picture(HOSTILE[2], 4, 3))
+        for index, one in enumerate(run.examples)
+    ]
+    text = to_markdown(replace(run, examples=examples, settings={HOSTILE[2]: HOSTILE[0]}))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    assert "<script" not in html
+    assert "<code>" not in html
+    assert "<a " not in html
+    for table in text.split("\n\n"):
+        rows = [line for line in table.split("\n") if line.startswith("|")]
+        assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+
+
+def test_wide_label_tables_are_cut(found: Build) -> None:
+    text = to_markdown(found(("m",)))
+    # 17 measures: average_precision at 2, counts 3, precision, recall, 6 kinds, best_f1 4
+    assert "… and 8 more columns in results.json." in text
+
+
+def test_a_pull_request_holds_it(found: Build) -> None:
+    # GitHub cuts a comment at 65,536 characters.
+    text = to_markdown(found(("small", "large"), [f"label {i}" for i in range(1200)]))
+    assert len(text) < 65_536
+    assert "… and 950 more.\n" in text  # 4,500 cells of 9 measures and 2 models

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from valor_cli.errors import DataError
 from valor_cli.reports.results_json import from_json, to_json
 from valor_cli.reports.schema import ORDER, misfits, results_schema
 from valor_cli.results import RunResult
+
+Build = Callable[..., RunResult]
 
 DOCS = Path(__file__).parents[2] / "docs" / "results.schema.json"
 
@@ -30,6 +33,20 @@ def test_what_is_written_reads_back_the_same(name: str, request: pytest.FixtureR
     read = from_json(content, "results.json")
     assert to_json(read) == content
     assert from_json(to_json(read), "results.json") == read
+
+
+def test_findings_read_back_the_same(found: Build) -> None:
+    run = found(labels=("cat", "dog", "bear"))
+    content = to_json(run)
+    read = from_json(content, "results.json")
+    assert to_json(read) == content
+    assert read.samples == ()  # they stand in samples.jsonl
+    assert [row.matrix for row in read.tables] == [
+        tuple(map(tuple, row.matrix)) for row in run.tables
+    ]
+    pairs = list(zip(read.examples, run.examples, strict=True))
+    assert all(a.picture == b.picture and a.objects == b.objects for a, b in pairs)
+    assert dict(read.settings) == {"matching": "coco", "geometry": "box"}
 
 
 def test_sequences_come_back_as_tuples(two_models: RunResult) -> None:
@@ -49,6 +66,7 @@ def test_the_file_has_the_contract_s_keys_and_a_row_a_line(two_models: RunResult
     assert document["run"]["cost_usd"] is None
     rows = [line for line in content.splitlines() if line.startswith(b'    {"metric":')]
     kinds = (two_models.metrics, two_models.curves, two_models.gates)
+    assert document["tables"] == document["examples"] == []
     assert len(rows) == sum(map(len, kinds))
 
 
@@ -75,6 +93,62 @@ def test_nan_stops_the_run(two_models: RunResult, bad: float) -> None:
     for run in spoiled:
         with pytest.raises(ValueError, match="NaN or infinity"):
             to_json(run)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nan_in_findings_stops_the_run(found: Build, bad: float) -> None:
+    run = found(("m",), ("cat", "dog"))
+    table, example = run.tables[0], run.examples[0]
+    thing = example.objects[0]
+    ring = {"type": "Polygon", "coordinates": [[[0, 0], [1, bad], [1, 1]]]}
+    spoiled = (
+        replace(run, tables=[replace(table, parameters={"iou_threshold": bad})]),
+        replace(run, examples=[replace(example, value=bad)]),
+        replace(run, examples=[replace(example, parameters={"thresholds": (0.5, bad)})]),
+        replace(run, examples=[replace(example, objects=[replace(thing, score=bad)])]),
+        replace(run, examples=[replace(example, objects=[replace(thing, geometry=ring)])]),
+        replace(run, settings={"overlap": bad}),
+    )
+    for one in spoiled:
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            to_json(one)
+
+
+def _geometry(document: Any, value: Any) -> None:
+    document["examples"][1]["objects"][0]["geometry"] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: d["tables"][0].update(model="other"), "tables.0.model"),
+        (lambda d: d["tables"][0]["matrix"].pop(), "tables.0"),
+        (lambda d: d["tables"][0]["matrix"][1].append(3), "tables.0"),
+        (lambda d: d["tables"][0]["unmatched_predictions"].pop(), "tables.0"),
+        (lambda d: d["tables"][0]["matrix"][1].insert(0, 0.5), "tables.0.matrix.1.0"),
+        (lambda d: d["tables"][0]["matrix"][1].insert(0, True), "tables.0.matrix.1.0"),
+        (lambda d: d["examples"][2].update(model="other"), "examples.2.model"),
+        (lambda d: d["examples"][2].update(picture={}), "examples.2.picture.file"),
+        (
+            lambda d: d["examples"][2]["objects"][0].update(role="both"),
+            "examples.2.objects.0.role",
+        ),
+        (lambda d: _geometry(d, {"type": "Box"}), "examples.1.objects.0.geometry"),
+        (
+            lambda d: _geometry(d, {"type": "Polygon", "coordinates": [[["0", 1]]]}),
+            "examples.1.objects.0.geometry",
+        ),
+        (
+            lambda d: _geometry(d, {"type": "MultiPolygon", "coordinates": [[[0, 1]]]}),
+            "examples.1.objects.0.geometry",
+        ),
+        (lambda d: d.pop("settings"), "settings"),
+    ],
+)
+def test_a_misfit_in_findings_is_named_by_its_place(found: Build, change: Any, place: str) -> None:
+    with pytest.raises(DataError) as refused:
+        from_json(_changed(found(labels=("cat", "dog")), change), "r.json")
+    assert refused.value.problems[0].place == f"r.json: {place}"
 
 
 def test_a_file_name_that_is_no_utf8_is_kept_readable(two_models: RunResult) -> None:
@@ -128,10 +202,13 @@ def test_a_misfit_is_named_by_its_place(two_models: RunResult, change: Any, plac
     assert refused.value.problems[0].place == f"r.json: {place}"
 
 
-def test_schema_and_published_page_and_output_agree(two_models: RunResult) -> None:
+def test_schema_and_published_page_agree() -> None:
+    assert json.loads(DOCS.read_text()) == results_schema()
+
+
+def test_schema_and_output_agree(found: Build) -> None:
     schema = results_schema()
-    assert json.loads(DOCS.read_text()) == schema
-    document = json.loads(to_json(two_models))
+    document = json.loads(to_json(found()))
     assert not list(misfits(document, schema))
     assert _keys(document, schema) == _schema_keys(schema)
 
@@ -141,7 +218,7 @@ def _keys(value: Any, schema: dict[str, Any]) -> set[str]:
     if isinstance(value, list):
         return {key for item in value for key in _keys(item, schema.get("items", {}))}
     found = set()
-    for name, part in schema.get("properties", {}).items():
+    for name, part in schema.get("properties", {}).items() if value is not None else ():
         if name in value:
             found |= {name} | {f"{name}.{key}" for key in _keys(value[name], part)}
     return found

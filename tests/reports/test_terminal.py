@@ -78,6 +78,41 @@ def test_warnings_are_counted_after_five(two_models: RunResult) -> None:
     assert "… 35 more" in text or "… 36 more" in text
 
 
+def test_what_costs_most_and_what_is_confused_most(found: Build) -> None:
+    run = found()
+    lines = _shown(run).rstrip("\n").split("\n")
+    assert len(lines) <= 32
+    assert max(map(len, lines)) <= 80
+    assert "Most AP is lost to  localisation −0.121, small · background −0.071, large" in lines
+    table = run.tables[0]
+    counts = {
+        (count, row, column)
+        for row, line in enumerate(table.matrix)
+        for column, count in enumerate(line)
+        if row != column
+    }
+    most, row, column = max(counts, key=lambda cell: (cell[0], -cell[1], -cell[2]))
+    pair = f"{table.labels[row]} → {table.labels[column]} {most}×, small"
+    assert any(line.startswith(f"Confused most       {pair}") for line in lines)
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_findings_of_any_number_of_models_fit(found: Build, count: int) -> None:
+    names = [f"model-{i}" for i in range(count)]
+    lines = _shown(found(names)).rstrip("\n").split("\n")
+    assert len(lines) <= 36
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith(("Most AP", "Confused most")) for line in lines) == 2
+
+
+def test_unusual_settings_stand_in_the_scope(two_models: RunResult) -> None:
+    run = replace(two_models, settings={"matching": "valor", "geometry": "mask"})
+    scope = " ".join(" ".join(_shown(run).split("\n")[1:3]).split())
+    assert scope.startswith("object detection · 5,000 images")
+    assert "matching: valor · masks" in scope
+    assert "matching" not in _shown(two_models)
+
+
 def test_coco_table_is_pycocotools_own(two_models: RunResult) -> None:
     np = pytest.importorskip("numpy")
     coco = pytest.importorskip("pycocotools.cocoeval")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.results_json import to_json
+from valor_cli.reports.samples_jsonl import to_jsonl
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import RunResult
 
@@ -101,3 +103,13 @@ def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path)
     with pytest.raises(UnknownNameError, match="did you mean 'html'"):
         write_reports(two_models, tmp_path / "out", ["json", "htm"])
     assert not (tmp_path / "out").exists()
+
+
+def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path) -> None:
+    run = found(("m",), ("cat", "dog"))
+    paths = write_reports(run, tmp_path, ALL, pictures={"000000000000.jpg": b"\xff\xd8picture"})
+    names = ["results.json", "report.md", "report.html", "samples.jsonl"]
+    assert [path.name for path in paths] == names
+    assert paths[3].read_bytes() == to_jsonl(run)
+    assert "data:image/jpeg;base64,/9hwaWN0dXJl" in paths[2].read_text()
+    assert [path.name for path in write_reports(run, tmp_path / "b", ["html"])] == ["report.html"]

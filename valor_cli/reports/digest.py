@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from valor_cli.reports.formatting import against, number, plain, words
+from valor_cli.reports.formatting import against, number, parameter, plain, words
 from valor_cli.reports.naming import Names, frozen
-from valor_cli.results import Direction, GateResult, MetricResult, RunResult
+from valor_cli.results import Direction, GateResult, MetricResult, RunResult, Scalar
 
 HEADLINES = 16
 """Headline measures shown when the task's primary ones were not computed."""
@@ -18,6 +18,13 @@ SIDE_BY_SIDE = 4
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
 
 _GATE_ORDER = {"failed": 0, "not checked": 1, "passed": 2}
+_USUAL = {"matching": "coco", "geometry": "box"}
+_SHAPES = {
+    "box": "boxes",
+    "rotated box": "rotated boxes",
+    "polygon": "polygons",
+    "mask": "masks",
+}
 _RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤"}
 
 
@@ -41,6 +48,7 @@ class Measure:
     detail: str
     unit: str
     direction: Direction
+    metric: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.detail})" if self.detail else self.name
@@ -96,6 +104,7 @@ class Digest:
     verdict: Verdict
     task: str
     scope: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]
     models: tuple[str, ...]
     headline: Grid
     labels: Grid
@@ -120,7 +129,11 @@ def digest(result: RunResult) -> Digest:
     return Digest(
         verdict=_verdict(result.gates),
         task=words(result.task),
-        scope=tuple(_counted(count, words(name)) for name, count in result.data.items()),
+        scope=(
+            *(_counted(count, words(name)) for name, count in result.data.items()),
+            *_unusual(result.settings),
+        ),
+        settings=tuple((words(name), parameter(value)) for name, value in result.settings.items()),
         models=tuple(plain(model, 60) for model in result.models),
         headline=rows.grid(headline, [(None, None)]),
         labels=rows.grid(rows.measures, [(label, None) for label in labels]),
@@ -144,7 +157,7 @@ class RowIndex:
             if key not in self.measures:
                 name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
                 detail = names.detail(row.metric, row.parameters)
-                self.measures[key] = Measure(name, detail, row.unit, row.direction)
+                self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric)
             if row.model in self.models:
                 place = (row.label, row.slice, key)
                 self.found.setdefault(place, {})[self.models[row.model]] = row
@@ -177,6 +190,14 @@ class RowIndex:
 def _counted(count: int, things: str) -> str:
     """1 image, 2 images: the names in `RunResult.data` are plurals."""
     return f"{count:,} {things.removesuffix('s') if count == 1 else things}"
+
+
+def _unusual(settings: Mapping[str, Scalar]) -> Iterator[str]:
+    """The settings that change every number, where they are not the usual ones."""
+    for name, value in settings.items():
+        if value is not None and value != _USUAL.get(name):
+            shown = words(parameter(value))
+            yield _SHAPES.get(shown, shown) if name == "geometry" else f"{words(name)}: {shown}"
 
 
 def _first_filled(rows: RowIndex, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from valor_cli.reports.curves import PLOT, curves
 from valor_cli.reports.digest import Cell, Digest, Grid, Line, Measure, digest
 from valor_cli.reports.digest import worst_first as by_worst
-from valor_cli.reports.formatting import number, plain, span
+from valor_cli.reports.formatting import number, plain, span, words
+from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
 from valor_cli.results import RunInfo, RunResult
 
 SLICE_MEASURES = 4
 """Headline measures shown for each slice."""
+
+VIEW = 9
+"""Columns of each label table at most, except that a metric's own stay together."""
 
 CELLS = 25_000
 """Cells of the label table at most, about 1.5 MB; the page says how many labels it left out."""
@@ -28,35 +33,46 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
 
-def to_html(result: RunResult) -> str:
-    """The page: nothing in it is fetched, and every word from the data is escaped."""
-    script = _file("report.js")
+_NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
+
+
+def to_html(result: RunResult, pictures: Mapping[str, bytes] = _NO_PICTURES) -> str:
+    """The page: nothing in it is fetched, and every word from the data is escaped.
+
+    Args:
+        result: The run.
+        pictures: JPEG bytes of images by `Picture.file`; the drawings of the others stand on a
+            plain ground.
+    """
+    script = _file("report.js") + _file("errors.js")
     told = digest(result)
     drawn = curves(result)
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return page.from_string(_file("report.html.j2")).render(
+    folder = FileSystemLoader(_TEMPLATES)
+    page = Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return page.get_template("report.html.j2").render(
         told=told,
         verdict=told.verdict,
         marks=_MARKS,
-        css=Markup(_file("report.css")),  # noqa: S704 - a file of this package
+        css=Markup(_file("report.css") + _file("errors.css")),  # noqa: S704 - a file of this package
         script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told),
         ranked=ranked(told),
         bars=any(cell.interval for cell in _cells(told.headline)),
-        labels=_table(told.labels, _bounded(told), told),
+        labels=_label_views(told),
         slices=_slices(told),
         curves=drawn,
         curve_data=Markup(drawn.data),  # noqa: S704 - numbers alone, see Curves.data
         plot=PLOT,
         ticks=_ticks(),
         warnings=[plain(warning, 600) for warning in result.warnings],
-        run=_run(result.run),
+        run=_run(result.run, told),
         packages=[(plain(k), plain(v)) for k, v in result.run.packages.items()],
         inputs=[
             (plain(file.path, 200), f"{file.rows:,}", f"{file.skipped:,}", plain(file.sha256))
             for file in result.run.inputs
         ],
+        **illustrated(result, pictures),
     )
 
 
@@ -71,6 +87,37 @@ def _cells(grid: Grid) -> Iterable[Cell]:
 def _bounded(told: Digest) -> Sequence[Line]:
     width = len(told.labels.measures) * len(told.models)
     return told.labels.lines[: CELLS // max(width, 1)]
+
+
+def _label_views(told: Digest) -> list[dict[str, Any]]:
+    """The label table, in parts that are narrow enough to read."""
+    lines = _bounded(told)
+    parts = []
+    for view in views(told.labels.measures):
+        measures = tuple(told.labels.measures[index] for index in view)
+        part = [Line(one.name, one.n, tuple(one.cells[i] for i in view)) for one in lines]
+        metrics = dict.fromkeys(words(measure.metric or measure.name) for measure in measures)
+        title = ", ".join(metrics)
+        parts.append(_table(Grid(measures, tuple(part)), part, told) | {"title": title})
+    return parts
+
+
+def views(measures: Sequence[Measure]) -> list[list[int]]:
+    """Positions of the measures by table: a metric's together, counts apart, about `VIEW` each."""
+    if len(measures) <= VIEW:
+        return [list(range(len(measures)))]
+    metrics: dict[tuple[bool, str], list[int]] = {}
+    for index, measure in enumerate(measures):
+        metrics.setdefault((measure.unit == "count", measure.metric), []).append(index)
+    found: list[list[int]] = []
+    last = None
+    for (counts, _), indexes in sorted(metrics.items(), key=lambda item: item[0][0]):
+        if counts == last and len(found[-1]) + len(indexes) <= VIEW:
+            found[-1] += indexes
+        else:
+            found.append(indexes)
+        last = counts
+    return found
 
 
 def _slices(told: Digest) -> dict[str, Any]:
@@ -113,7 +160,7 @@ def _ticks() -> list[tuple[str, float, float]]:
     return [(f"{i / 5:.1f}", left + w * i / 5, top + h * (1 - i / 5)) for i in range(6)]
 
 
-def _run(run: RunInfo) -> list[tuple[str, str]]:
+def _run(run: RunInfo, told: Digest) -> list[tuple[str, str]]:
     facts = [
         ("valor", run.valor_version),
         ("Started", run.started_at),
@@ -121,5 +168,6 @@ def _run(run: RunInfo) -> list[tuple[str, str]]:
         ("Command", run.command),
         ("Config", run.config),
         ("Config sha256", run.config_sha256),
+        *((name.capitalize(), text) for name, text in told.settings),
     ]
     return [(name, plain(text, 600)) for name, text in facts]

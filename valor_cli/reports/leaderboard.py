@@ -45,7 +45,7 @@ def leaderboard(told: Digest) -> list[dict[str, Any]]:
                 "cells": [_shown(cell, measure) for cell in cells],
                 "change": signed(change, measure.unit),
                 "trend": {True: "up", False: "down", None: ""}[better],
-                "strip": _strip(cells, _ends(cells, measure)),
+                "strip": strip(cells, _ends(cells, measure)),
             }
         )
     return rows
@@ -60,7 +60,7 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
     rows = []
     for model in ranking(told.headline, len(told.models)):
         cells = [
-            (*_shown(cells[model], measure), _strip([cells[model]], end, model))
+            (*_shown(cells[model], measure), strip([cells[model]], end, model))
             for (measure, cells), end in zip(pairs, ends, strict=True)
         ]
         rows.append({"model": told.models[model], "index": model, "cells": cells})
@@ -79,7 +79,7 @@ def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:
     return min([0.0, *points]), max([1.0 if measure.unit == "fraction" else 0.0, *points])
 
 
-def _strip(cells: Sequence[Cell], ends: tuple[float, float], first: int = 0) -> dict[str, Any]:
+def strip(cells: Sequence[Cell], ends: tuple[float, float], first: int = 0) -> dict[str, Any]:
     """Bars from zero with whiskers, one below the other, coloured from model `first` on."""
     low, high = ends
     scale = STRIP / (high - low or 1.0)

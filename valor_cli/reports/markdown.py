@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
+from valor_cli.reports.breakdown import Breakdown, Share, breakdowns
+from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
 from valor_cli.reports.digest import Cell, Digest, Grid, Measure, difference, digest, worst_first
 from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.worst import worst_images
 from valor_cli.results import RunInfo, RunResult
 
 LABELS = 500
 SLICES = 50
 """Lines shown in full: GitHub cuts a comment at 65,536 characters."""
+
+MEASURES = 9
+CELLS = 4_500
+"""Measures shown of each label, and of all labels and models together."""
+
+PAIRS = 10
+WORST = 5
+"""Confusions and images shown of each model."""
 
 _MARKS = {"passed": "✓ passed", "failed": "✗ **failed**", "not checked": "? not checked"}
 _MENTION = re.compile(r"(?<!\w)@")
@@ -26,9 +38,12 @@ def to_markdown(result: RunResult) -> str:
         _headline(told),
         _gates(told),
         _slices(told),
+        *map(_breakdown, breakdowns(result), repeat(told)),
+        _confusions(result, told),
+        _worst(result, told),
         _warnings(result.warnings, told),
         _labels(told),
-        _run(result.run),
+        _run(result.run, told),
     ]
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines) + "\n"
 
@@ -121,13 +136,83 @@ def _slices(told: Digest) -> Iterator[str]:
     yield from _lines(Grid(told.slices.measures[few], lines), told, "slice", SLICES, intervals=True)
 
 
+def _breakdown(found: Breakdown, told: Digest) -> Iterator[str]:
+    yield f"### Average precision lost{f' ({escaped(found.detail)})' if found.detail else ''}"
+    yield ""
+    many = len(told.models) > 1
+    names = [f"{escaped(model)}<br>" if many else "" for model in told.models]
+    headings = ["error", *(f"{name}{what}" for name in names for what in ("AP lost", "errors"))]
+    rows = [
+        [kind.name, *(cell for share in kind.shares for cell in _share(share))]
+        for kind in (*found.kinds, *found.sides)
+    ]
+    yield from _table(headings, rows)
+
+
+def _share(share: Share) -> tuple[str, str]:
+    count = "" if share.count is None else number(share.count, "count")
+    return number(share.cost), count
+
+
+def _confusions(result: RunResult, told: Digest) -> Iterator[str]:
+    found = first_of_each_model(confusions(result))
+    tops = [(one, top_pairs(one, PAIRS)) for one in found]
+    if not any(pairs for _, pairs in tops):
+        return
+    yield "### Top confusions"
+    for one, pairs in tops:
+        if not pairs:
+            continue
+        where = f"**{escaped(told.models[one.model])}** at " if len(told.models) > 1 else "At "
+        yield ""
+        yield f"{where}{escaped(one.settings)}:"
+        yield ""
+        rows = [
+            [
+                escaped(pair.ground_truth),
+                escaped(pair.prediction),
+                number(pair.count, "count"),
+                f"{pair.share:.1%}",
+                escaped(pair.sample_id or ""),
+            ]
+            for pair in pairs
+        ]
+        headings = ["ground truth", "taken for", "count", "of its ground truths", "example image"]
+        yield from _table(headings, rows, left=2)
+
+
+def _worst(result: RunResult, told: Digest) -> Iterator[str]:
+    found = worst_images(result, WORST)
+    if not any(found):
+        return
+    yield "### Worst images"
+    for model, images in zip(told.models, found, strict=True):
+        if not images:
+            continue
+        yield ""
+        if len(told.models) > 1:
+            yield f"**{escaped(model)}**"
+            yield ""
+        for image in images:
+            file = f" ({escaped(image.file)})" if image.file not in ("", image.name) else ""
+            errors = f" · {image.errors}" if image.errors else ""
+            yield f"- {escaped(image.name)}{file} · F1 {image.f1}{errors}"
+
+
 def _labels(told: Digest) -> Iterator[str]:
     if not told.labels.lines:
         return
     yield f"<details><summary>Labels ({len(told.labels.lines):,})</summary>"
     yield ""
     # Intervals would double the width of a table that is wide already; results.json has them.
-    yield from _lines(told.labels, told, "label", LABELS, intervals=False)
+    few = slice(MEASURES)
+    lines = tuple(type(line)(line.name, line.n, line.cells[few]) for line in told.labels.lines)
+    grid = Grid(told.labels.measures[few], lines)
+    most = min(LABELS, CELLS // max(len(grid.measures) * len(told.models), 1))
+    yield from _lines(grid, told, "label", most, intervals=False)
+    if len(told.labels.measures) > MEASURES:
+        yield ""
+        yield f"… and {len(told.labels.measures) - MEASURES} more columns in results.json."
     yield ""
     yield "</details>"
 
@@ -142,7 +227,7 @@ def _warnings(warnings: Sequence[str], told: Digest) -> Iterator[str]:
         yield from notes
 
 
-def _run(run: RunInfo) -> Iterator[str]:
+def _run(run: RunInfo, told: Digest) -> Iterator[str]:
     yield "<details><summary>Run</summary>"
     yield ""
     facts = {
@@ -152,6 +237,7 @@ def _run(run: RunInfo) -> Iterator[str]:
         "command": run.command,
         "config": run.config,
         "config sha256": run.config_sha256,
+        **dict(told.settings),
         **run.packages,
     }
     named = [[escaped(plain(k)), escaped(plain(v, 400))] for k, v in facts.items()]

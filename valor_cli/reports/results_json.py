@@ -15,16 +15,20 @@ from valor_cli.reports.schema import ORDER, misfits, results_schema
 from valor_cli.results import (
     SCHEMA_VERSION,
     CurveResult,
+    ExampleObject,
+    ExampleResult,
     GateResult,
     InputFile,
     MetricResult,
+    Picture,
     RunInfo,
     RunResult,
+    TableResult,
 )
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
 _NEXT = "evaluate again, or read it with the valor that wrote it"
-_RECORDS = ("metrics", "curves", "gates", "warnings", "primary")
+_RECORDS = ("metrics", "curves", "tables", "examples", "gates", "warnings", "primary")
 
 
 def to_json(result: RunResult) -> bytes:
@@ -36,7 +40,7 @@ def to_json(result: RunResult) -> bytes:
     _refuse_nan(result)
     document = {name: getattr(result, name, []) for name in ORDER}
     document |= {"schema_version": SCHEMA_VERSION, "run": _run(result.run)}
-    lines = [_dumps(name) + b": " + _value(name, value) for name, value in document.items()]
+    lines = [dumps(name) + b": " + _value(name, value) for name, value in document.items()]
     return b"{\n  " + b",\n  ".join(lines) + b"\n}\n"
 
 
@@ -76,14 +80,15 @@ def _run(run: RunInfo) -> dict[str, Any]:
 
 def _value(name: str, value: Any) -> bytes:
     if name == "run":
-        parts = [_dumps(key) + b": " + _value(key, part) for key, part in value.items()]
+        parts = [dumps(key) + b": " + _value(key, part) for key, part in value.items()]
         return b"{\n    " + b",\n    ".join(parts) + b"\n  }"
     if name in _RECORDS and value:
-        return b"[\n    " + b",\n    ".join(map(_dumps, value)) + b"\n  ]"
-    return _dumps(value)
+        return b"[\n    " + b",\n    ".join(map(dumps, value)) + b"\n  ]"
+    return dumps(value)
 
 
-def _dumps(value: Any) -> bytes:
+def dumps(value: Any) -> bytes:
+    """A value as JSON, records and numpy arrays included."""
     try:
         return orjson.dumps(value, default=_default, option=_OPTIONS)
     except TypeError as error:
@@ -118,11 +123,24 @@ def _refuse_nan(result: RunResult) -> None:
                 raise ValueError(f"curves.{index}.points.{name} ({curve.metric}): NaN or infinity")
         if not _finite(curve.parameters.values()):
             raise ValueError(f"curves.{index}.parameters ({curve.metric}): NaN or infinity")
+    for index, table in enumerate(result.tables):
+        if not _finite(table.parameters.values()):
+            raise ValueError(f"tables.{index}.parameters ({table.metric}): NaN or infinity")
+    for index, example in enumerate(result.examples):
+        objects = [(thing.score, *_coordinates(thing.geometry)) for thing in example.objects]
+        if not _finite((example.value, *example.parameters.values(), objects)):
+            raise ValueError(f"examples.{index} ({example.metric}): NaN or infinity")
+    if not _finite(result.settings.values()):
+        raise ValueError("settings: NaN or infinity")
     for index, gate in enumerate(result.gates):
         if not _finite((gate.value, gate.limit, *gate.parameters.values())):
             raise ValueError(f"gates.{index} ({gate.metric}): NaN or infinity")
     if not isfinite(result.run.duration_s):
         raise ValueError("run.duration_s: NaN or infinity")
+
+
+def _coordinates(geometry: Mapping[str, Any] | None) -> Iterable[object]:
+    return () if geometry is None else geometry.values()
 
 
 def _finite(values: Iterable[object]) -> bool:
@@ -156,14 +174,41 @@ def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     models = set(document["models"])
     found = [
         (f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models")
-        for kind in ("metrics", "curves")
+        for kind in ("metrics", "curves", "tables", "examples")
         for index, row in enumerate(document[kind])
         if row["model"] not in models
     ]
     for index, curve in enumerate(document["curves"]):
         if len({len(column) for column in curve["points"].values()}) > 1:
             found.append((f"curves.{index}.points", "columns of different lengths"))
+    for index, table in enumerate(document["tables"]):
+        size = len(table["labels"])
+        columns = (table["matrix"], table["unmatched_ground_truths"])
+        columns += (table["unmatched_predictions"], *table["matrix"])
+        if any(len(column) != size for column in columns):
+            found.append((f"tables.{index}", "rows or columns that are not one for each label"))
+    for index, example in enumerate(document["examples"]):
+        for number, thing in enumerate(example["objects"]):
+            if not _drawable(thing["geometry"]):
+                place = f"examples.{index}.objects.{number}.geometry"
+                found.append((place, "expected a Polygon or MultiPolygon of [x, y] points"))
     return found
+
+
+def _drawable(geometry: Mapping[str, Any] | None) -> bool:
+    if geometry is None:
+        return True
+    depth = {"Polygon": 2, "MultiPolygon": 3}.get(str(geometry.get("type")), 0)
+    return depth > 0 and _points(geometry.get("coordinates"), depth)
+
+
+def _points(value: object, depth: int) -> bool:
+    """Whether these are lists of lists, `depth` deep, of two numbers each."""
+    if not isinstance(value, list):
+        return False
+    if depth:
+        return all(_points(item, depth - 1) for item in value)
+    return len(value) == 2 and all(type(item) in (int, float) for item in value)
 
 
 def _result(document: Mapping[str, Any]) -> RunResult:
@@ -173,6 +218,7 @@ def _result(document: Mapping[str, Any]) -> RunResult:
         models=tuple(document["models"]),
         primary=_frozen(document["primary"]),
         data=document["data"],
+        settings=document["settings"],
         run=RunInfo(
             **{name: run[name] for name in RunInfo.__slots__ if name != "inputs"},
             inputs=tuple(InputFile(**file) for file in run["inputs"]),
@@ -185,6 +231,11 @@ def _result(document: Mapping[str, Any]) -> RunResult:
             CurveResult(**row | {name: _frozen(row[name]) for name in ("parameters", "points")})
             for row in document["curves"]
         ),
+        tables=tuple(
+            TableResult(**{name: _frozen(value) for name, value in row.items()})
+            for row in document["tables"]
+        ),
+        examples=tuple(map(_example, document["examples"])),
         gates=tuple(
             GateResult(**row | {"parameters": _frozen(row["parameters"])})
             for row in document["gates"]
@@ -192,6 +243,18 @@ def _result(document: Mapping[str, Any]) -> RunResult:
         warnings=tuple(document["warnings"]),
         missing_prediction_labels=_frozen(document["missing_prediction_labels"]),
         ignored_prediction_labels=_frozen(document["ignored_prediction_labels"]),
+    )
+
+
+def _example(row: Mapping[str, Any]) -> ExampleResult:
+    picture = row["picture"]
+    return ExampleResult(
+        **{
+            **row,
+            "parameters": _frozen(row["parameters"]),
+            "picture": None if picture is None else Picture(**picture),
+            "objects": tuple(ExampleObject(**one) for one in row["objects"]),
+        }
     )
 
 

@@ -39,8 +39,6 @@ RUN_EXTRAS: Mapping[str, Schema] = {
 """What the file's `run` says beside RunInfo."""
 
 RESULT_EXTRAS: Mapping[str, Schema] = {
-    "tables": _OBJECTS,
-    "examples": _OBJECTS,
     "problems": _OBJECTS,
     "insights": _OBJECTS,
 }
@@ -52,6 +50,7 @@ ORDER = (
     "models",
     "primary",
     "data",
+    "settings",
     "run",
     "metrics",
     "curves",
@@ -73,6 +72,7 @@ def results_schema() -> Schema:
     run = whole["properties"]["run"]
     run["properties"] |= RUN_EXTRAS
     run["required"] += RUN_EXTRAS
+    del whole["properties"]["samples"]
     properties = {
         **whole["properties"],
         **RESULT_EXTRAS,
@@ -91,6 +91,8 @@ def results_schema() -> Schema:
 
 def misfits(value: Any, schema: Schema, place: str = "") -> Iterator[tuple[str, str]]:
     """Where a document leaves the schema and how: (place, message), in document order."""
+    if not schema:
+        return  # anything fits
     if "const" in schema or "enum" in schema:
         allowed = schema.get("enum", [schema.get("const")])
         if not any(value == one and type(value) is type(one) for one in allowed):
@@ -112,6 +114,8 @@ def _list_misfits(value: list[Any], schema: Schema, place: str) -> Iterator[tupl
         yield place, f"expected {least} items, got {len(value)}"
         return
     items = schema.get("items", {})
+    if items == {"type": "integer"} and set(map(type, value)) <= {int}:
+        return  # a matrix of many labels has a million of them
     for index, item in enumerate(value):
         yield from misfits(item, items, _join(place, str(index)))
 
@@ -147,6 +151,8 @@ def _shown(value: object) -> str:
 
 def _of(hint: Any) -> Schema:
     """The schema of a type as the records declare it."""
+    if hint is Any:
+        return {}
     if hint in _SIMPLE:
         return {"type": _SIMPLE[hint]}
     origin, arguments = get_origin(hint), get_args(hint)

@@ -10,6 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from valor_cli.reports.breakdown import breakdowns, costliest
+from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
 from valor_cli.reports.digest import (
     SIDE_BY_SIDE,
     Cell,
@@ -56,11 +58,13 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     """
     told = digest(result)
     warnings = [plain(warning, 150) for warning in result.warnings]
-    room = _room(told, len(warnings), len(files))
+    errors = _errors(result, told)
+    room = _room(told, len(warnings), len(files) + len(errors) + bool(errors))
     parts = [_verdict(told)]
     parts += _section(_headline(told, room["headline"]))
     parts += _section(_gates(told.gates, room["gates"], many=len(told.models) > 1))
     parts += _section(_slices(told, room["slices"]))
+    parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
     if files:
         shown = [plain(file, 200) for file in files]
@@ -95,8 +99,11 @@ def _coco_line(row: MetricResult, ious: Sequence[float], *cells: object) -> str:
     )
 
 
-def _room(told: Digest, warnings: int, files: int) -> dict[str, int]:
-    """How many lines each section gets: the longest give way until all fit the screen."""
+def _room(told: Digest, warnings: int, lines: int) -> dict[str, int]:
+    """How many lines each section gets: the longest give way until all fit the screen.
+
+    `lines` counts those that stand in any case.
+    """
     wanted = {
         "headline": len(told.headline.measures),
         "gates": len(told.gates),
@@ -104,7 +111,7 @@ def _room(told: Digest, warnings: int, files: int) -> dict[str, int]:
         "warnings": warnings,
     }
     room = {name: min(count, _MOST[name]) for name, count in wanted.items()}
-    frame = 3 + files + sum(2 for count in room.values() if count)
+    frame = 3 + lines + sum(2 for count in room.values() if count)
     frame += len(told.missing[:SIDE_BY_SIDE]) + len(told.ignored[:SIDE_BY_SIDE])
     while True:
         cut = sum(room[name] < count for name, count in wanted.items())
@@ -222,6 +229,28 @@ def _slices(told: Digest, most: int) -> Iterator[RenderableType]:
         table.add_row(Text(line.name), *values, Text(number(line.n, "count")))
     yield table
     yield from _more(len(told.slices.lines) - most)
+
+
+def _errors(result: RunResult, told: Digest) -> list[Text]:
+    """Where most is lost and what is confused most, a line each with all models."""
+    lost: dict[str, str] = {}
+    for breakdown in breakdowns(result)[:1]:
+        for model, name in enumerate(told.models):
+            if kind := costliest(breakdown, model):
+                share = kind.shares[model]
+                lost[name] = f"{kind.name} {signed(-(share.cost or 0.0))}"
+    confused = {
+        told.models[one.model]: f"{pair.ground_truth} → {pair.prediction} {pair.count:,}×"
+        for one in first_of_each_model(confusions(result))
+        for pair in top_pairs(one, 1)
+    }
+    lines = []
+    for title, found in (("Most AP is lost to", lost), ("Confused most", confused)):
+        many = len(told.models) > 1
+        texts = [f"{text}, {plain(model, 24)}" if many else text for model, text in found.items()]
+        if texts:
+            lines.append(_one_line(f"{title:<20}{' · '.join(texts)}"))
+    return lines
 
 
 def _notes(told: Digest, warnings: Sequence[str], most: int) -> Iterator[RenderableType]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.results import RunResult
@@ -13,20 +14,42 @@ from valor_cli.results import RunResult
 FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
 """The file each format is written to."""
 
+SAMPLES = "samples.jsonl"
+"""Values of single samples, written with json where there are any."""
 
-def write_reports(result: RunResult, out: Path, formats: Sequence[str]) -> list[Path]:
+Render = Callable[[RunResult, Mapping[str, bytes]], bytes]
+
+_NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
+
+
+def write_reports(
+    result: RunResult,
+    out: Path,
+    formats: Sequence[str],
+    pictures: Mapping[str, bytes] = _NO_PICTURES,
+) -> list[Path]:
     """Write the formats asked for into `out`, in the order asked.
 
     All files are rendered and written beside their places before the first is renamed. So each
     file is whole, the new one or what stood there before; only a failed rename can leave some
     new beside some old, and the error names the new ones.
 
+    Args:
+        result: The run.
+        out: The folder, made if there is none.
+        formats: Names in `FILES`; json brings samples.jsonl where there are values of samples.
+        pictures: JPEG bytes by `Picture.file`, shown by the HTML report.
+
     Raises:
         UnknownNameError: There is no such format.
         DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
     renderers = {name: _renderer(name) for name in dict.fromkeys(formats)}
-    rendered = {FILES[name]: render(result) for name, render in renderers.items()}
+    if "json" in formats and result.samples:
+        renderers[SAMPLES] = _renderer(SAMPLES)
+    rendered = {
+        FILES.get(name, name): render(result, pictures) for name, render in renderers.items()
+    }
     waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in rendered}
     at = out
     new: list[str] = []
@@ -53,19 +76,23 @@ def write_reports(result: RunResult, out: Path, formats: Sequence[str]) -> list[
     return list(waiting)
 
 
-def _renderer(name: str) -> Callable[[RunResult], bytes]:
+def _renderer(name: str) -> Render:
     """A format's renderer, imported on use: a run that writes JSON alone needs no Jinja."""
     if name == "json":
         from valor_cli.reports.results_json import to_json
 
-        return to_json
+        return lambda result, _: to_json(result)
+    if name == SAMPLES:
+        from valor_cli.reports.samples_jsonl import to_jsonl
+
+        return lambda result, _: to_jsonl(result)
     if name == "markdown":
         from valor_cli.reports.markdown import to_markdown
 
-        return lambda result: to_markdown(result).encode()
+        return lambda result, _: to_markdown(result).encode()
     if name == "html":
         from valor_cli.reports.html import to_html
 
-        return lambda result: to_html(result).encode()
+        return lambda result, pictures: to_html(result, pictures).encode()
     message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
     raise UnknownNameError(Problem("formats", message), hint=f"formats: {', '.join(FILES)}")

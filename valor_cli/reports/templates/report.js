@@ -51,7 +51,9 @@
     const box = one(".filter");
     if (!box) return;
     const count = one(".count");
-    const rows = [...one("#label-table").tBodies[0].rows];
+    const tables = all("#label-views table").map((table) => [...table.tBodies[0].rows]);
+    const rows = tables.flat();
+    const total = tables[0].length;
     const names = rows.map((row) => row.cells[0].textContent.toLowerCase());
     box.hidden = false;
     one("input", box).addEventListener("input", (event) => {
@@ -61,7 +63,7 @@
         row.hidden = !names[index].includes(wanted);
         shown += !row.hidden;
       });
-      count.textContent = wanted ? `${shown} of ${rows.length} labels` : `${rows.length} labels`;
+      count.textContent = wanted ? `${shown / tables.length} of ${total} labels` : `${total} labels`;
     });
   };
 
@@ -161,7 +163,7 @@
     });
     slider.addEventListener("input", point);
     pick.addEventListener("change", select);
-    one(".pick").hidden = false;
+    pick.parentElement.hidden = false;
     one(".reader", stage).hidden = false;
     one("#more").hidden = true;
     select();

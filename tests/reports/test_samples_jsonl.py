@@ -1,0 +1,68 @@
+"""samples.jsonl: a line per model and sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from valor_cli.reports.samples_jsonl import to_jsonl
+from valor_cli.results import RunResult, SamplesResult
+
+Build = Callable[..., RunResult]
+
+
+def _lines(run: RunResult) -> list[dict[str, object]]:
+    return [json.loads(line) for line in to_jsonl(run).splitlines()]
+
+
+def test_lines_worked_by_hand(found: Build) -> None:
+    scored = {"status": "ok", "value": 0.5, "outputs": {"tp": 3}, "reason": None}
+    none = {"status": "not_applicable", "value": None, "outputs": {"tp": 0}, "reason": "no objects"}
+    assert _lines(found()) == [
+        {"sample_id": 1, "model": "small", "metrics": {"image_scores": scored}},
+        {"sample_id": 2, "model": "small", "metrics": {"image_scores": none}},
+        {"sample_id": 1, "model": "large", "metrics": {"image_scores": scored}},
+        {"sample_id": 2, "model": "large", "metrics": {"image_scores": none}},
+    ]
+
+
+def test_a_metric_asked_twice_has_two_names(found: Build) -> None:
+    run = found(("m",))
+    one = run.samples[0]
+    strict = replace(one, parameters={**one.parameters, "iou_threshold": 0.75})
+    names = ["image_scores (iou_threshold=0.5)", "image_scores (iou_threshold=0.75)"]
+    assert [list(line["metrics"]) for line in _lines(replace(run, samples=(one, strict)))] == [  # type: ignore[call-overload]
+        names,
+        names,
+    ]
+    lists = [replace(one, parameters={"at": (0, n, 2, 3, 4)}) for n in (0.5, 0.6)]
+    (first, _) = _lines(replace(run, samples=lists))
+    # cut to their ends, both lists read the same
+    assert list(first["metrics"]) == ["image_scores (at=0…4 (5))", "image_scores (at=0…4 (5)) 2"]  # type: ignore[call-overload]
+
+
+def test_one_output_alone_and_ids_of_any_kind(build: Build) -> None:
+    ids = ("a", 1, True, "<b>\n")
+    columns = {"value": [0.1, 0.2, 0.3, 0.4]}
+    one = SamplesResult("score", "m", {}, ids, columns, (None,) * 4)
+    lines = _lines(replace(build(("m",)), samples=(one,)))
+    assert [line["sample_id"] for line in lines] == list(ids)
+    assert lines[2]["sample_id"] is True
+    assert lines[0]["metrics"] == {
+        "score": {"status": "ok", "value": 0.1, "outputs": {}, "reason": None}
+    }
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nan_stops_the_run(found: Build, bad: float) -> None:
+    run = found(("m",))
+    one = replace(run.samples[0], columns={"f1": [0.5, 0.5], "tp": [1, bad]})
+    with pytest.raises(ValueError, match="m, image_scores tp: NaN or infinity"):
+        to_jsonl(replace(run, samples=(one,)))
+
+
+def test_no_samples_no_lines(build: Build) -> None:
+    assert to_jsonl(build(("m",))) == b""

@@ -1,0 +1,222 @@
+"""A run's tables of confusions and their examples in; the pairs and matrices to show out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Literal, TypeAlias
+
+from valor_cli.reports.formatting import parameter, plain
+from valor_cli.reports.naming import Names, frozen
+from valor_cli.results import ExampleResult, Parameters, RunResult, TableResult
+
+LABELS = 40
+"""Rows and columns of labels shown at most."""
+
+OTHERS = -1
+"""The place of the labels that are summed up."""
+
+Kind: TypeAlias = Literal["right", "wrong", "mixed"]
+
+Place: TypeAlias = tuple[int | None, int | None]
+"""Row and column by the label's position; None for nothing on that side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A label taken for another: how often, and as a part of all its ground truths."""
+
+    ground_truth: str
+    prediction: str
+    count: int
+    share: float
+    sample_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """One table of a model with the examples of its cells.
+
+    Attributes:
+        model: The model's position in the run.
+        detail: The parameters that tell it from the model's other tables.
+        settings: All its parameters.
+        total: Ground truths of each label.
+    """
+
+    table: TableResult
+    model: int
+    detail: str
+    settings: str
+    total: Sequence[int]
+    examples: Mapping[Place, Sequence[ExampleResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cell: its count, its part of the row, and the place of its examples if it has any.
+
+    Several labels summed up hold right and wrong ones: their cell is mixed.
+    """
+
+    count: int
+    share: float
+    place: Place | None
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The part of a table that is shown; the rest is summed up in the last label, if any."""
+
+    labels: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    hidden: int
+
+
+def confusions(result: RunResult) -> tuple[Confusion, ...]:
+    """The tables of whole models, in the order of the run."""
+    tables = [row for row in result.tables if row.slice is None and row.model in result.models]
+    names = Names((row.metric, row.parameters) for row in tables)
+    return tuple(
+        Confusion(
+            table=table,
+            model=list(result.models).index(table.model),
+            detail=names.detail(table.metric, table.parameters),
+            settings=_settings(table.parameters),
+            total=[
+                sum(row) + alone
+                for row, alone in zip(table.matrix, table.unmatched_ground_truths, strict=True)
+            ],
+            examples=_placed(result.examples, table),
+        )
+        for table in tables
+    )
+
+
+def first_of_each_model(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
+    """One table a model, for reports that show no more."""
+    kept: dict[int, Confusion] = {}
+    for one in found:
+        kept.setdefault(one.model, one)
+    return tuple(kept.values())
+
+
+def top_pairs(confusion: Confusion, most: int) -> tuple[Pair, ...]:
+    """The largest counts off the diagonal, largest first."""
+    table = confusion.table
+    cells = (
+        (count, -row, -column)
+        for row, counts in enumerate(table.matrix)
+        if any(counts)
+        for column, count in enumerate(counts)
+        if count and row != column
+    )
+    return tuple(_pair(confusion, count, -r, -c) for count, r, c in nlargest(most, cells))
+
+
+def matrix(confusion: Confusion) -> Matrix:
+    """The labels that are confused most and then the busiest, at most `LABELS` of them."""
+    table = confusion.table
+    shown = _shown(table, confusion.total)
+    kept = set(shown)
+    others = [label for label in range(len(table.labels)) if label not in kept]
+    sides: list[int | None] = [*shown, *([OTHERS] if others else []), None]
+    rows = []
+    for row in sides:
+        counts, alone = _line(table, row, others)
+        rest = [sum(counts[label] for label in others)] if others else []
+        folded = [*(counts[label] for label in shown), *rest, alone]
+        rows.append(_entries(folded, row, sides, confusion.examples))
+    names = [plain(table.labels[label], 60) for label in shown]
+    if others:
+        names.append(f"{len(others):,} other label{'s' if len(others) > 1 else ''}")
+    return Matrix(tuple(names), tuple(rows), len(others))
+
+
+def _shown(table: TableResult, total: Sequence[int]) -> list[int]:
+    labels = range(len(table.labels))
+    if len(labels) <= LABELS:
+        return list(labels)
+    columns = [sum(column) for column in zip(*table.matrix, strict=True)]
+    both = [total[i] - table.unmatched_ground_truths[i] + columns[i] for i in labels]
+    off = [both[i] - 2 * table.matrix[i][i] for i in labels]
+    busy = [total[i] + columns[i] + table.unmatched_predictions[i] for i in labels]
+    return sorted(nlargest(LABELS, labels, key=lambda i: (off[i], busy[i], -i)))
+
+
+def _line(table: TableResult, row: int | None, others: Sequence[int]) -> tuple[Sequence[int], int]:
+    """Counts of a row by label, and its ground truths that nothing met."""
+    if row is None:
+        return table.unmatched_predictions, 0
+    if row != OTHERS:
+        return table.matrix[row], table.unmatched_ground_truths[row]
+    columns = zip(*(table.matrix[label] for label in others), strict=True)
+    return [sum(column) for column in columns], sum(
+        table.unmatched_ground_truths[label] for label in others
+    )
+
+
+def _entries(
+    counts: Sequence[int],
+    row: int | None,
+    columns: Sequence[int | None],
+    examples: Mapping[Place, Sequence[ExampleResult]],
+) -> tuple[Entry, ...]:
+    total = sum(counts)
+    entries = []
+    for count, column in zip(counts, columns, strict=True):
+        kind: Kind = "right" if row == column else "wrong"
+        if row is None or row == OTHERS or column == OTHERS:
+            kind = "wrong" if row != column else "mixed"
+        place = (row, column) if (row, column) in examples else None
+        entries.append(Entry(count, count / total if total else 0.0, place, kind))
+    return tuple(entries)
+
+
+def _pair(confusion: Confusion, count: int, row: int, column: int) -> Pair:
+    labels = confusion.table.labels
+    found = confusion.examples.get((row, column), ())
+    return Pair(
+        plain(labels[row], 60),
+        plain(labels[column], 60),
+        count,
+        count / confusion.total[row],
+        plain(str(found[0].sample_id), 60) if found else None,
+    )
+
+
+def _placed(
+    examples: Iterable[ExampleResult], table: TableResult
+) -> dict[Place, list[ExampleResult]]:
+    """The table's examples by the cell that counts them."""
+    position = {label: index for index, label in enumerate(table.labels)}
+    places: dict[Place, list[ExampleResult]] = {}
+    for example in examples:
+        if (example.metric, example.model, example.slice) != (table.metric, table.model, None):
+            continue
+        if not _fits(example.parameters, table.parameters):
+            continue
+        labels = {thing.role: position.get(thing.label) for thing in example.objects}
+        place = labels.get("ground_truth"), labels.get("prediction")
+        if place != (None, None):
+            places.setdefault(place, []).append(example)
+    return places
+
+
+def _fits(example: Parameters, table: Parameters) -> bool:
+    """Whether an example belongs to the table; one that lists several settings to each of them."""
+    for name, value in table.items():
+        several = example.get(f"{name}s")
+        if name in example:
+            if frozen({name: example[name]}) != frozen({name: value}):
+                return False
+        elif isinstance(several, Sequence) and value not in several:
+            return False
+    return True
+
+
+def _settings(parameters: Parameters) -> str:
+    shown = {name: value for name, value in parameters.items() if not isinstance(value, list)}
+    return ", ".join(f"{plain(name, 40)}={parameter(value)}" for name, value in shown.items())
