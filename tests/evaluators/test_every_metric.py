@@ -26,12 +26,14 @@ ENTRIES = [
 NOT_AT_THE_BEST_BOUND_WHEN_PERFECT = {
     "counts": "the best count of hits is the number of objects",
     "pr_curve": "draws curves, has no value",
+    "detailed_pr_curve": "draws curves, has no value",
+    "confusion_matrix": "fills a table, has no value",
 }
 
 
 def problem(task: str) -> Any:
     """A data set for the task; one per task."""
-    assert task == "object_detection", "give the new task a problem here"
+    assert task in ("object_detection", "instance_segmentation"), "give the new task a problem"
     return random_dataset(8, images=12, labels=4)
 
 
@@ -39,12 +41,13 @@ def perfect(dataset: DetectionDataset) -> DetectionDataset:
     """The same ground truths without crowds, each detected exactly and with full confidence."""
     truths = dataset.ground_truths
     truths = truths.where(~truths.crowd, np.arange(dataset.unit_count))
-    size = truths.box[:, 2:].prod(axis=1)
+    size = truths.shapes.box[:, 2:].prod(axis=1)
     # One object per image and label, else AR@1 cannot be perfect; sizes of boxes, not of masks.
     _, first = np.unique(truths.image * 100 + truths.label, return_index=True)
     one = np.isin(np.arange(len(size)), first)
     truths = replace(truths, area=size).where(one, np.arange(dataset.unit_count))
-    found = Detections(truths.image, truths.label, truths.box, np.ones(len(truths.image)))
+    count = len(truths)
+    found = Detections(truths.image, truths.label, truths.shapes, np.ones(count), np.arange(count))
     return replace(dataset, ground_truths=truths, detections=found)
 
 
@@ -58,8 +61,13 @@ def shuffled(dataset: DetectionDataset) -> DetectionDataset:
 
     def taken(table: Any) -> Any:
         at = rows(table.image)
-        names = table.__dataclass_fields__
-        return replace(table, **{name: getattr(table, name)[at] for name in names})
+        columns = {name: getattr(table, name) for name in table.__dataclass_fields__}
+        moved = {
+            name: column.take(at) if name == "shapes" else column[at]
+            for name, column in columns.items()
+            if column is not None
+        }
+        return replace(table, **moved)
 
     return replace(dataset, detections=taken(found), ground_truths=taken(truths))
 
@@ -77,6 +85,8 @@ def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: 
     assert any(value.value is not None for value in values)
     for value in values:
         output = metric.output(value.output)
+        if output.better is None:
+            continue
         best = output.bounds[1 if output.better == "higher" else 0]
         if value.value is not None:
             assert value.value == pytest.approx(best, abs=1e-12), value
@@ -88,6 +98,8 @@ def test_no_samples_is_undefined_with_a_reason(task: Any, wing: Any, metric: Any
     nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
     result = found(wing, metric, task.name, nothing)
     assert not result.curves
+    assert not result.tables
+    assert not result.examples
     for value in result.values:
         if metric.output(value.output).unit == "count":
             assert value.value == 0
@@ -107,7 +119,7 @@ def test_order_of_samples_does_not_matter(task: Any, wing: Any, metric: Any) -> 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_values_keep_their_bounds_and_are_json(task: Any, wing: Any, metric: Any) -> None:
     result = found(wing, metric, task.name, problem(task.name))
-    assert result.values or result.curves
+    assert result.values or result.curves or result.tables
     for value in result.values:
         low, high = metric.output(value.output).bounds
         if value.value is None:
@@ -125,7 +137,7 @@ def test_the_entry_is_complete(task: Any, wing: Any, metric: Any) -> None:
     assert metric.description.endswith(".")
     assert metric.reference
     assert metric.compute.__name__ == metric.name
-    assert bool(metric.outputs) != metric.curve
+    assert bool(metric.outputs) + metric.curve + metric.table == 1
 
 
 def test_names_and_aliases_are_distinct() -> None:

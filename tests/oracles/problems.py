@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
+from valor_cli.kernels.shapes import Shapes
 
 
 def random_dataset(
@@ -42,13 +43,16 @@ def random_dataset(
     detections = Detections(
         image=np.concatenate([gt_image[source], image]),
         label=np.concatenate([gt_label[source], (label + 1) % labels]),
-        box=np.concatenate([rounded(moved), box]),
+        shapes=Shapes.boxes(np.concatenate([rounded(moved), box])),
         score=rounded(rng.random(len(source) + len(image))),
+        number=np.arange(len(source) + len(image)),
     )
     return DetectionDataset(
         image_ids=np.sort(rng.choice(10_000, images, replace=False)),
         labels=tuple(f"label {number}" for number in range(labels)),
-        ground_truths=GroundTruths(gt_image, gt_label, gt_box, area, crowd),
+        ground_truths=GroundTruths(
+            gt_image, gt_label, Shapes.boxes(gt_box), area, crowd, np.arange(truths)
+        ),
         detections=detections,
     )
 
@@ -65,7 +69,7 @@ def coco_files(dataset: DetectionDataset) -> tuple[dict[str, Any], list[dict[str
                 "id": at + 1,
                 "image_id": ids[truths.image[at]],
                 "category_id": int(truths.label[at]) + 1,
-                "bbox": truths.box[at].tolist(),
+                "bbox": truths.shapes.box[at].tolist(),
                 "area": float(truths.area[at]),
                 "iscrowd": int(truths.crowd[at]),
             }
@@ -76,7 +80,7 @@ def coco_files(dataset: DetectionDataset) -> tuple[dict[str, Any], list[dict[str
         {
             "image_id": ids[found.image[at]],
             "category_id": int(found.label[at]) + 1,
-            "bbox": found.box[at].tolist(),
+            "bbox": found.shapes.box[at].tolist(),
             "score": float(found.score[at]),
         }
         for at in range(len(found.image))

@@ -1,59 +1,108 @@
-"""Boxes of images: ground truths and one model's detections as columns."""
+"""Objects in images: ground truths and one model's detections as columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.dataset.gallery import Gallery
+from valor_cli.kernels.shapes import Shapes
+from valor_cli.results import ExampleObject, MetricExample, Picture
+
+Ints = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class GroundTruths:
-    """The right boxes.
+    """The right objects.
 
     Attributes:
         image, label: (m,) positions in the dataset's `image_ids` and `labels`.
-        box: (m, 4) x, y, width, height in pixels.
+        shapes: Their geometry, all of one kind.
         area: (m,) area in pixels that decides the size class; of the mask where there is one.
         crowd: (m,) whether it marks a region of many objects.
+        number: (m,) row in the whole dataset, which a shard keeps.
+        keypoints: (m, k, 3) x, y, visibility; None unless a metric needs them.
     """
 
-    image: NDArray[np.int64]
-    label: NDArray[np.int64]
-    box: NDArray[np.float64]
+    image: Ints
+    label: Ints
+    shapes: Shapes
     area: NDArray[np.float64]
     crowd: NDArray[np.bool_]
+    number: Ints
+    keypoints: NDArray[np.float64] | None = None
 
-    def where(self, rows: NDArray[np.bool_], image: NDArray[np.int64]) -> GroundTruths:
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def where(self, rows: NDArray[np.bool_], image: Ints) -> GroundTruths:
         """Some rows, with images renumbered by `image`."""
         return GroundTruths(
             image[self.image[rows]],
             self.label[rows],
-            self.box[rows],
+            self.shapes.take(rows),
             self.area[rows],
             self.crowd[rows],
+            self.number[rows],
+            None if self.keypoints is None else self.keypoints[rows],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Detections:
-    """The predicted boxes, in file order inside each image.
+    """The predicted objects, in file order inside each image.
 
     Attributes:
-        image, label, box: As in `GroundTruths`.
+        image, label, shapes, number, keypoints: As in `GroundTruths`.
         score: (n,) confidence, higher is surer.
     """
 
-    image: NDArray[np.int64]
-    label: NDArray[np.int64]
-    box: NDArray[np.float64]
+    image: Ints
+    label: Ints
+    shapes: Shapes
     score: NDArray[np.float64]
+    number: Ints
+    keypoints: NDArray[np.float64] | None = None
 
-    def where(self, rows: NDArray[np.bool_], image: NDArray[np.int64]) -> Detections:
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def where(self, rows: NDArray[np.bool_], image: Ints) -> Detections:
         """Some rows, with images renumbered by `image`."""
         return Detections(
-            image[self.image[rows]], self.label[rows], self.box[rows], self.score[rows]
+            image[self.image[rows]],
+            self.label[rows],
+            self.shapes.take(rows),
+            self.score[rows],
+            self.number[rows],
+            None if self.keypoints is None else self.keypoints[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Federation:
+    """What LVIS says of its images and labels.
+
+    Attributes:
+        negative: (u, labels) whether an image was searched for a label and has none.
+        not_exhaustive: (u, labels) whether not every object of a label is marked in an image.
+        frequency: (labels,) "r", "c" or "f": in how many images of the training set it occurs.
+    """
+
+    negative: NDArray[np.bool_]
+    not_exhaustive: NDArray[np.bool_]
+    frequency: tuple[str, ...]
+
+    def of_labels(self, labels: Ints) -> Federation:
+        """Some labels alone."""
+        return Federation(
+            self.negative[:, labels],
+            self.not_exhaustive[:, labels],
+            tuple(self.frequency[label] for label in labels.tolist()),
         )
 
 
@@ -62,14 +111,20 @@ class DetectionDataset:
     """What one model is held against.
 
     Attributes:
-        image_ids: (units,) ascending; every image, also those without any box.
+        image_ids: (units,) ascending; every image, also those without any object.
         labels: Names, in the order of the file's categories.
+        matching: The rule by which detections meet ground truths, "coco" or "valor".
+        federation: Of LVIS data; None unless a metric needs it.
+        gallery: What it takes to show an object; a shard has none.
     """
 
     image_ids: NDArray[np.generic]
     labels: tuple[str, ...]
     ground_truths: GroundTruths
     detections: Detections
+    matching: str = "coco"
+    federation: Federation | None = None
+    gallery: Gallery | None = None
 
     @property
     def unit_count(self) -> int:
@@ -79,10 +134,41 @@ class DetectionDataset:
     def shard(self, units: NDArray[np.bool_]) -> DetectionDataset:
         """The part with those images only; `units` is a mask over `image_ids`."""
         image = np.cumsum(units) - 1
-        truths, detections = self.ground_truths, self.detections
-        return DetectionDataset(
-            self.image_ids[units],
-            self.labels,
-            truths.where(units[truths.image], image),
-            detections.where(units[detections.image], image),
+        truths, detections, federation = self.ground_truths, self.detections, self.federation
+        return replace(
+            self,
+            image_ids=self.image_ids[units],
+            ground_truths=truths.where(units[truths.image], image),
+            detections=detections.where(units[detections.image], image),
+            federation=federation
+            and replace(
+                federation,
+                negative=federation.negative[units],
+                not_exhaustive=federation.not_exhaustive[units],
+            ),
+            gallery=None,
         )
+
+    def illustrate(
+        self, examples: Sequence[MetricExample]
+    ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:
+        """The picture and the objects of each example; of the whole dataset, not of a shard."""
+        gallery = self.gallery or Gallery()
+        truths, found = self.ground_truths, self.detections
+        sides = {
+            "ground_truth": gallery.side(gallery.truth_ids, truths.shapes, truths.label),
+            "prediction": gallery.side(
+                gallery.detection_ids, found.shapes, found.label, found.score
+            ),
+        }
+        for role, side in sides.items():
+            side.prepare(
+                [ref.number for one in examples for ref in one.objects if ref.role == role]
+            )
+        return [
+            (
+                gallery.picture(one.sample_id),
+                tuple(sides[ref.role].show(ref, self.labels) for ref in one.objects),
+            )
+            for one in examples
+        ]

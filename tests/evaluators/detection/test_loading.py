@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import GROUND_TRUTH, RESULTS
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.loading import load_detections
 from valor_cli.metric import Loaded, Selection
 
@@ -26,7 +26,7 @@ def load(
     inputs = DetectionInputs(
         ground_truth=str(folder / "gt.json"), predictions=str(folder / "dt.json")
     )
-    return load_detections(inputs, selection or Selection())
+    return load_detections(inputs, DetectionOptions(), selection or Selection())
 
 
 def only(loaded: Loaded[DetectionDataset]) -> DetectionDataset:
@@ -110,16 +110,24 @@ def test_a_filter_on_labels_and_images(tmp_path: Path) -> None:
     assert second.metadata["weather"] == ["sun"]
 
 
-def test_categories_of_a_dictionary_must_agree(tmp_path: Path) -> None:
+def test_categories_of_a_dictionary_are_joined_by_name(tmp_path: Path) -> None:
     found = {
         "images": GROUND_TRUTH["images"],
         "categories": [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}],
         "annotations": [{**RESULTS[0], "id": 1}],
     }
-    with pytest.raises(DataError, match="id 1 is 'dog' here and 'cat' in"):
+    dataset = only(load(tmp_path, found=found))
+    assert [dataset.labels[at] for at in dataset.detections.label] == ["dog"]
+
+
+def test_an_id_with_a_name_that_the_ground_truth_lacks_is_a_mix_up(tmp_path: Path) -> None:
+    found = {
+        "images": GROUND_TRUTH["images"],
+        "categories": [{"id": 1, "name": "Cat"}, {"id": 2, "name": "dog"}],
+        "annotations": [{**RESULTS[0], "id": 1}],
+    }
+    with pytest.raises(DataError, match="id 1 is 'Cat' here and 'cat' in"):
         load(tmp_path, found=found)
-    found["categories"] = GROUND_TRUTH["categories"]
-    assert only(load(tmp_path, found=found)).detections.score.tolist() == [0.9]
 
 
 def test_unknown_ids_are_listed_in_file_order(tmp_path: Path) -> None:

@@ -14,9 +14,19 @@ from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.coco import coco
+from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.detection.counts import COUNTS
+from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan, plan_matching
+from valor_cli.evaluators.detection.plan import (
+    AREAS,
+    COCO_IOUS,
+    Closeness,
+    MatchingPlan,
+    plan_matching,
+)
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
+from valor_cli.kernels.shapes import joined as joined_shapes
 from valor_cli.metric import Call
 
 PLAN = MatchingPlan()
@@ -155,7 +165,9 @@ def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
         columns = {
             field.name: np.concatenate([getattr(table, field.name) for table in tables])
             for field in fields(tables[0])
+            if field.name not in ("shapes", "keypoints")
         }
+        columns["shapes"] = joined_shapes([table.shapes for table in tables])
         sizes = [len(table.image) for table in tables]
         return replace(tables[0], **{**columns, "image": np.repeat(np.arange(len(parts)), sizes)})
 
@@ -202,12 +214,20 @@ def test_thresholds_in_any_order_and_repeated() -> None:
 
 def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
     calls = [
-        Call(None, {"iou_threshold": 0.4, "score_threshold": 0.1}),
-        Call(None, {"iou_thresholds": (0.9, 0.5), "areas": ("small",)}),
-        Call(None, {"pr_curve_iou_threshold": 0.75}),
+        Call(COUNTS, {"iou_threshold": 0.4, "score_threshold": 0.1}),
+        Call(COUNTS, {"iou_thresholds": (0.9, 0.5), "areas": ("small",)}),
+        Call(COUNTS, {"pr_curve_iou_threshold": 0.75}),
     ]
     assert plan_matching(calls, []) == MatchingPlan((0.4, 0.5, 0.75, 0.9), ("all", "small"))
     assert plan_matching([], ["area"]) == MatchingPlan((), tuple(AREAS))
+    across = [
+        *calls,
+        Call(CONFUSION_MATRIX, {"iou_threshold": 0.6, "score_threshold": 0.3}),
+        Call(ERROR_BREAKDOWN, {"iou_threshold": 0.5, "background_iou": 0.1}),
+    ]
+    found = plan_matching(across, [])
+    assert found.ious == (0.4, 0.5, 0.6, 0.75, 0.9)
+    assert found.encounters == Closeness(0.1, -np.inf, (0.5, 0.6))
 
 
 def test_shards_of_different_runs_are_not_merged() -> None:

@@ -17,10 +17,11 @@ from valor_cli.evaluators.detection.average_recall import average_recall, mean_a
 from valor_cli.evaluators.detection.coco import coco
 from valor_cli.evaluators.detection.counts import counts
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import MatchingPlan
+from valor_cli.evaluators.detection.plan import Closeness, MatchingPlan
 from valor_cli.evaluators.detection.pr_curve import pr_curve
 from valor_cli.evaluators.detection.precision_recall import NO_PREDICTIONS, f1, precision, recall
 from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.kernels.shapes import Shapes
 from valor_cli.results import Findings, MetricValue
 
 # Two images of one 10x10 cat each, and a 10x10 dog in the second. Labels: cat, dog, cow.
@@ -37,24 +38,26 @@ IOUS = (0.5, 0.75)
 
 @pytest.fixture
 def matches() -> Matches:
-    def boxes(*corners: tuple[float, float]) -> np.ndarray:
-        return np.array([[x, y, 10, 10] for x, y in corners], float)
+    def boxes(*corners: tuple[float, float]) -> Shapes:
+        return Shapes.boxes(np.array([[x, y, 10, 10] for x, y in corners], float))
 
     truths = GroundTruths(
         image=np.array([0, 1, 1]),
         label=np.array([0, 0, 1]),
-        box=boxes((0, 0), (0, 0), (50, 50)),
+        shapes=boxes((0, 0), (0, 0), (50, 50)),
         area=np.full(3, 100.0),
         crowd=np.zeros(3, bool),
+        number=np.arange(3),
     )
     found = Detections(
         image=np.array([0, 1, 1, 1, 0]),
         label=np.array([0, 0, 0, 0, 2]),
-        box=boxes((0, 0), (80, 80), (2, 0), (0, 0), (20, 20)),
+        shapes=boxes((0, 0), (80, 80), (2, 0), (0, 0), (20, 20)),
         score=np.array([0.9, 0.8, 0.6, 0.4, 0.7]),
+        number=np.arange(5),
     )
     dataset = DetectionDataset(np.array([7, 9]), ("cat", "dog", "cow"), truths, found)
-    return match_detections(dataset, MatchingPlan(IOUS))
+    return match_detections(dataset, MatchingPlan(IOUS, encounters=Closeness(0.1, -np.inf, IOUS)))
 
 
 def by_label(found: Findings, **at: float) -> dict[str | None, float | None]:

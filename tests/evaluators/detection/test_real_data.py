@@ -16,7 +16,7 @@ from valor_cli.evaluators.detection.average_precision import (
 )
 from valor_cli.evaluators.detection.average_recall import average_recall
 from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.loading import load_detections
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan
@@ -58,7 +58,7 @@ def evidence(name: str) -> Matches:
     inputs = DetectionInputs(
         ground_truth=str(DATA / name / "groundtruth.coco.json"), predictions=str(predictions(name))
     )
-    loaded = load_detections(inputs, Selection())
+    loaded = load_detections(inputs, DetectionOptions(), Selection())
     return match_detections(next(iter(loaded.datasets.values())), MatchingPlan())
 
 

@@ -1,4 +1,4 @@
-"""Detection: boxes found in images, held against the boxes that are there."""
+"""Detection: boxes and shapes found in images, held against those that are there."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from valor_cli.evaluators.detection.average_precision import (
     MEAN_AVERAGE_PRECISION_OVER_IOUS,
 )
 from valor_cli.evaluators.detection.average_recall import AVERAGE_RECALL, MEAN_AVERAGE_RECALL
+from valor_cli.evaluators.detection.best_f1 import BEST_F1
 from valor_cli.evaluators.detection.coco import COCO
+from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
 from valor_cli.evaluators.detection.counts import COUNTS
-from valor_cli.evaluators.detection.inputs import DetectionInputs
-from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.evaluators.detection.detailed_pr_curve import DETAILED_PR_CURVE
+from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN
+from valor_cli.evaluators.detection.image_scores import IMAGE_SCORES
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.loading import load_detections, load_instances, thumbnails
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
@@ -20,7 +25,7 @@ from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECAL
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
 from valor_cli.metric import Task, Wing
 
-__all__ = ["OBJECT_DETECTION"]
+__all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]
 
 WING = Wing(
     metrics=(
@@ -35,7 +40,12 @@ WING = Wing(
         PRECISION,
         RECALL,
         F1,
+        BEST_F1,
         PR_CURVE,
+        DETAILED_PR_CURVE,
+        CONFUSION_MATRIX,
+        ERROR_BREAKDOWN,
+        IMAGE_SCORES,
     ),
     plan=plan_matching,
     evidence=match_detections,
@@ -43,31 +53,48 @@ WING = Wing(
     slices={"area": (tuple(AREAS), Matches.within)},
 )
 
+_DEFAULTS = (
+    "coco",
+    "average_precision_over_ious",
+    "average_precision",
+    "average_recall",
+    "counts",
+    "precision",
+    "recall",
+    "f1",
+    "pr_curve",
+)
+_PRIMARY = (
+    *(("coco", name) for name in ("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge")),
+    ("coco", "AR@100"),
+    ("mean_average_precision_over_ious", "value"),
+    ("mean_average_precision", "value"),
+    ("mean_average_recall", "value"),
+    ("precision", "value"),
+    ("recall", "value"),
+    ("f1", "value"),
+)
+
 OBJECT_DETECTION = Task(
     name="object_detection",
     description="Boxes with labels and scores, against the boxes that are there.",
     inputs=DetectionInputs,
+    options=DetectionOptions,
     load=load_detections,
     wings=(WING,),
-    defaults=(
-        "coco",
-        "average_precision_over_ious",
-        "average_precision",
-        "average_recall",
-        "counts",
-        "precision",
-        "recall",
-        "f1",
-        "pr_curve",
-    ),
-    primary=(
-        *(("coco", name) for name in ("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge")),
-        ("coco", "AR@100"),
-        ("mean_average_precision_over_ious", "value"),
-        ("mean_average_precision", "value"),
-        ("mean_average_recall", "value"),
-        ("precision", "value"),
-        ("recall", "value"),
-        ("f1", "value"),
-    ),
+    defaults=_DEFAULTS,
+    primary=_PRIMARY,
+    pictures=thumbnails,
+)
+
+INSTANCE_SEGMENTATION = Task(
+    name="instance_segmentation",
+    description="Masks or polygons with labels and scores, against those that are there.",
+    inputs=DetectionInputs,
+    options=DetectionOptions,
+    load=load_instances,
+    wings=(WING,),
+    defaults=_DEFAULTS,
+    primary=_PRIMARY,
+    pictures=thumbnails,
 )

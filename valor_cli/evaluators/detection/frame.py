@@ -1,16 +1,18 @@
-"""Which images and labels are evaluated, and how ids of COCO files become their numbers."""
+"""Which images and labels are evaluated, and how ids of files become their numbers."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Selection, written
-from valor_cli.readers.coco import CocoGroundTruth
+from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import Table
 from valor_cli.results import Scalar
 
@@ -20,31 +22,54 @@ class Frame:
     """The images and labels under evaluation, and how ids of the files become their numbers.
 
     Attributes:
-        image_ids: (images,) ascending, as in the file.
+        image_ids: (images,) of the ground truth, ascending.
         image_number: (images,) number among the images kept; -1 for those left out.
-        category_ids: (categories,) ascending, as in the file.
+        image_names: Every name an image may be called by where ids have no types, to its position
+            in `image_ids`.
+        typed_ids: As in `ObjectFile`.
+        category_ids: (categories,) of the ground truth, ascending.
         label_number: (categories,) position in `labels`; -1 for labels left out.
-        labels: Names, in the order of the category ids.
+        label_names: (categories,) as in the file.
+        labels: Names, in the order of the category ids; then those that predictions alone have.
+        new_labels: Name in a file of predictions to its position in `labels`, or -1.
         metadata: A value per kept image.
     """
 
     image_ids: NDArray[np.generic]
     image_number: NDArray[np.int64]
+    image_names: Mapping[str, int]
+    typed_ids: bool
     category_ids: NDArray[np.generic]
     label_number: NDArray[np.int64]
+    label_names: tuple[str, ...]
     labels: tuple[str, ...]
+    new_labels: Mapping[str, int]
     metadata: Mapping[str, Sequence[Scalar]]
+
+    def label_at(self, category: object, name: str) -> int:
+        """The position in `labels` of a category by its id and name, else by its name alone."""
+        same = [at for at, known in enumerate(self.label_names) if known == name]
+        if not same:
+            return self.new_labels[name]
+        by_id = [at for at in same if self.category_ids[at] == category]
+        return int(self.label_number[(by_id or same)[0]])
 
 
 def label_names(
-    truth: CocoGroundTruth, label_map: Mapping[str, str]
+    categories: Table, new: Sequence[str], label_map: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    """The label of each category, in the order of the ids, and what to warn of."""
-    ids, names = ids_of(truth.categories), truth.categories["name"].tolist()
+    """The label of each category, in the order of the ids, and what to warn of.
+
+    Args:
+        categories: Of the ground truth.
+        new: Names that only predictions have.
+        label_map: Label as in the files to label as evaluated.
+    """
+    ids, names = ids_of(categories), categories["name"].tolist()
     warnings = [
         f"label_map: the ground truth has no label '{name}'{did_you_mean(name, names)}"
         for name in label_map
-        if name not in names
+        if name not in names and name not in new
     ]
     labels: list[str] = []
     seen: set[str] = set()
@@ -63,17 +88,75 @@ def label_names(
     return labels, warnings
 
 
-def make_frame(truth: CocoGroundTruth, names: list[str], selection: Selection) -> Frame:
-    """Number the images and labels that the selection keeps."""
-    image_ids = ids_of(truth.images)
+def make_frame(
+    truth: ObjectFile, predicted: Sequence[ObjectFile], selection: Selection
+) -> tuple[Frame, list[str]]:
+    """Number the images and labels that the selection keeps; and what to warn of.
+
+    Raises:
+        DataError: The selection leaves no image, or names labels or images that are not there.
+    """
+    images, categories = images_of(truth), _categories(truth)
+    image_ids = ids_of(images)
     order = np.argsort(image_ids)
     columns = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
     image_ids = image_ids[order]
     kept = _kept_images(image_ids, columns, selection)
     if not kept.any():
         raise DataError(
-            Problem("filter", f"leaves no image of {truth.file.path}"), hint=_values_hint(columns)
+            Problem("filter", f"leaves no image of {truth.path}"), hint=_values_hint(columns)
         )
+    known = set(categories["name"].tolist())
+    # By name, for the order of files and of rows in them must not matter.
+    new = sorted({name for file in predicted for name in _names(file) if name not in known})
+    names, warnings = label_names(categories, new, selection.label_map)
+    new_names = [selection.label_map.get(name, name) for name in new]
+    labels = _kept_labels([*names, *new_names], selection)
+    number = {label: at for at, label in enumerate(labels)}
+    by_id = np.argsort(ids_of(categories))
+    files = images.columns.get("file_name", np.full(len(images), None, object))
+    frame = Frame(
+        image_ids=image_ids,
+        image_number=np.where(kept, np.cumsum(kept) - 1, -1),
+        image_names=_names_of_images(image_ids.tolist(), files[order].tolist()),
+        typed_ids=truth.typed_ids,
+        category_ids=ids_of(categories)[by_id],
+        label_number=np.array([number.get(name, -1) for name in names], np.int64),
+        label_names=tuple(categories["name"][by_id].tolist()),
+        labels=tuple(labels),
+        new_labels={
+            name: number.get(label, -1) for name, label in zip(new, new_names, strict=True)
+        },
+        metadata={
+            name: [value for value, keep in zip(values, kept, strict=True) if keep]
+            for name, values in columns.items()
+        },
+    )
+    return frame, warnings
+
+
+def _names(file: ObjectFile) -> list[str]:
+    return [] if file.categories is None else file.categories["name"].tolist()
+
+
+def images_of(truth: ObjectFile) -> Table:
+    """The images of the ground truth; those of its objects where it lists none."""
+    if truth.images is not None:
+        return truth.images
+    ids = truth.objects["image_id"]
+    return Table(truth.path, {"id": np.unique(ids) if len(ids) else ids})
+
+
+def _categories(truth: ObjectFile) -> Table:
+    if truth.categories is None:
+        raise DataError(
+            Problem(truth.path, "the ground truth does not name its categories"),
+            hint="give a ground truth with categories",
+        )
+    return truth.categories
+
+
+def _kept_labels(names: Sequence[str], selection: Selection) -> list[str]:
     labels = list(dict.fromkeys(names))
     wanted = selection.keep.get("label", labels)
     unknown = [str(label) for label in wanted if label not in labels]
@@ -85,19 +168,7 @@ def make_frame(truth: CocoGroundTruth, names: list[str], selection: Selection) -
             ],
             hint=f"labels: {', '.join(labels[:LISTED])}{' …' if len(labels) > LISTED else ''}",
         )
-    labels = [label for label in labels if label in wanted]
-    number = {label: at for at, label in enumerate(labels)}
-    return Frame(
-        image_ids=image_ids,
-        image_number=np.where(kept, np.cumsum(kept) - 1, -1),
-        category_ids=np.sort(ids_of(truth.categories)),
-        label_number=np.array([number.get(name, -1) for name in names], np.int64),
-        labels=tuple(labels),
-        metadata={
-            name: [value for value, keep in zip(values, kept, strict=True) if keep]
-            for name, values in columns.items()
-        },
-    )
+    return [label for label in labels if label in wanted]
 
 
 def _kept_images(
@@ -143,6 +214,30 @@ def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
         more = f" … ({len(seen)} values)" if len(seen) > LISTED else ""
         lines.append(f"{METADATA}{name} has: {', '.join(seen[:LISTED])}{more}")
     return "\n".join(lines)
+
+
+def _names_of_images(ids: Sequence[Any], files: Sequence[str | None]) -> dict[str, int]:
+    """Every name an image may be called by, to its position; a name of two images is left out."""
+    names: dict[str, int] = {}
+    for claims in (
+        [written(one) for one in ids],
+        [one and os.path.basename(one) for one in files],
+        [one and stem_of(one) for one in files],
+    ):
+        taken: set[str] = set()
+        for at, name in enumerate(claims):
+            if name is None or (name in names and name not in taken):
+                continue
+            if name in taken and names[name] != at:
+                names[name] = -1
+            names.setdefault(name, at)
+            taken.add(name)
+    return {name: at for name, at in names.items() if at >= 0}
+
+
+def stem_of(name: str) -> str:
+    """The name of a file, less its folder and its extension."""
+    return os.path.splitext(os.path.basename(name))[0]
 
 
 def ids_of(table: Table) -> NDArray[np.generic]:

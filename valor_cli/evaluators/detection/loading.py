@@ -1,76 +1,155 @@
-"""COCO files to detection datasets: labels mapped, rows joined by image, the selection kept."""
+"""Files to detection datasets: labels mapped, objects joined by image, the selection kept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
-from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.evaluators.detection.frame import Frame, label_names, make_frame
-from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.dataset.detection import DetectionDataset, Detections, Federation, GroundTruths
+from valor_cli.dataset.gallery import Gallery
+from valor_cli.errors import DataError, Problem, printable
+from valor_cli.evaluators.detection.federation import federation_of
+from valor_cli.evaluators.detection.frame import Frame, images_of, make_frame
+from valor_cli.evaluators.detection.geometry import Placed, common_kind, image_sizes, of_kind
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.joining import (
+    check_categories,
+    image_positions,
+    label_positions,
+    positions,
+    unknown_ids,
+)
 from valor_cli.evaluators.detection.plan import AREAS
-from valor_cli.kernels.columns import positions_of
+from valor_cli.kernels.conversion import areas
+from valor_cli.kernels.shapes import Kind, Shapes
 from valor_cli.metric import METADATA, Loaded, Selection
-from valor_cli.readers.coco import CocoGroundTruth, CocoResults, read_ground_truth, read_results
-from valor_cli.readers.table import SKIP_HINT, Table
-from valor_cli.results import InputFile
+from valor_cli.readers.formats import read_objects
+from valor_cli.readers.objects import ObjectFile
+from valor_cli.readers.pictures import PictureFolder
+from valor_cli.results import InputFile, Scalar
+
+Ints = NDArray[np.int64]
 
 
-def load_detections(inputs: DetectionInputs, selection: Selection) -> Loaded[DetectionDataset]:
-    """Read ground truth and every model's detections.
+def load_detections(
+    inputs: DetectionInputs, options: DetectionOptions, selection: Selection
+) -> Loaded[DetectionDataset]:
+    """Read ground truth and every model's detections, boxes first.
 
     Raises:
         DataError: A file cannot be used, a detection names an image or category that the ground
-            truth does not have, or the selection leaves no image.
+            truth does not have, the selection leaves no image, or shapes cannot be compared.
     """
-    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
-    metadata = list(dict.fromkeys([*selection.metadata, *filtered]))
-    truth, predicted = _read(inputs, metadata)
-    if not len(truth.annotations):
-        problem = Problem(f"{truth.file.path}: annotations", "there are none to evaluate against")
+    shapes = options.geometry not in (None, "box")
+    return _load(inputs, options, selection, shapes=shapes)
+
+
+def load_instances(
+    inputs: DetectionInputs, options: DetectionOptions, selection: Selection
+) -> Loaded[DetectionDataset]:
+    """Read ground truth and every model's detections, each object's shape first.
+
+    Raises:
+        DataError: As `load_detections`.
+    """
+    return _load(inputs, options, selection, shapes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The objects of one file that are evaluated."""
+
+    placed: Placed
+    image: Ints
+    label: Ints
+
+    def column(self, name: str) -> NDArray[Any] | None:
+        found = self.placed.file.objects.columns.get(name)
+        return None if found is None else found[self.placed.rows]
+
+
+def _load(
+    inputs: DetectionInputs, options: DetectionOptions, selection: Selection, *, shapes: bool
+) -> Loaded[DetectionDataset]:
+    truth, predicted = _read(inputs, selection, shapes)
+    if not len(truth.objects):
+        place = truth.objects.place.partition("[")[0]
+        problem = Problem(f"{truth.path}: {place}", "there are none to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
-    names, warnings = label_names(truth, selection.label_map)
-    frame = make_frame(truth, names, selection)
-    ground_truths = _ground_truths(truth.annotations, frame)
-    warnings += _zero_areas(ground_truths.box, "ground truths")
-    if huge := int((ground_truths.area > AREAS["all"][1]).sum()):
-        warnings.append(f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}")
-    files, found = [truth.file], {}
-    for model, results in predicted.items():
-        found[model], skipped = _detections(results, truth, frame, inputs.on_invalid)
-        files.append(replace(results.file, skipped=results.file.skipped + skipped))
-        warnings += _zero_areas(found[model].box, f"detections of {model}")
-        if below := int((found[model].score < 0).sum()):
-            warnings.append(
-                f"detections of {model} with a score below 0: {below:,}; average_recall leaves "
-                "them out, unless recall_score_threshold is lower"
-            )
+    files = [truth, *predicted.values()]
+    frame, warnings = make_frame(truth, list(predicted.values()), selection)
+    warnings = [*(warning for file in files for warning in file.warnings), *warnings]
+    true, _ = _side("ground truths", truth, frame)
+    sides: dict[str, _Side] = {}
+    skipped = {}
+    for model, file in predicted.items():
+        check_categories(file, truth)
+        sides[model], skipped[model] = _side(f"detections of {model}", file, frame)
+        if skipped[model] and inputs.on_invalid == "error":
+            image, label = image_positions(file, frame), label_positions(file, frame)
+            raise unknown_ids(file, image, label, truth.path)
+    everything = [true, *sides.values()]
+    kind, found, told = _compared(everything, files, frame, options)
+    warnings += told
+    ground_truths = _ground_truths(true, found[0])
+    detections = {
+        model: _detections(side, shape)
+        for (model, side), shape in zip(sides.items(), found[1:], strict=True)
+    }
+    if options.matching == "valor":
+        ground_truths, detections, told = _without_crowds(ground_truths, detections)
+        warnings += told
+    warnings += _remarkable(ground_truths, detections)
+    records = [*truth.files]
+    for model, file in predicted.items():
+        records += _records(file, skipped[model])
     warnings += [
-        f"{file.path}: left out as invalid: {file.skipped:,} of {file.rows:,} rows"
-        for file in files
-        if file.skipped
+        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
+        for one in records
+        if one.skipped
     ]
-    return _loaded(frame, ground_truths, found, files, warnings)
+    gallery, told = _gallery(truth, frame, true, inputs.images)
+    warnings += told
+    return _loaded(
+        frame,
+        ground_truths,
+        {
+            model: _Part(detections[model], replace(gallery, detection_ids=_ids(sides[model])))
+            for model in detections
+        },
+        records,
+        warnings,
+        options,
+        kind,
+        federation_of(truth, frame) if "federated" in selection.needs else None,
+    )
 
 
 def _read(
-    inputs: DetectionInputs, metadata: Sequence[str]
-) -> tuple[CocoGroundTruth, dict[str, CocoResults]]:
+    inputs: DetectionInputs, selection: Selection, shapes: bool
+) -> tuple[ObjectFile, dict[str, ObjectFile]]:
     """Read every file, and report the problems of all that cannot be used together."""
+    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
+    metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
+    fields = selection.needs & {"keypoints", "federated"}
+    reading = inputs.reading(shapes=shapes, metadata=metadata, fields=fields)
     errors: list[DataError] = []
     truth, predicted = None, {}
     try:
-        truth = read_ground_truth(inputs.ground_truth, metadata=metadata, invalid=inputs.on_invalid)
+        truth = read_objects(
+            inputs.ground_truth, "ground_truth", reading, inputs.format_of("ground_truth")
+        )
     except DataError as error:
         errors.append(error)
+    reading = replace(reading, metadata=())
     for model, path in inputs.models.items():
         try:
-            predicted[model] = read_results(path, invalid=inputs.on_invalid)
+            found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
+            predicted[model] = found
         except DataError as error:
             errors.append(error)
     if truth is None or errors:
@@ -82,96 +161,184 @@ def _read(
     return truth, predicted
 
 
-def _ground_truths(annotations: Table, frame: Frame) -> GroundTruths:
-    image = frame.image_number[_found(annotations["image_id"], frame.image_ids)]
-    label = frame.label_number[_found(annotations["category_id"], frame.category_ids)]
-    kept = (image >= 0) & (label >= 0)
-    return GroundTruths(
-        image[kept],
-        label[kept],
-        annotations["box"][kept],
-        annotations["area"][kept],
-        annotations["crowd"][kept],
-    )
-
-
-def _detections(
-    results: CocoResults, truth: CocoGroundTruth, frame: Frame, invalid: Literal["error", "skip"]
-) -> tuple[Detections, int]:
-    """A model's detections, and how many were left out because their ids are unknown."""
-    _check_categories(results, truth)
-    table = results.detections
-    image = _found(table["image_id"], frame.image_ids)
-    category = _found(table["category_id"], frame.category_ids)
-    known = (image >= 0) & (category >= 0)
-    if invalid == "error" and not known.all():
-        raise _unknownids_of(table, image, category, truth.file.path)
-    image = np.where(known, frame.image_number[image], -1)
-    label = np.where(known, frame.label_number[category], -1)
+def _side(name: str, file: ObjectFile, frame: Frame) -> tuple[_Side, int]:
+    """The objects that the selection keeps, and how many are of unknown images or categories."""
+    at, label = image_positions(file, frame), label_positions(file, frame)
+    unknown = int(((at < 0) | (label == -2)).sum())
+    image = np.where(at >= 0, frame.image_number[at], -1)
     kept = (image >= 0) & (label >= 0)
     if kept.all():
-        return Detections(image, label, table["box"], table["score"]), 0
-    found = Detections(image[kept], label[kept], table["box"][kept], table["score"][kept])
-    return found, int((~known).sum())
+        rows = np.arange(len(kept))
+        return _Side(Placed(name, file, rows, at, file.shapes), image, label), unknown
+    rows = np.flatnonzero(kept)
+    placed = Placed(name, file, rows, at[rows], file.shapes.take(rows))
+    return _Side(placed, image[rows], label[rows]), unknown
 
 
-def _found(values: NDArray[np.generic], keys: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Positions of ids among the known ones; numbers are never found among text."""
-    if (values.dtype.kind == "i") != (keys.dtype.kind == "i"):
-        return np.full(len(values), -1)
-    return positions_of(values if values.dtype.kind == "i" else values.astype(str), keys)
+def _compared(
+    sides: Sequence[_Side], files: Sequence[ObjectFile], frame: Frame, options: DetectionOptions
+) -> tuple[Kind, list[Shapes], list[str]]:
+    """The kind that shapes are compared as, the shapes of each side, and what to warn of."""
+    placed = [side.placed for side in sides]
+    kind, warnings = common_kind(placed, options.geometry)
+    known = {
+        file.path: positions(file.images["id"], frame.image_ids)
+        for file in files
+        if file.images is not None
+    }
+    shapes, told = of_kind(placed, kind, image_sizes(files, known, len(frame.image_ids)))
+    if options.inclusive_pixels:
+        if kind != "box":
+            problem = Problem("inclusive_pixels", f"is for boxes; objects are compared as {kind}")
+            raise DataError(problem, hint="set `geometry: box`, or leave inclusive_pixels out")
+        shapes = [Shapes.boxes(found.box + np.array([0, 0, 1, 1])) for found in shapes]
+    return kind, shapes, [*warnings, *told]
 
 
-def _unknownids_of(
-    table: Table, image: NDArray[np.int64], category: NDArray[np.int64], truth: str
-) -> DataError:
-    problems = []
-    for column, at in (("image_id", image), ("category_id", category)):
-        for row in np.flatnonzero(at < 0)[:LISTED].tolist():
-            what = column.removesuffix("_id")
-            value = table[column][row]
-            shown = repr(value) if isinstance(value, str) else value
-            problems.append(
-                (row, Problem(f"{table.place_of(row)}.{column}", f"no {what} {shown} in {truth}"))
+def _ground_truths(side: _Side, shapes: Shapes) -> GroundTruths:
+    count = len(side.image)
+    area, crowd = side.column("area"), side.column("crowd")
+    if area is None or np.isnan(area).any():
+        own = areas(shapes)
+        area = own if area is None else np.where(np.isnan(area), own, area)
+    return GroundTruths(
+        side.image,
+        side.label,
+        shapes,
+        area,
+        np.zeros(count, bool) if crowd is None else crowd,
+        np.arange(count),
+        side.column("keypoints"),
+    )
+
+
+def _detections(side: _Side, shapes: Shapes) -> Detections:
+    score = side.column("score")
+    if score is None:
+        raise ValueError(f"{side.placed.file.path}: read as predictions, yet without scores")
+    return Detections(
+        side.image, side.label, shapes, score, np.arange(len(score)), side.column("keypoints")
+    )
+
+
+def _without_crowds(
+    truths: GroundTruths, detections: Mapping[str, Detections]
+) -> tuple[GroundTruths, dict[str, Detections], list[str]]:
+    """What `matching: valor` looks at: no crowd regions, and scores above 0."""
+    warnings, found = [], dict(detections)
+    everywhere = np.arange(int(truths.image.max(initial=-1)) + 1)
+    if crowds := int(truths.crowd.sum()):
+        truths = truths.where(~truths.crowd, everywhere)
+        warnings.append(f"matching: valor knows no crowd regions, which are left out: {crowds:,}")
+    for model, part in detections.items():
+        positive = part.score > 0
+        if count := int((~positive).sum()):
+            images = np.arange(int(part.image.max(initial=-1)) + 1)
+            found[model] = part.where(positive, images)
+            warnings.append(
+                f"matching: valor leaves out detections of {model} with score 0: {count:,}"
             )
-    problems.sort(key=lambda entry: entry[0])
-    return DataError(
-        [problem for _, problem in problems[:LISTED]],
-        total=int((image < 0).sum() + (category < 0).sum()),
-        hint=f"Check that both files belong together. {SKIP_HINT}",
+    return truths, found, warnings
+
+
+def _remarkable(truths: GroundTruths, detections: Mapping[str, Detections]) -> list[str]:
+    """What is legal and yet worth a warning."""
+    warnings = _zero_areas(truths.shapes, "ground truths")
+    if huge := int((truths.area > AREAS["all"][1]).sum()):
+        warnings.append(f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}")
+    for model, part in detections.items():
+        warnings += _zero_areas(part.shapes, f"detections of {model}")
+        if below := int((part.score < 0).sum()):
+            warnings.append(
+                f"detections of {model} with a score below 0: {below:,}; average_recall leaves "
+                "them out, unless recall_score_threshold is lower"
+            )
+    return warnings
+
+
+def _zero_areas(shapes: Shapes, what: str) -> list[str]:
+    if shapes.kinds in ((), ("box",)):
+        empty, word = int((shapes.box[:, 2:] == 0).any(axis=1).sum()), "box"
+    else:
+        empty, word = int((areas(shapes) == 0).sum()), shapes.kinds[0].replace("_", " ")
+    return [f"{what} whose {word} has no area, which match nothing: {empty:,}"] if empty else []
+
+
+def _records(file: ObjectFile, unknown: int) -> list[InputFile]:
+    """The files read; objects of unknown images or categories are skipped ones too."""
+    first, *others = file.files
+    return [replace(first, skipped=first.skipped + unknown), *others]
+
+
+def _gallery(
+    truth: ObjectFile, frame: Frame, side: _Side, folder: str | None
+) -> tuple[Gallery, list[str]]:
+    """What it takes to show objects, and what to warn of."""
+    images = images_of(truth)
+    order = np.argsort(positions(images["id"], frame.image_ids))
+    columns = {
+        name: images[name][order] if name in images.columns else None
+        for name in ("file_name", "width", "height")
+    }
+    files, warnings = columns["file_name"], []
+    if folder is not None:
+        pictures = PictureFolder(folder)
+        names = frame.image_ids.astype(str) if files is None else files
+        found = [name and pictures.find(name) for name in names.tolist()]
+        kept = frame.image_number >= 0
+        missing = [
+            name for name, file, keep in zip(names, found, kept, strict=True) if keep and not file
+        ]
+        if missing:
+            first = printable(str(missing[0]))
+            warnings.append(
+                f"images: {len(missing):,} of {int(kept.sum()):,} images have no file in "
+                f"{folder} (the first: {first}); they are drawn without"
+            )
+        files = np.array([file or name for file, name in zip(found, names, strict=True)], object)
+    gallery = Gallery(
+        truth_ids=_ids(side),
+        image_ids=frame.image_ids,
+        files=files,
+        width=columns["width"],
+        height=columns["height"],
     )
+    return gallery, warnings
 
 
-def _check_categories(results: CocoResults, truth: CocoGroundTruth) -> None:
-    """A COCO dictionary names its categories; one id with two names is a mix-up."""
-    if results.categories is None:
-        return
-    expected = dict(
-        zip(truth.categories["id"].tolist(), truth.categories["name"].tolist(), strict=True)
-    )
-    problems = [
-        Problem(
-            f"{results.file.path}: categories",
-            f"id {number} is '{name}' here and '{expected[number]}' in {truth.file.path}",
-        )
-        for number, name in results.categories.items()
-        if number in expected and expected[number] != name
-    ]
-    if problems:
-        raise DataError(problems, hint="give both files the same categories")
+def thumbnails(
+    inputs: DetectionInputs, names: Sequence[str]
+) -> tuple[Mapping[str, bytes], Sequence[str]]:
+    """The pictures of some images, where the config names their folder; and what to warn of."""
+    return ({}, ()) if inputs.images is None else PictureFolder(inputs.images).thumbnails(names)
 
 
-def _zero_areas(boxes: NDArray[np.float64], what: str) -> list[str]:
-    empty = int((boxes[:, 2:] == 0).any(axis=1).sum())
-    return [f"{what} whose box has no area, which match nothing: {empty:,}"] if empty else []
+def _ids(side: _Side) -> NDArray[Any]:
+    """Ids in the file; positions there for objects without."""
+    ids = side.column("id")
+    if ids is not None:
+        return ids
+    rows, objects = side.placed.rows, side.placed.file.objects
+    return rows if objects.rows is None else objects.rows[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one model adds to a dataset."""
+
+    detections: Detections
+    gallery: Gallery
 
 
 def _loaded(
     frame: Frame,
     ground_truths: GroundTruths,
-    found: Mapping[str, Detections],
+    found: Mapping[str, _Part],
     files: Sequence[InputFile],
     warnings: Sequence[str],
+    options: DetectionOptions,
+    kind: Kind,
+    federation: Federation | None,
 ) -> Loaded[DetectionDataset]:
     """The datasets, over the labels that any file uses."""
     count = len(frame.labels)
@@ -179,16 +346,28 @@ def _loaded(
     true = np.bincount(objects, minlength=count) > 0
     crowds = np.bincount(ground_truths.label, minlength=count) > 0
     predicted = {
-        model: np.bincount(part.label, minlength=count) > 0 for model, part in found.items()
+        model: np.bincount(part.detections.label, minlength=count) > 0
+        for model, part in found.items()
     }
     seen = np.logical_or.reduce([crowds, *predicted.values()])
     number = np.cumsum(seen) - 1
     labels = _names_where(frame.labels, seen)
     ids = frame.image_ids[frame.image_number >= 0]
     truths = replace(ground_truths, label=number[ground_truths.label])
+    settings: dict[str, Scalar] = {"matching": options.matching, "geometry": kind}
+    if options.inclusive_pixels:
+        settings["pixels"] = "inclusive"
     return Loaded(
         datasets={
-            model: DetectionDataset(ids, labels, truths, replace(part, label=number[part.label]))
+            model: DetectionDataset(
+                ids,
+                labels,
+                truths,
+                replace(part.detections, label=number[part.detections.label]),
+                options.matching,
+                federation and federation.of_labels(np.flatnonzero(seen)),
+                part.gallery,
+            )
             for model, part in found.items()
         },
         metadata=frame.metadata,
@@ -202,6 +381,7 @@ def _loaded(
         ignored_prediction_labels={
             model: _names_where(frame.labels, part & ~true) for model, part in predicted.items()
         },
+        settings=settings,
     )
 
 

@@ -9,9 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.plan import MatchingPlan
+from valor_cli.evaluators.detection.encounters import Encounters
+from valor_cli.evaluators.detection.plan import Interpolation, MatchingPlan
 from valor_cli.kernels.columns import quotient, tallies
-from valor_cli.kernels.precision_recall import RECALLS, Interpolated, interpolate
+from valor_cli.kernels.precision_recall import (
+    ELEVEN_RECALLS,
+    RECALLS,
+    Hits,
+    Interpolated,
+    area_under,
+    interpolate,
+)
 from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
 
 POINTS_AT_ONCE = 1 << 17
@@ -26,6 +34,15 @@ class Counts(NamedTuple):
     fn: NDArray[np.int64]
 
 
+class Ranking(NamedTuple):
+    """(r,) columns: every distinct score of each label, and what is right and wrong from it up."""
+
+    label: NDArray[np.int64]
+    score: NDArray[np.float64]
+    tp: NDArray[np.int64]
+    fp: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
     """Detections ranked by label, then score, with what each matched.
@@ -35,12 +52,17 @@ class Matches:
         image_ids: (units,) ascending.
         labels: Names of the labels.
         gt_image, gt_label: (m,) image and label of each ground truth.
+        gt_number: (m,) its row in the whole dataset.
         gt_ignored: (areas, m) whether it is left out: a crowd, or outside the area range.
         image, label, score: (n,) columns of the detections, ranked.
+        number: (n,) its row in the whole dataset.
         rank: (n,) place of the detection among those of its image and label, from 0.
         outside: (areas, n) whether its own area lies outside the range.
         candidate: (c,) rows of the detections that overlap a ground truth of their label.
         codes: (areas, ious, c) UNMATCHED, MATCHED or IGNORED.
+        taken: (areas, remembered, c) row of the ground truth that each candidate matched at the IoU
+            thresholds that the plan remembers; -1 for none.
+        encounters: Overlaps with ground truths of any label, if the plan has them.
         area: The area range that metrics read.
         weights: (replicas, units) how often each image counts; None for once each.
         replica: The row of `weights` that metrics read.
@@ -51,14 +73,18 @@ class Matches:
     labels: tuple[str, ...]
     gt_image: NDArray[np.int64]
     gt_label: NDArray[np.int64]
+    gt_number: NDArray[np.int64]
     gt_ignored: NDArray[np.bool_]
     image: NDArray[np.int64]
     label: NDArray[np.int64]
     score: NDArray[np.float64]
+    number: NDArray[np.int64]
     rank: NDArray[np.int64]
     outside: NDArray[np.bool_]
     candidate: NDArray[np.int64]
     codes: NDArray[np.uint8]
+    taken: NDArray[np.int64]
+    encounters: Encounters | None = None
     area: str = "all"
     weights: NDArray[np.int64] | None = None
     replica: int = 0
@@ -103,14 +129,18 @@ class Matches:
             image_ids=self.image_ids[units],
             gt_image=number[self.gt_image[truths]],
             gt_label=self.gt_label[truths],
+            gt_number=self.gt_number[truths],
             gt_ignored=self.gt_ignored[:, truths],
             image=number[self.image[rows]],
             label=self.label[rows],
             score=self.score[rows],
+            number=self.number[rows],
             rank=self.rank[rows],
             outside=self.outside[:, rows],
             candidate=(np.cumsum(rows) - 1)[self.candidate[kept]],
             codes=self.codes[:, :, kept],
+            taken=np.append(np.cumsum(truths) - 1, -1)[self.taken[:, :, kept]],
+            encounters=self.encounters and self.encounters.where(rows, truths),
             _orders={},
             _known={},
         )
@@ -148,13 +178,24 @@ class Matches:
         return Counts(tp[chosen], fp[chosen], self.ground_truth_count - tp[chosen])
 
     def precision(
-        self, iou_thresholds: Sequence[float], max_detections: int | None = 100
+        self,
+        iou_thresholds: Sequence[float],
+        max_detections: int | None = 100,
+        interpolation: Interpolation = "101_point",
     ) -> NDArray[np.float64]:
-        """(ious, 101, labels) interpolated precision at each recall; NaN without ground truth."""
-        key = (self.area, "precision", tuple(iou_thresholds), max_detections)
+        """(ious, points, labels) whose mean over points is average precision.
+
+        Interpolated precision at 101 or 11 recalls, or a single point: the area under all of the
+        curve. NaN without ground truth.
+        """
+        key = (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation)
         if key not in self._known:
-            precision = self._interpolated(iou_thresholds, max_detections).precision
-            shape = (len(RECALLS), self._replicas, len(iou_thresholds), len(self.labels))
+            if interpolation == "every_point":
+                precision = area_under(*self._hits(iou_thresholds, max_detections))[None]
+            else:
+                levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
+                precision = self._interpolated(iou_thresholds, max_detections, levels).precision
+            shape = (len(precision), self._replicas, len(iou_thresholds), len(self.labels))
             # In the reference's order of axes, for sums to be added in the same order.
             self._known[key] = np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
         return np.asarray(self._known[key][self.replica])
@@ -173,7 +214,7 @@ class Matches:
         if self.weights is not None:
             raise ValueError("scores are those of the evidence itself, not of a resample")
         order = self._order(iou_thresholds, max_detections)
-        at = self._interpolated(iou_thresholds, max_detections).at
+        at = self._interpolated(iou_thresholds, max_detections, RECALLS).at
         reached = np.append(self.score[order.rows], 0.0)[at]
         shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
         scores = reached.reshape(shape).swapaxes(1, 2).copy()
@@ -201,6 +242,31 @@ class Matches:
             ).reshape(self._replicas, len(iou_thresholds), len(self.labels))
             self._known[key] = quotient(found, self._ground_truth_counts()[:, None], np.nan)
         return np.asarray(self._known[key][self.replica])
+
+    def ranking(self, iou_threshold: float, max_detections: int | None = None) -> Ranking:
+        """True and false positives from the best score down, at each score that a label has."""
+        order = self._order([iou_threshold], max_detections)
+        weight = self.unit_weights[self.image]
+        change = np.where(order.counted, weight, 0)
+        np.add.at(change, order.corrected, order.sign * weight[order.corrected])
+        right = np.zeros(len(self.label), np.int64)
+        right[order.rows] = weight[order.rows]
+        # Equal scores pass a threshold together, so only the last of them says what it gives.
+        last = np.ones(len(self.label), bool)
+        last[:-1] = (self.label[1:] != self.label[:-1]) | (self.score[1:] != self.score[:-1])
+        before = np.searchsorted(self.label, self.label[last])
+        tp, seen = (
+            total[1:][last] - total[before]
+            for total in (np.append(0, np.cumsum(column)) for column in (right, change))
+        )
+        return Ranking(self.label[last], self.score[last], tp, seen - tp)
+
+    @property
+    def unit_weights(self) -> NDArray[np.int64]:
+        """(units,) how often each image counts in what metrics read."""
+        if self.weights is None:
+            return np.ones(self.unit_count, np.int64)
+        return np.asarray(self.weights[self.replica])
 
     @property
     def _replicas(self) -> int:
@@ -252,11 +318,19 @@ class Matches:
             )
         return self._orders[key]
 
-    def _interpolated(
+    def _hits(
         self, iou_thresholds: Sequence[float], max_detections: int | None
+    ) -> tuple[Hits, NDArray[np.int64]]:
+        """True positives and ground truths of all replicas, IoU thresholds and labels."""
+        order = self._order(iou_thresholds, max_detections)
+        truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
+        return running_hits(order, self.weights, self.image), truths.ravel()
+
+    def _interpolated(
+        self,
+        iou_thresholds: Sequence[float],
+        max_detections: int | None,
+        levels: NDArray[np.float64],
     ) -> Interpolated:
         """Curves of all replicas, IoU thresholds and labels, in this order of segments."""
-        order = self._order(iou_thresholds, max_detections)
-        hits = running_hits(order, self.weights, self.image)
-        truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
-        return interpolate(hits, truths.ravel(), RECALLS)
+        return interpolate(*self._hits(iou_thresholds, max_detections), levels)

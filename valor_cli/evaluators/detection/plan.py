@@ -23,10 +23,17 @@ IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_d
 Size = Literal["small", "medium", "large"]
 Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
 ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
+BackgroundIou = Annotated[float, Interval(gt=0, lt=1)]
+MaxExamples = Annotated[int, Interval(ge=0, le=1000)]
+ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(_distinct)]
+Interpolation = Literal["101_point", "11_point", "every_point"]
 MaxDetections = Annotated[int, Interval(ge=1, le=2**31 - 1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """pycocotools' thresholds; 0.05 steps as linspace rounds them."""
+
+SCORES: tuple[float, ...] = tuple(round(x / 100, 2) for x in range(5, 100, 5))
+"""The score thresholds of precision-recall curves."""
 
 AREAS: Mapping[str, tuple[float, float]] = {
     "all": (0.0, 1e10),
@@ -37,12 +44,38 @@ AREAS: Mapping[str, tuple[float, float]] = {
 """COCO's area ranges in square pixels, both ends included."""
 
 
+ENCOUNTERS = "encounters"
+"""What a metric lists under `Metric.evidence` that asks what detections overlap of any label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """Which overlaps of any label are kept.
+
+    Attributes:
+        iou: The lowest.
+        score: The lowest score of a detection that is looked at.
+        remembered: IoU thresholds at which it is kept which ground truth a detection matched.
+    """
+
+    iou: float
+    score: float
+    remembered: tuple[float, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class MatchingPlan:
-    """What the metrics of a run will ask of the evidence."""
+    """What the metrics of a run will ask of the evidence.
+
+    Attributes:
+        ious: IoU thresholds, ascending.
+        areas: Names of area ranges; "all" is the first.
+        encounters: Overlaps of any label; None if nobody asks.
+    """
 
     ious: tuple[float, ...] = COCO_IOUS
     areas: tuple[str, ...] = tuple(AREAS)
+    encounters: Closeness | None = None
 
 
 def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
@@ -57,4 +90,26 @@ def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
                 ious.update(map(float, value))
             elif name == "areas":
                 areas.update(value)
-    return MatchingPlan(tuple(sorted(ious)), tuple(area for area in AREAS if area in areas))
+    return MatchingPlan(
+        tuple(sorted(ious)), tuple(area for area in AREAS if area in areas), _closeness(calls)
+    )
+
+
+def _closeness(calls: Sequence[Call]) -> Closeness | None:
+    """The lowest of what any metric that looks across labels names."""
+    asking = [call.parameters for call in calls if ENCOUNTERS in call.metric.evidence]
+    if not asking:
+        return None
+    remembered = {
+        float(value)
+        for one in asking
+        for name, value in one.items()
+        if name.endswith("iou_threshold")
+    }
+    lowest = {float(one["background_iou"]) for one in asking if "background_iou" in one}
+    scores = [
+        min(one.get("score_thresholds", (one.get("score_threshold", -np.inf),))) for one in asking
+    ]
+    return Closeness(
+        min(*remembered, *lowest, 1 - 1e-10), float(min(scores)), tuple(sorted(remembered))
+    )

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.plan import SCORES, IouThreshold, MaxDetections
 from valor_cli.kernels.columns import quotient
 from valor_cli.kernels.precision_recall import RECALLS
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve
-
-SCORES: tuple[float, ...] = tuple(round(x / 100, 2) for x in range(5, 100, 5))
 
 
 def pr_curve(

@@ -12,38 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.evaluators.detection.encounters import find_encounters, merge_encounters
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
-from valor_cli.kernels.boxes import overlapping_boxes
+from valor_cli.kernels.boxes import Pairs
 from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
-from valor_cli.kernels.matching import match
+from valor_cli.kernels.conversion import areas
+from valor_cli.kernels.matching import favourites, match
+from valor_cli.kernels.overlaps import overlapping
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     """Evidence of one shard of images."""
     truths, found = dataset.ground_truths, dataset.detections
     order = ranked(found.label, found.score, found.image)
-    image, label, box = found.image[order], found.label[order], found.box[order]
+    image, label, score = found.image[order], found.label[order], found.score[order]
+    shapes = found.shapes.take(order)
     limits = np.array([AREAS[name] for name in plan.areas])
     low, high = limits[:, :1], limits[:, 1:]
-    area = box[:, 2] * box[:, 3]
+    area = areas(shapes)
     ignored = truths.crowd | (truths.area < low) | (truths.area > high)
     cells = _Cells.of(label * dataset.unit_count + image)
     gt_cells = _Cells.of(truths.label * dataset.unit_count + truths.image)
     meeting = _meeting(cells, gt_cells)
     gt = gt_cells.rows
-    pairs = overlapping_boxes(
-        box[meeting.rows],
-        truths.box[gt],
+    close = plan.encounters
+    pairs = overlapping(
+        shapes.take(meeting.rows),
+        truths.shapes.take(gt),
         truths.crowd[gt],
         gt_cells.starts[meeting.gt_cell],
         gt_cells.sizes[meeting.gt_cell],
         min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
     )
-    matched, codes = match(
-        pairs, meeting.gt_cell, ~ignored[:, gt], truths.crowd[gt], np.array(plan.ious)
+    turn = None
+    if dataset.matching == "valor":
+        pairs = favourites(pairs)
+        turn = _by_score_and_iou(pairs, score[meeting.rows])
+    matched = match(
+        pairs,
+        meeting.gt_cell,
+        ~ignored[:, gt],
+        truths.crowd[gt],
+        np.array(plan.ious),
+        remember=[plan.ious.index(iou) for iou in close.remembered] if close else (),
+        turn=turn,
     )
-    candidate = meeting.rows[matched]
+    candidate = meeting.rows[matched.candidate]
     ascending = np.argsort(candidate)
     return Matches(
         plan=plan,
@@ -51,15 +66,32 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         labels=dataset.labels,
         gt_image=truths.image,
         gt_label=truths.label,
+        gt_number=truths.number,
         gt_ignored=ignored,
         image=image,
         label=label,
-        score=found.score[order],
+        score=score,
+        number=found.number[order],
         rank=cells.rank(),
         outside=(area < low) | (area > high),
         candidate=candidate[ascending],
-        codes=codes[:, :, ascending],
+        codes=matched.code[:, :, ascending],
+        taken=np.append(gt, -1)[matched.taken[:, :, ascending]],
+        encounters=None
+        if close is None
+        else find_encounters(
+            shapes, image, np.flatnonzero(score >= close.score), truths, close.iou
+        ),
     )
+
+
+def _by_score_and_iou(pairs: Pairs, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) who comes first: the higher score, of equal scores the higher IoU."""
+    iou = np.zeros(len(score))
+    iou[pairs.detection] = pairs.iou
+    turn = np.empty(len(score))
+    turn[np.lexsort((-iou, -score))] = np.arange(len(score))
+    return turn
 
 
 class _Cells(NamedTuple):
@@ -131,6 +163,7 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
     gt_image = np.concatenate([new[part.gt_image] for new, part in zip(images, parts, strict=True)])
     offsets = np.cumsum([0, *(len(part.label) for part in parts[:-1])])
+    gt_offsets = np.cumsum([0, *(len(part.gt_label) for part in parts[:-1])]).tolist()
     candidate = np.concatenate(
         [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
     )
@@ -139,18 +172,35 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     place[order] = np.arange(len(order))
     moved = place[candidate]
     ascending = np.argsort(moved)
+    taken = [
+        np.where(part.taken >= 0, part.taken + offset, -1)
+        for part, offset in zip(parts, gt_offsets, strict=True)
+    ]
+    met = [
+        (
+            part.encounters,
+            place[offset : offset + len(part.label)],
+            np.arange(gt_offset, gt_offset + len(part.gt_label)),
+        )
+        for part, offset, gt_offset in zip(parts, offsets.tolist(), gt_offsets, strict=True)
+        if part.encounters is not None
+    ]
     return Matches(
         plan=parts[0].plan,
         image_ids=image_ids,
         labels=parts[0].labels,
         gt_image=gt_image,
         gt_label=np.concatenate([part.gt_label for part in parts]),
+        gt_number=np.concatenate([part.gt_number for part in parts]),
         gt_ignored=np.concatenate([part.gt_ignored for part in parts], axis=1),
         image=image[order],
         label=label[order],
         score=score[order],
+        number=np.concatenate([part.number for part in parts])[order],
         rank=rank[order],
         outside=np.concatenate([part.outside for part in parts], axis=1)[:, order],
         candidate=moved[ascending],
         codes=np.concatenate([part.codes for part in parts], axis=2)[:, :, ascending],
+        taken=np.concatenate(taken, axis=2)[:, :, ascending],
+        encounters=merge_encounters(met) if met else None,
     )

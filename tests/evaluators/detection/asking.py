@@ -1,0 +1,102 @@
+"""What tests of metrics share: problems with wrong labels, and evidence for any questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tests.oracles.problems import random_dataset
+from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import MatchingPlan, plan_matching
+from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.kernels.shapes import Shapes
+from valor_cli.metric import Call, Metric
+from valor_cli.results import Findings, MetricValue
+
+Box = tuple[float, float, float, float]
+
+
+def confused_dataset(seed: int, *, matching: str = "coco", **options: Any) -> DetectionDataset:
+    """A random problem in which a third of the detections have any label.
+
+    Under `matching: valor` without what it leaves out: crowds, and scores that are not above 0.
+    """
+    dataset = random_dataset(seed, **options)
+    rng = np.random.default_rng(seed + 1)
+    truths, found = dataset.ground_truths, dataset.detections
+    other = rng.integers(0, len(dataset.labels), len(found))
+    found = replace(found, label=np.where(rng.random(len(found)) < 0.3, other, found.label))
+    if matching == "valor":
+        everywhere = np.arange(dataset.unit_count)
+        truths = truths.where(~truths.crowd, everywhere)
+        found = found.where(found.score > 0, everywhere)
+    return replace(dataset, ground_truths=truths, detections=found, matching=matching)
+
+
+def small_dataset(
+    labels: Sequence[str],
+    truths: Sequence[tuple[int, str, Box]],
+    found: Sequence[tuple[int, str, float, Box]],
+    *,
+    images: int = 2,
+    crowds: Sequence[int] = (),
+    matching: str = "coco",
+) -> DetectionDataset:
+    """Ground truths (image, label, box) and detections (image, label, score, box), as written.
+
+    Images are named 10, 11 and so on; `crowds` are positions of ground truths.
+    """
+    boxes = np.array([box for *_, box in truths], float).reshape(-1, 4)
+    return DetectionDataset(
+        np.arange(images) + 10,
+        tuple(labels),
+        GroundTruths(
+            np.array([image for image, *_ in truths], np.int64),
+            np.array([labels.index(label) for _, label, _ in truths], np.int64),
+            Shapes.boxes(boxes),
+            boxes[:, 2] * boxes[:, 3],
+            np.isin(np.arange(len(truths)), crowds),
+            np.arange(len(truths)),
+        ),
+        Detections(
+            np.array([image for image, *_ in found], np.int64),
+            np.array([labels.index(label) for _, label, *_ in found], np.int64),
+            Shapes.boxes(np.array([box for *_, box in found], float).reshape(-1, 4)),
+            np.array([score for _, _, score, _ in found], float),
+            np.arange(len(found)),
+        ),
+        matching,
+    )
+
+
+def asked(metric: Metric[Matches], **parameters: Any) -> Call:
+    """A call with every parameter, as a config would make it."""
+    return Call(metric, {one.name: one.default for one in metric.parameters} | parameters)
+
+
+def plan_of(*calls: Call, area: bool = False) -> MatchingPlan:
+    return plan_matching(calls, ["area"] if area else [])
+
+
+def findings(matches: Matches, call: Call) -> Findings:
+    """What a metric says, always as findings."""
+    found = call.metric.compute(matches, **call.parameters)
+    return Findings([found]) if isinstance(found, MetricValue) else found
+
+
+def ask(
+    dataset: DetectionDataset, metric: Metric[Matches], *, area: str = "all", **parameters: Any
+) -> Findings:
+    """What a metric says of a dataset, or of one area range in it."""
+    call = asked(metric, **parameters)
+    matches = match_detections(dataset, plan_of(call, area=area != "all"))
+    return findings(matches.within(area), call)
+
+
+def numbers(found: Findings, output: str) -> dict[str | None, float | None]:
+    """The values of one output by label; None is all labels together."""
+    return {value.label: value.value for value in found.values if value.output == output}

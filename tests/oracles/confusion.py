@@ -1,0 +1,249 @@
+"""Who met whom, and who is taken for whom, told one object at a time.
+
+Written from the rules in prose: plain objects, loops and floats, no arrays. The rule by which the
+detections of one image and label meet its ground truths is a parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.oracles.detection import Box, iou
+from valor_cli.dataset.detection import DetectionDataset
+
+EVERYTHING = (0.0, 1e10)
+
+
+@dataclass(frozen=True)
+class Truth:
+    row: int
+    image: int
+    label: int
+    box: Box
+    area: float
+    crowd: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    row: int
+    image: int
+    label: int
+    box: Box
+    score: float
+
+    @property
+    def area(self) -> float:
+        return self.box[2] * self.box[3]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All objects, in file order."""
+
+    truths: Sequence[Truth]
+    founds: Sequence[Found]
+    labels: int
+
+    @classmethod
+    def of(cls, dataset: DetectionDataset) -> Scene:
+        truths, founds = dataset.ground_truths, dataset.detections
+        return cls(
+            [
+                Truth(int(row), int(image), int(label), tuple(box), float(area), bool(crowd))
+                for row, image, label, box, area, crowd in zip(
+                    truths.number,
+                    truths.image,
+                    truths.label,
+                    truths.shapes.box.tolist(),
+                    truths.area,
+                    truths.crowd,
+                    strict=True,
+                )
+            ],
+            [
+                Found(int(row), int(image), int(label), tuple(box), float(score))
+                for row, image, label, box, score in zip(
+                    founds.number,
+                    founds.image,
+                    founds.label,
+                    founds.shapes.box.tolist(),
+                    founds.score,
+                    strict=True,
+                )
+            ],
+            len(dataset.labels),
+        )
+
+
+Rule = Callable[
+    [Sequence[Found], Sequence[Truth], Callable[[Truth], bool], float], list[Truth | None]
+]
+"""Detections, best first, and ground truths of one cell, which of these count, a threshold: the
+ground truth that each detection meets."""
+
+
+def least(threshold: float) -> float:
+    return min(threshold, 1 - 1e-10)
+
+
+def overlap(found: Found, truth: Truth) -> float:
+    return iou(found.box, truth.box, truth.crowd)
+
+
+def coco(
+    founds: Sequence[Found],
+    truths: Sequence[Truth],
+    counts: Callable[[Truth], bool],
+    threshold: float,
+) -> list[Truth | None]:
+    """Each takes the free ground truth it overlaps most, of equals the later; crowds stay free.
+
+    Ground truths that do not count are taken by those that find no other.
+    """
+    taken: set[int] = set()
+    met: list[Truth | None] = []
+    for found in founds:
+        chosen = None
+        for wanted in (True, False):
+            best = least(threshold)
+            for truth in truths:
+                if counts(truth) is wanted and (truth.crowd or truth.row not in taken):
+                    here = overlap(found, truth)
+                    if here >= best:
+                        best, chosen = here, truth
+            if chosen is not None:
+                break
+        if chosen is not None:
+            taken.add(chosen.row)
+        met.append(chosen)
+    return met
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of everything, among the objects that count.
+
+    Attributes:
+        right: The detections that met a ground truth, with it.
+        wrong: Detections that met none.
+        real: Ground truths to find.
+        missed: Those not found.
+    """
+
+    right: Sequence[tuple[Found, Truth]]
+    wrong: Sequence[Found]
+    real: Sequence[Truth]
+    missed: Sequence[Truth]
+
+
+def settle(
+    scene: Scene,
+    threshold: float,
+    score: float = -math.inf,
+    *,
+    most: int | None = None,
+    limits: tuple[float, float] = EVERYTHING,
+    rule: Rule = coco,
+) -> Verdict:
+    """Match the detections that score enough, as if there were no others."""
+
+    def inside(thing: Truth | Found) -> bool:
+        return limits[0] <= thing.area <= limits[1]
+
+    def counts(truth: Truth) -> bool:
+        return inside(truth) and not truth.crowd
+
+    right, wrong = [], []
+    cells = sorted({(found.image, found.label) for found in scene.founds})
+    for cell in cells:
+        founds = [f for f in scene.founds if (f.image, f.label) == cell and f.score >= score]
+        founds = sorted(founds, key=lambda found: -found.score)[:most]
+        truths = [truth for truth in scene.truths if (truth.image, truth.label) == cell]
+        for found, truth in zip(founds, rule(founds, truths, counts, threshold), strict=True):
+            if truth is not None and counts(truth):
+                right.append((found, truth))
+            elif truth is None and inside(found):
+                wrong.append(found)
+    real = [truth for truth in scene.truths if counts(truth)]
+    found_rows = {truth.row for _, truth in right}
+    return Verdict(right, wrong, real, [truth for truth in real if truth.row not in found_rows])
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A confusion matrix with the pairs and leftovers behind it."""
+
+    matrix: list[list[int]]
+    unmatched_ground_truths: list[int]
+    unmatched_predictions: list[int]
+    confused: Sequence[tuple[Found, Truth]]
+    alone: Sequence[Found]
+    lost: Sequence[Truth]
+
+
+def confusion(verdict: Verdict, threshold: float, labels: int) -> Confusion:
+    """First those of one label, then the leftovers across labels, best score first.
+
+    Of equal scores the lower label, then the earlier in the file, comes first.
+    """
+    free = list(verdict.missed)
+    confused, alone = [], []
+    for found in sorted(verdict.wrong, key=lambda one: (-one.score, one.label, one.row)):
+        best, chosen = least(threshold), None
+        for truth in free:
+            if truth.image == found.image and truth.label != found.label:
+                here = overlap(found, truth)
+                if here >= best:
+                    best, chosen = here, truth
+        if chosen is None:
+            alone.append(found)
+        else:
+            free.remove(chosen)
+            confused.append((found, chosen))
+    matrix = [[0] * labels for _ in range(labels)]
+    for found, truth in [*verdict.right, *confused]:
+        matrix[truth.label][found.label] += 1
+    return Confusion(
+        matrix,
+        [sum(truth.label == label for truth in free) for label in range(labels)],
+        [sum(found.label == label for found in alone) for label in range(labels)],
+        confused,
+        alone,
+        free,
+    )
+
+
+@dataclass(frozen=True)
+class Details:
+    """True positives and the errors by their reason, as lists of objects."""
+
+    tp: Sequence[Found]
+    fp_misclassifications: Sequence[Found]
+    fp_hallucinations: Sequence[Found]
+    fn_misclassifications: Sequence[Truth]
+    fn_no_predictions: Sequence[Truth]
+
+
+def details(verdict: Verdict, threshold: float) -> Details:
+    """Errors at one score threshold: does something of another label stand there?"""
+    passing = [found for found, _ in verdict.right] + list(verdict.wrong)
+
+    def crossed(found: Found, truth: Truth) -> bool:
+        return (
+            found.image == truth.image
+            and found.label != truth.label
+            and overlap(found, truth) >= least(threshold)
+        )
+
+    mistaken = [f for f in verdict.wrong if any(crossed(f, truth) for truth in verdict.real)]
+    hidden = [truth for truth in verdict.missed if any(crossed(f, truth) for f in passing)]
+    return Details(
+        [found for found, _ in verdict.right],
+        mistaken,
+        [found for found in verdict.wrong if found not in mistaken],
+        hidden,
+        [truth for truth in verdict.missed if truth not in hidden],
+    )

@@ -1,0 +1,99 @@
+"""The ten numbers of the COCO keypoint challenge (Lin et al., Microsoft COCO, 2014).
+
+Objects are compared by object keypoint similarity (OKS) where `coco` compares them by IoU. A ground
+truth without visible keypoints is ignored, as crowds are. The challenge has no small objects.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Interval, MinLen
+from pydantic import AfterValidator
+
+from valor_cli.evaluators.detection.keypoint_matching import (
+    KeypointMatches,
+    match_keypoints,
+    merge_keypoints,
+    plan_keypoints,
+)
+from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
+from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.metric import Metric, Output, Wing
+from valor_cli.results import Findings
+
+# Divided as pycocotools divides them: the last bit of 0.026 depends on it.
+COCO_SIGMAS: tuple[float, ...] = tuple(
+    tenfold / 10
+    for tenfold in (
+        *(0.26, 0.25, 0.25, 0.35, 0.35),  # nose, eyes, ears
+        *(0.79, 0.79, 0.72, 0.72, 0.62, 0.62),  # shoulders, elbows, wrists
+        *(1.07, 1.07, 0.87, 0.87, 0.89, 0.89),  # hips, knees, ankles
+    )
+)
+"""How far people disagree on each of the 17 keypoints of a person, in COCO's order of them."""
+
+Sigmas = Annotated[tuple[Annotated[float, Interval(gt=0)], ...], MinLen(1)]
+PoseSizes = Annotated[
+    tuple[Literal["medium", "large"], ...],
+    AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes))),
+]
+
+
+def coco_keypoints(
+    poses: KeypointMatches,
+    *,
+    oks_thresholds: IouThresholds = COCO_IOUS,
+    areas: PoseSizes = ("medium", "large"),
+    max_detections: MaxDetections = 20,
+    sigmas: Sigmas = COCO_SIGMAS,
+) -> Findings:
+    """The 10 COCO keypoint numbers: average precision and recall over similarities and sizes.
+
+    `sigmas` says how far off each keypoint may be: one for each that an object has, in their order.
+    `max_detections` is the limit of an image and label. AP50, AP75, AR50 and AR75 exist when their
+    thresholds are among `oks_thresholds`. A size without ground truth has no value, where
+    pycocotools prints -1.
+    """
+    matches = poses.by_sigmas[sigmas]
+    precision = matches.precision(oks_thresholds, max_detections)
+    recalls = matches.recalls(oks_thresholds, max_detections)
+    values = [
+        over_labels(matches, precision, output="AP"),
+        over_labels(matches, recalls, output="AR"),
+    ]
+    for name, oks in (("50", 0.5), ("75", 0.75)):
+        if oks in oks_thresholds:
+            at = oks_thresholds.index(oks)
+            values.append(over_labels(matches, precision[at], output=f"AP{name}"))
+            values.append(over_labels(matches, recalls[at], output=f"AR{name}"))
+    for area in areas:
+        part = matches.within(area)
+        precision = part.precision(oks_thresholds, max_detections)
+        recalls = part.recalls(oks_thresholds, max_detections)
+        values.append(over_labels(part, precision, output=f"AP{area}"))
+        values.append(over_labels(part, recalls, output=f"AR{area}"))
+    return Findings(values)
+
+
+COCO_KEYPOINTS = Metric(
+    name="coco_keypoints",
+    compute=coco_keypoints,
+    reference="pycocotools.cocoeval.COCOeval.summarize",
+    citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
+    needs=("ground_truth", "predictions", "keypoints"),
+    outputs=tuple(
+        Output(name, "higher")
+        for name in (
+            *("AP", "AP50", "AP75", "APmedium", "APlarge"),
+            *("AR", "AR50", "AR75", "ARmedium", "ARlarge"),
+        )
+    ),
+)
+
+KEYPOINTS_WING = Wing(
+    metrics=(COCO_KEYPOINTS,),
+    plan=plan_keypoints,
+    evidence=match_keypoints,
+    merge=merge_keypoints,
+)

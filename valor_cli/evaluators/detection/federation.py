@@ -1,0 +1,55 @@
+"""What an LVIS ground truth says of images and labels, as the run's own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.detection import Federation
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.detection.frame import Frame, images_of
+from valor_cli.evaluators.detection.joining import positions
+from valor_cli.readers.objects import ObjectFile
+
+_FIELDS = {"negative": "neg_category_ids", "not_exhaustive": "not_exhaustive_category_ids"}
+
+
+def federation_of(truth: ObjectFile, frame: Frame) -> Federation:
+    """The federation of a ground truth, over the images kept and all of the frame's labels.
+
+    Raises:
+        DataError: The ground truth lacks what LVIS adds to COCO.
+    """
+    images, categories = images_of(truth), truth.categories
+    missing = [
+        Problem(f"{truth.path}: images", f"no {theirs}, which lvis needs")
+        for ours, theirs in _FIELDS.items()
+        if ours not in images.columns
+    ]
+    if categories is None or "frequency" not in categories.columns:
+        missing.append(Problem(f"{truth.path}: categories", "no frequency, which lvis needs"))
+    if missing or categories is None:
+        raise DataError(missing, hint="give an LVIS ground truth, or leave the metric lvis out")
+    at = positions(images["id"], frame.image_ids)
+    kept = frame.image_number >= 0
+    frequency = np.full(len(frame.labels), "", object)
+    by_id = positions(categories["id"], frame.category_ids)
+    label = frame.label_number[by_id]
+    frequency[label[label >= 0]] = categories["frequency"][label >= 0]
+    return Federation(
+        _pairs(images["negative"], at, frame)[kept],
+        _pairs(images["not_exhaustive"], at, frame)[kept],
+        tuple(frequency.tolist()),
+    )
+
+
+def _pairs(lists: NDArray[np.object_], at: NDArray[np.int64], frame: Frame) -> NDArray[np.bool_]:
+    """(images, labels) whether a label stands in the list of an image."""
+    found = np.zeros((len(frame.image_ids), len(frame.labels)), bool)
+    image = np.repeat(at, [len(one) for one in lists])
+    ids = np.array([one for each in lists for one in each], frame.category_ids.dtype)
+    category = positions(ids, frame.category_ids)
+    label = np.where(category >= 0, frame.label_number[category], -1)
+    known = label >= 0
+    found[image[known], label[known]] = True
+    return found

@@ -1,0 +1,155 @@
+"""Shapes of both sides in; shapes of one kind out, by the rule that decides which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.kernels.conversion import converted
+from valor_cli.kernels.polygons import mended
+from valor_cli.kernels.shapes import KINDS, MASK, POLYGON, Kind, Shapes
+from valor_cli.readers.objects import ObjectFile
+
+Ints = NDArray[np.int64]
+
+
+class Placed(NamedTuple):
+    """Objects of one file that are evaluated.
+
+    Attributes:
+        name: What messages call them, "ground truths" or "detections of small".
+        file: Where they come from.
+        rows: (n,) their rows in it.
+        image: (n,) position of each one's image.
+        shapes: Their geometry.
+    """
+
+    name: str
+    file: ObjectFile
+    rows: Ints
+    image: Ints
+    shapes: Shapes
+
+
+def common_kind(parts: Sequence[Placed], asked: Kind | None) -> tuple[Kind, list[str]]:
+    """The kind that all are compared as, and what to warn of.
+
+    The one asked for; else the least detailed that occurs, but polygons beside masks are drawn as
+    masks.
+    """
+    counts = {
+        part.name: np.bincount(part.shapes.kind, minlength=len(KINDS)).tolist() for part in parts
+    }
+    present = [at for at in range(len(KINDS)) if any(count[at] for count in counts.values())]
+    if asked is not None:
+        return asked, []
+    if not present:
+        return "box", []
+    if present == [POLYGON, MASK]:
+        return "mask", []
+    kind = KINDS[present[0]]
+    if len(present) == 1:
+        return kind, []
+    listed = "; ".join(
+        f"{name}: "
+        + ", ".join(f"{count[at]:,} {_plural(KINDS[at])}" for at in present if count[at])
+        for name, count in counts.items()
+    )
+    told = f"compared as {_plural(kind)}, the least detailed geometry that occurs ({listed})"
+    return kind, [f"{told}; set `geometry:` for another"]
+
+
+def _plural(kind: Kind) -> str:
+    return {"box": "boxes"}.get(kind, f"{kind.replace('_', ' ')}s")
+
+
+def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[str]]:
+    """The shapes of each part as that kind, and what to warn of.
+
+    Args:
+        parts: The objects.
+        kind: What to turn them into.
+        size: (images, 2) height and width of each image as the files say, 0 where unknown.
+
+    Raises:
+        DataError: A mask has another size than its image, or polygons are to be drawn on images
+            of unknown size.
+    """
+    if all(set(part.shapes.kinds) <= {kind} and kind in ("box", "rotated_box") for part in parts):
+        return [part.shapes for part in parts], []
+    size = _checked_sizes(parts, size)
+    if kind == "mask":
+        _check_known(parts, size)
+    shapes, warnings = [], []
+    for part in parts:
+        found = part.shapes
+        if kind in ("rotated_box", "polygon") and "polygon" in found.kinds:
+            polygons, changed = mended(found.polygon)
+            if count := int(changed.sum()):
+                warnings.append(f"{part.name}: polygons that cross themselves, mended: {count:,}")
+                found = Shapes(found.kind, found.box, found.rotated_box, polygons, found.mask)
+        shapes.append(converted(found, kind, size[part.image]))
+    return shapes, warnings
+
+
+def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:
+    """Sizes of the images, also of those that only their masks know."""
+    size = size.copy()
+    problems: list[Problem] = []
+    total = 0
+    for part in parts:
+        at = part.shapes.rows_of(MASK)
+        own, image = part.shapes.mask.size, part.image[at]
+        unknown = (size[image] == 0).any(axis=1)
+        size[image[unknown]] = own[unknown]
+        wrong = np.flatnonzero((size[image] != own).any(axis=1))
+        total += len(wrong)
+        for row in wrong[:LISTED].tolist():
+            height, width = own[row].tolist()
+            place = part.file.objects.place_of(int(part.rows[at[row]]))
+            there = " by ".join(map(str, size[image[row]].tolist()))
+            message = f"the mask is {height} by {width} (height by width), its image is {there}"
+            problems.append(Problem(place, message))
+    if problems:
+        raise DataError(
+            problems[:LISTED], total=total, hint="give masks the size of their image, as COCO does"
+        )
+    return size
+
+
+def _check_known(parts: Sequence[Placed], size: Ints) -> None:
+    """Everything but a mask is drawn on its image, whose size must be known."""
+    for part in parts:
+        drawn = np.flatnonzero(part.shapes.kind != MASK)
+        unknown = drawn[(size[part.image[drawn]] == 0).any(axis=1)]
+        if len(unknown):
+            place = part.file.objects.place_of(int(part.rows[unknown[0]]))
+            raise DataError(
+                Problem(place, "cannot be drawn as a mask: the size of its image is unknown"),
+                total=len(unknown),
+                hint="give images a width and a height, or set `geometry: polygon`",
+            )
+
+
+def image_sizes(files: Sequence[ObjectFile], positions: Mapping[str, Ints], images: int) -> Ints:
+    """(images, 2) height and width as the first file that says so has them; 0 where none does.
+
+    Args:
+        files: Ground truth and predictions.
+        positions: By path, the position of each image that the file lists; -1 for unknown ones.
+        images: How many images there are.
+    """
+    size = np.zeros((images, 2), np.int64)
+    for file in files:
+        if file.images is None or not {"width", "height"} <= set(file.images.columns):
+            continue
+        at = positions[file.path]
+        own = np.column_stack([file.images["height"], file.images["width"]])
+        new = (at >= 0) & (own > 0).all(axis=1)
+        new[new] = (size[at[new]] == 0).all(axis=1)
+        size[at[new]] = own[new]
+    return size

@@ -1,0 +1,152 @@
+"""F1 of every image, and the images that went worst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.mistakes import REASONS, Mistakes, mistakes
+from valor_cli.evaluators.detection.plan import (
+    ENCOUNTERS,
+    BackgroundIou,
+    IouThreshold,
+    MaxDetections,
+)
+from valor_cli.kernels.columns import grouped, quotient, tallies
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings, MetricExample, MetricSamples, MetricValue, ObjectRef
+
+Ints = NDArray[np.int64]
+
+MOST_OBJECTS = 200
+"""Ground truths, and detections, of one image that are shown."""
+
+NOTHING = "no ground truth and no detection"
+
+
+def image_scores(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: float = 0.5,
+    background_iou: BackgroundIou = 0.1,
+    max_detections: MaxDetections = None,
+    worst: Annotated[int, Interval(ge=0, le=100)] = 12,
+) -> Findings:
+    """F1, precision and recall of each image over all its labels, their means, the worst images.
+
+    An image with neither ground truth nor detection has no F1 and enters no mean. The `worst`
+    images are those of lowest F1, of equal ones those with the most errors; each is shown with
+    its ground truths and detections and what became of them. Precision of an image without
+    detections, and recall of one without ground truth, are undefined.
+    """
+    found = mistakes(matches, iou_threshold, background_iou, score_threshold, max_detections)
+    tp, fp, fn = (
+        tallies(image[flags], matches.unit_count)[0]
+        for image, flags in (
+            (matches.image, found.outcomes.right),
+            (matches.image, found.outcomes.wrong),
+            (matches.gt_image, found.outcomes.missed),
+        )
+    )
+    columns = {
+        "f1": quotient(2 * tp, 2 * tp + fp + fn, np.nan),
+        "precision": quotient(tp, tp + fp, np.nan),
+        "recall": quotient(tp, tp + fn, np.nan),
+    }
+    ids = matches.image_ids.tolist()
+    return Findings(
+        [_mean(matches, name, column) for name, column in columns.items()],
+        examples=list(_worst(matches, found, columns["f1"], fp + fn, worst)),
+        samples=MetricSamples(
+            ids,
+            {
+                **{name: _nulls(column) for name, column in columns.items()},
+                "tp": tp.tolist(),
+                "fp": fp.tolist(),
+                "fn": fn.tolist(),
+            },
+            [None if count else NOTHING for count in (tp + fp + fn).tolist()],
+        ),
+    )
+
+
+def _nulls(column: NDArray[np.float64]) -> list[float | None]:
+    return [value if value == value else None for value in column.tolist()]
+
+
+def _mean(matches: Matches, name: str, column: NDArray[np.float64]) -> MetricValue:
+    """Over images where it is defined, as often as each stands in a resample."""
+    defined = ~np.isnan(column)
+    weights = matches.unit_weights[defined]
+    if not weights.sum():
+        return MetricValue(None, "no image has one", name, n=0)
+    mean = float(np.average(column[defined], weights=weights))
+    return MetricValue(mean, output=name, n=int(weights.sum()))
+
+
+def _worst(
+    matches: Matches, found: Mistakes, f1: NDArray[np.float64], errors: Ints, most: int
+) -> Iterator[MetricExample]:
+    with_errors = np.flatnonzero(errors)
+    order = np.lexsort((with_errors, -errors[with_errors], f1[with_errors]))
+    worst = with_errors[order][:most]
+    truths = _rows_of(matches.gt_image, worst)
+    detections = _rows_of(np.where(found.outcomes.kept, matches.image, -1), worst)
+    for image in worst.tolist():
+        shown = [
+            *(_of_truth(matches, found, row) for row in truths[image][:MOST_OBJECTS]),
+            *(
+                _of_detection(matches, found, row)
+                for row in _by_score(matches, detections[image])[:MOST_OBJECTS]
+            ),
+        ]
+        sample = matches.image_ids[image].item()
+        yield MetricExample("worst_image", sample, None, tuple(shown), float(f1[image]))
+
+
+def _rows_of(image: Ints, images: Ints) -> dict[int, list[int]]:
+    """Rows of some images."""
+    rows = np.flatnonzero(np.isin(image, images))
+    order, starts = grouped(image[rows])
+    parts = np.split(rows[order], starts[1:-1])
+    known: dict[int, list[int]] = {one: [] for one in images.tolist()}
+    return known | {int(image[part[0]]): part.tolist() for part in parts if len(part)}
+
+
+def _by_score(matches: Matches, rows: list[int]) -> list[int]:
+    at = np.array(rows, np.int64)
+    order = np.lexsort((matches.number[at], -matches.score[at]))
+    ordered: list[int] = at[order].tolist()
+    return ordered
+
+
+def _of_truth(matches: Matches, found: Mistakes, row: int) -> ObjectRef:
+    outcome = "ignored"
+    if found.outcomes.real[row]:
+        outcome = "found" if found.outcomes.found_by[row] >= 0 else "missed"
+    return ObjectRef("ground_truth", int(matches.gt_number[row]), outcome)
+
+
+def _of_detection(matches: Matches, found: Mistakes, row: int) -> ObjectRef:
+    outcome = "ignored"
+    if found.outcomes.met[row] >= 0:
+        outcome = "true_positive"
+    elif found.reason[row] >= 0:
+        outcome = REASONS[found.reason[row]]
+    return ObjectRef("prediction", int(matches.number[row]), outcome)
+
+
+IMAGE_SCORES = Metric(
+    name="image_scores",
+    compute=image_scores,
+    reference="pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted by image",
+    citation="van Rijsbergen, Information Retrieval, 1979",
+    evidence=(ENCOUNTERS,),
+    outputs=(Output("f1", "higher"), Output("precision", "higher"), Output("recall", "higher")),
+)

@@ -1,0 +1,108 @@
+"""Ids of images and categories of one file in; the numbers they have in the run out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.evaluators.detection.frame import Frame, stem_of
+from valor_cli.kernels.columns import positions_of
+from valor_cli.readers.objects import ObjectFile
+from valor_cli.readers.table import SKIP_HINT, Table
+
+Ints = NDArray[np.int64]
+
+
+def image_positions(file: ObjectFile, frame: Frame) -> Ints:
+    """(n,) position of each object's image in the frame; -1 where there is no such image.
+
+    Ids of one type are compared as they are. Where a side has no types (CSV, file names), or
+    where they differ, an id is also looked for as it is written, then as the name of an image
+    file, with its extension or without.
+    """
+    ids = file.objects["image_id"]
+    at = positions(ids, frame.image_ids)
+    if (at >= 0).all() or (file.typed_ids and frame.typed_ids and _alike(ids, frame.image_ids)):
+        return at
+    distinct, which = np.unique(ids.astype(str), return_inverse=True)
+    known = frame.image_names
+    found = [known.get(name, known.get(stem_of(name), -1)) for name in distinct.tolist()]
+    return np.where(at >= 0, at, np.array(found, np.int64)[which])
+
+
+def _alike(ids: NDArray[Any], keys: NDArray[Any]) -> bool:
+    return (ids.dtype.kind == "i") == (keys.dtype.kind == "i")
+
+
+def positions(values: NDArray[Any], keys: NDArray[Any]) -> Ints:
+    """Positions of ids among the known ones; numbers are never found among text."""
+    if not _alike(values, keys):
+        return np.full(len(values), -1)
+    return positions_of(values if values.dtype.kind == "i" else values.astype(str), keys)
+
+
+def label_positions(file: ObjectFile, frame: Frame) -> Ints:
+    """(n,) position of each object's label in the frame's labels.
+
+    -1 for a label that is left out, -2 for a category that is not known at all.
+    """
+    category = file.objects["category_id"]
+    if file.categories is None:
+        at = positions(category, frame.category_ids)
+        return np.where(at >= 0, frame.label_number[at], -2)
+    ids = file.categories["id"]
+    ids = ids if ids.dtype.kind == "i" else ids.astype(str)
+    order = np.argsort(ids)
+    number = [frame.label_at(*pair) for pair in _named(file.categories)]
+    at = positions(category, ids[order])
+    return np.where(at >= 0, np.array([*number, -2], np.int64)[np.append(order, -1)[at]], -2)
+
+
+def _named(categories: Table) -> list[tuple[Any, str]]:
+    return list(zip(categories["id"].tolist(), categories["name"].tolist(), strict=True))
+
+
+def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
+    """An id that stands for two names is a mix-up, unless the name is known under another id.
+
+    Raises:
+        DataError: There are such ids.
+    """
+    if file.categories is None or truth.categories is None or file.coded or truth.coded:
+        return
+    expected: Mapping[Any, str] = dict(_named(truth.categories))
+    known = set(expected.values())
+    problems = [
+        Problem(
+            f"{file.path}: categories",
+            f"id {number} is '{printable(name)}' here and "
+            f"'{printable(expected[number])}' in {truth.path}",
+        )
+        for number, name in _named(file.categories)
+        if number in expected and name not in known
+    ]
+    if problems:
+        raise DataError(problems, hint="give both files the same categories")
+
+
+def unknown_ids(file: ObjectFile, image: Ints, label: Ints, truth: str) -> DataError:
+    """The error for objects whose image or category is not known."""
+    problems = []
+    unknown = {"image_id": image < 0, "category_id": label == -2}
+    for column, missing in unknown.items():
+        for row in np.flatnonzero(missing)[:LISTED].tolist():
+            what = column.removesuffix("_id")
+            value = file.objects[column][row]
+            shown = printable(repr(value)) if isinstance(value, str) else value
+            place = f"{file.objects.place_of(row)}.{column}"
+            problems.append((row, Problem(place, f"no {what} {shown} in {truth}")))
+    problems.sort(key=lambda entry: entry[0])
+    return DataError(
+        [problem for _, problem in problems[:LISTED]],
+        total=int(sum(missing.sum() for missing in unknown.values())),
+        hint=f"Check that both files belong together. {SKIP_HINT}",
+    )

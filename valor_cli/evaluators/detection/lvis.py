@@ -1,0 +1,93 @@
+"""The thirteen numbers of the LVIS challenge (Gupta et al., LVIS, 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.lvis_matching import (
+    FederatedMatches,
+    match_federated,
+    merge_federated,
+)
+from valor_cli.evaluators.detection.plan import (
+    COCO_IOUS,
+    IouThresholds,
+    MaxDetections,
+    Sizes,
+    plan_matching,
+)
+from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.metric import Metric, Output, Wing
+from valor_cli.results import Findings, MetricValue
+
+FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
+"""LVIS's groups of labels: in up to 10, up to 100, or more images of the training set."""
+
+
+def lvis(
+    federated: FederatedMatches,
+    *,
+    iou_thresholds: IouThresholds = COCO_IOUS,
+    areas: Sizes = ("small", "medium", "large"),
+    max_detections: MaxDetections = 300,
+) -> Findings:
+    """The 13 LVIS numbers: AP and AR over IoUs, sizes and groups of rare to frequent labels.
+
+    `max_detections` is the limit of an image over all of its labels; None for none. APr, APc and
+    APf are AP over the rare, common and frequent labels. AP50 and AP75 exist when their thresholds
+    are among `iou_thresholds`. A size or group without ground truth has no value, where lvis-api
+    prints -1.
+    """
+    matches = federated.matches
+    precision = matches.precision(iou_thresholds, max_detections)
+    values = [over_labels(matches, precision, output="AP")]
+    for name, iou in (("AP50", 0.5), ("AP75", 0.75)):
+        if iou in iou_thresholds:
+            at = iou_thresholds.index(iou)
+            values.append(over_labels(matches, precision[at], output=name))
+    values += [_over_group(federated, precision, group) for group in FREQUENCIES]
+    recalls = matches.recalls(iou_thresholds, max_detections)
+    values.append(over_labels(matches, recalls, output="AR"))
+    for area in areas:
+        part = matches.within(area)
+        precision = part.precision(iou_thresholds, max_detections)
+        recalls = part.recalls(iou_thresholds, max_detections)
+        values.append(over_labels(part, precision, output=f"AP{area}"))
+        values.append(over_labels(part, recalls, output=f"AR{area}"))
+    return Findings(values)
+
+
+def _over_group(
+    federated: FederatedMatches, precision: NDArray[np.float64], group: str
+) -> MetricValue:
+    """The mean over the labels of one frequency, added as `over_labels` adds."""
+    truths = federated.matches.ground_truth_count
+    seen = (truths > 0) & (np.array(federated.frequency, "U1") == group)
+    output = f"AP{group}"
+    if not seen.any():
+        return MetricValue(None, f"no {FREQUENCIES[group]} label has ground truth", output, n=0)
+    mean = float(np.ascontiguousarray(precision[..., seen]).ravel().mean())
+    return MetricValue(mean, output=output, n=int(truths[seen].sum()))
+
+
+LVIS = Metric(
+    name="lvis",
+    compute=lvis,
+    reference="lvis.LVISEval",
+    citation="Gupta et al., LVIS: A Dataset for Large Vocabulary Instance Segmentation, CVPR 2019",
+    needs=("ground_truth", "predictions", "federated"),
+    outputs=tuple(
+        Output(name, "higher")
+        for name in (
+            *("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge", "APr", "APc", "APf"),
+            *("AR", "ARsmall", "ARmedium", "ARlarge"),
+        )
+    ),
+)
+
+LVIS_WING = Wing(
+    metrics=(LVIS,), plan=plan_matching, evidence=match_federated, merge=merge_federated
+)
