@@ -1,0 +1,201 @@
+"""A wish to convert comes in; the file or folder in the other format stands at its place.
+
+Everything is read, checked and made in memory before the place is touched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from valor_cli.errors import DataError, Problem, printable
+from valor_cli.kernels.conversion import bounds, converted
+from valor_cli.kernels.shapes import MASK, Floats, Kind
+from valor_cli.pipeline.convert_input import metadata_in, names_in, role_of, with_sizes
+from valor_cli.readers.formats import Reading, read_objects
+from valor_cli.readers.objects import ObjectFile, Role, Wanted
+from valor_cli.readers.table import InvalidRows
+from valor_cli.writers.formats import Format, format_named, format_of
+from valor_cli.writers.ids import under_ids_of
+from valor_cli.writers.output import check_place, write_file, write_folder
+from valor_cli.writers.scene import image_numbers, images_of, sizes_needed
+from valor_cli.writers.written import Wishes, Written
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What to convert, to what.
+
+    Attributes:
+        source: The input: a file, a folder, or "-" for standard input.
+        out: The place of the output, or "-" for standard output.
+        source_format: Format of the input; None to find it out.
+        target: Format of the output; None for what the ending of `out` says.
+        role: What the objects are; None to find it out.
+        geometry: What every object becomes; None to leave them as they are.
+        names: Labels in the order of their numbers, for YOLO: a file, or separated by commas.
+        images: Folder of the pictures, for the sizes of images.
+        ground_truth: File that the ids, the labels and the images of predictions come from.
+        invalid: What to do with objects that cannot be used.
+        force: Replace what stands at `out`.
+    """
+
+    source: str
+    out: str
+    source_format: str | None = None
+    target: str | None = None
+    role: Role | None = None
+    geometry: Kind | None = None
+    names: str | None = None
+    images: str | None = None
+    ground_truth: str | None = None
+    invalid: InvalidRows = "error"
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What was converted.
+
+    Attributes:
+        content: The file, where it is for standard output; else None, it stands at its place.
+        summary: How much there was, in words.
+        warnings: What was lost or mended.
+    """
+
+    content: bytes | None
+    summary: str
+    warnings: Sequence[str]
+
+
+def convert(wish: Conversion) -> Converted:
+    """Read, convert and write.
+
+    Raises:
+        UnknownNameError: There is no such format, or none was named.
+        DataError: The input cannot be used, the output format cannot hold it, or the output
+            cannot be written. Nothing is left behind then.
+    """
+    name = wish.target or format_of(wish.out)
+    target = format_named(name, "--to")
+    _check_out(wish, target, name)
+    wish = replace(wish, role=wish.role or role_of(wish.source, wish.source_format))
+    metadata, lost = _metadata(wish)
+    objects = _read(wish, "box" if wish.geometry == "box" else "shape", metadata)
+    box = _boxes_beside(wish, objects) if target.boxes_beside else None
+    objects = _reshaped(objects, wish.geometry)
+    names = () if wish.names is None else names_in(wish.names)
+    wishes = Wishes(names, results=wish.ground_truth is not None, box=box)
+    written = target.write(objects, wishes)
+    content = _place(wish.out, target, written)
+    return Converted(
+        content, _summary(objects, wish.out, name), [*lost, *_warnings(objects, written)]
+    )
+
+
+def _read(wish: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> ObjectFile:
+    """The objects of the input, under the ids of a ground truth where one is given."""
+    reading = Reading(
+        wanted=wanted,
+        metadata=metadata,
+        fields=frozenset({"keypoints", "federated"}),
+        invalid=wish.invalid,
+        names=() if wish.names is None else names_in(wish.names),
+        images=wish.images,
+    )
+    role = wish.role or "ground_truth"
+    objects = read_objects(wish.source, role, reading, wish.source_format)
+    if wish.ground_truth is not None:
+        objects = _under_ids(wish, role, objects, reading)
+    return objects if wish.images is None else with_sizes(objects, wish.images)
+
+
+def _metadata(wish: Conversion) -> tuple[list[str], list[str]]:
+    """The names of metadata to read, and a warning for what cannot be read."""
+    if wish.role == "predictions":
+        return [], []
+    names, others = metadata_in(wish.source, wish.source_format)
+    shown = ", ".join(f"'{printable(name)}'" for name in others)
+    told = f"metadata that holds lists or objects is lost: {shown}"
+    return names, [told] * bool(others)
+
+
+def _under_ids(wish: Conversion, role: Role, objects: ObjectFile, reading: Reading) -> ObjectFile:
+    """Predictions under the ids of their ground truth."""
+    if role == "ground_truth":
+        problem = Problem("--ground-truth", f"{wish.source} is ground truth itself")
+        raise DataError(problem, hint="leave it out, or say --role predictions")
+    reading = replace(reading, wanted="box", metadata=(), invalid="error")
+    truth = read_objects(wish.ground_truth or "", "ground_truth", reading)
+    return under_ids_of(objects, truth, wish.invalid)
+
+
+def _boxes_beside(wish: Conversion, objects: ObjectFile) -> Floats | None:
+    """The boxes that the input states beside its shapes; None where it cannot or need not.
+
+    What is converted to another shape has that shape's bounds.
+    """
+    only_boxes = objects.shapes.kinds in ((), ("box",))
+    if only_boxes or wish.geometry is not None or not os.path.isfile(wish.source):
+        return None
+    beside = _read(wish, "box")
+    # Leaving out invalid rows may differ between the two ways of reading.
+    same = len(beside.shapes) == len(objects.shapes)
+    return bounds(beside.shapes) if same else None
+
+
+def _check_out(wish: Conversion, target: Format, name: str) -> None:
+    if wish.out != STDOUT:
+        check_place(wish.out, suffixes=target.endings * target.in_folder, force=wish.force)
+    elif target.in_folder:
+        message = f"{name} is a folder of files; standard output holds one"
+        raise DataError(Problem("OUT", message), hint="name a folder")
+
+
+def _place(out: str, target: Format, written: Written) -> bytes | None:
+    """Write to the place; the bytes where that is standard output."""
+    if target.in_folder:
+        write_folder(out, written.files)
+        return None
+    content = written.files[""]
+    if out == STDOUT:
+        return content
+    write_file(out, content)
+    return None
+
+
+def _summary(objects: ObjectFile, out: str, name: str) -> str:
+    count, images = len(objects.objects), len(images_of(objects))
+    thing = "detection" if "score" in objects.objects.columns else "ground truth"
+    return (
+        f"wrote {count:,} {thing}{'s' * (count != 1)} of {images:,} image{'s' * (images != 1)} "
+        f"to {'standard output' if out == STDOUT else out} ({name})"
+    )
+
+
+def _warnings(objects: ObjectFile, written: Written) -> list[str]:
+    skipped = [
+        f"{file.path}: left out as invalid: {file.skipped:,} of {file.rows:,} rows"
+        for file in objects.files
+        if file.skipped
+    ]
+    return [*objects.warnings, *skipped, *written.warnings]
+
+
+def _reshaped(objects: ObjectFile, kind: Kind | None) -> ObjectFile:
+    """The same objects, each of one kind of shape."""
+    if kind is None or objects.shapes.kinds in ((), (kind,)):
+        return objects
+    images = images_of(objects)
+    number = image_numbers(objects, images)
+    if kind == "mask":
+        # A mask has the size of its image already.
+        others = np.flatnonzero(objects.shapes.kind != MASK)
+        sizes_needed(objects, images, number[others])
+    shapes = converted(objects.shapes, kind, images.size[number])
+    return replace(objects, shapes=shapes)

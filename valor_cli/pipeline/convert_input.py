@@ -1,0 +1,180 @@
+"""What the user says of an input comes in; its role, labels, sizes and metadata go out."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.csv_header import ALIASES
+from valor_cli.readers.files import STDIN, TextSource
+from valor_cli.readers.folders import files_under, text_of
+from valor_cli.readers.formats import format_of
+from valor_cli.readers.objects import ObjectFile, Role
+from valor_cli.readers.table import Table
+from valor_cli.readers.yolo_names import NAMES_FILES
+from valor_cli.readers.yolo_sizes import ImageFolder
+from valor_cli.writers.scene import images_of
+
+_SCORE_KEY: Final = re.compile(rb'"score"\s*:')
+_SCORE_ELEMENT: Final = re.compile(rb"<(?:score|confidence)>")
+_SCORE_COLUMNS: Final = {name.encode() for name in ("score", *ALIASES["score"])}
+_CELLS: Final = re.compile(rb'[",;\t]+')
+_OVERLAP: Final = 64
+"""Bytes kept of a piece of text, in which a key that goes on in the next may begin."""
+
+
+def role_of(path: str, source_format: str | None) -> Role:
+    """What the objects of an input are: predictions where any of them has a score.
+
+    Args:
+        path: As for `read_objects`.
+        source_format: Its format; None to find it out.
+
+    Raises:
+        DataError: The input cannot be looked at twice, or not at all.
+    """
+    found = [path] if os.path.lexists(path) or path == STDIN else glob.glob(path, recursive=True)
+    for one in found or [path]:
+        if one == STDIN or _passes_once(one):
+            problem = Problem(one, "whether these are predictions cannot be seen beforehand")
+            raise DataError(problem, hint="say so: --role ground_truth or --role predictions")
+        if _has_scores(one, source_format or format_of(one)):
+            return "predictions"
+    return "ground_truth"
+
+
+def _passes_once(path: str) -> bool:
+    """Whether it is a pipe or a device."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
+def _has_scores(path: str, source_format: str) -> bool:
+    if source_format == "yolo":
+        return any(map(_scored_line, _lines_of_labels(path)))
+    if source_format == "voc":
+        files = files_under(path, ".xml") if os.path.isdir(path) else [""]
+        sources = (TextSource(os.path.join(path, file) if file else path) for file in files)
+        return any(_SCORE_ELEMENT.search(source.whole()) for source in sources)
+    chunks = TextSource(path).chunks()
+    head = next(chunks)
+    if source_format == "csv":
+        cells = _CELLS.split(head.split(b"\n", 1)[0].lower())
+        return any(cell.strip() in _SCORE_COLUMNS for cell in cells)
+    # A COCO results list is one even when it is empty.
+    return head.lstrip().startswith(b"[") or _mentions_score(head, chunks)
+
+
+def _mentions_score(head: bytes, chunks: Iterator[bytes]) -> bool:
+    before = b""
+    while head:
+        if _SCORE_KEY.search(before + head):
+            return True
+        before, head = head[-_OVERLAP:], next(chunks, b"")
+    return False
+
+
+def _lines_of_labels(folder: str) -> Iterator[str]:
+    for file in files_under(folder, ".txt"):
+        if os.path.basename(file) not in NAMES_FILES:
+            yield from text_of(os.path.join(folder, file))[0].splitlines()
+
+
+def _scored_line(line: str) -> bool:
+    """Whether a score follows a class and pairs of numbers."""
+    count = len(line.split())
+    return count >= 6 and count % 2 == 0
+
+
+class _Carrier(msgspec.Struct, gc=False):
+    metadata: dict[str, Any] | None = None
+
+
+class _Carriers(msgspec.Struct, gc=False):
+    images: list[_Carrier] = []
+
+
+_IMAGES: Final = msgspec.json.Decoder(_Carriers)
+_LINES: Final = msgspec.json.Decoder(_Carrier)
+
+
+def metadata_in(path: str, source_format: str | None) -> tuple[list[str], list[str]]:
+    """Names in the "metadata" objects of images: those that can be read, and those that cannot.
+
+    Lists and objects cannot. A text that is wrong, or can be read once only, has none: what is
+    wrong with it is for its reader to say.
+    """
+    if not os.path.isfile(path):
+        return [], []
+    name = source_format or format_of(path)
+    text = TextSource(path).whole() if name in ("coco", "jsonl") else b""
+    if b'"metadata"' not in text:
+        return [], []
+    try:
+        images = _IMAGES.decode(text).images if name == "coco" else _LINES.decode_lines(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return [], []
+    readable: dict[str, bool] = {}
+    for image in images:
+        for key, value in (image.metadata or {}).items():
+            readable[key] = readable.get(key, True) and not isinstance(value, list | dict)
+    return [key for key in readable if readable[key]], [
+        key for key in readable if not readable[key]
+    ]
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Labels in their order: those of a file with one a line, or separated by commas.
+
+    Raises:
+        DataError: The text names a file that cannot be read, or no label.
+    """
+    if os.path.isfile(text) or text.endswith(".txt"):
+        names = tuple(TextSource(text).whole().decode().rstrip().splitlines())
+    else:
+        names = tuple(text.split(","))
+    names = tuple(name.strip() for name in names)
+    if not all(names):
+        raise DataError(Problem("--names", "expected labels, found an empty one"))
+    return names
+
+
+def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
+    """The same objects, with the sizes of images that a folder of pictures has and they lack.
+
+    A picture is found by the file name of its image, else by its id, each without extension.
+
+    Raises:
+        DataError: There is no such folder, or a picture cannot be read.
+        MissingExtraError: Pillow is not installed.
+    """
+    images = images_of(objects)
+    pictures = ImageFolder(folder)
+    size = images.size.copy()
+    for at in np.flatnonzero((size == 0).any(axis=1)).tolist():
+        name = images.file_names[at]
+        for stem in _stems(str(images.ids[at]) if name is None else name):
+            if (file := pictures.file_of(stem)) is not None:
+                size[at] = pictures.size(file)
+                break
+    table = objects.images
+    if table is None:
+        column = objects.objects["image_id"]
+        ids = np.array([*images.ids, None], dtype=object)[:-1].astype(column.dtype)
+        table = Table(objects.path, {"id": ids})
+    columns = {**table.columns, "height": size[:, 0], "width": size[:, 1]}
+    return replace(objects, images=replace(table, columns=columns))
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    """What a picture may be listed as: with its folder or without, and an id that has dots."""
+    path = name.replace("\\", "/")
+    stem = os.path.splitext(path)[0]
+    return stem, os.path.basename(stem), path

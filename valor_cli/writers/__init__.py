@@ -1,0 +1,1 @@
+"""Objects in images to files, one file per format: what the readers hand out comes in."""

@@ -1,0 +1,70 @@
+"""The name of a format comes in; what it can hold, and its writer, go out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from valor_cli.errors import Problem, UnknownNameError, did_you_mean
+from valor_cli.kernels.shapes import KINDS, Kind
+from valor_cli.readers.objects import ObjectFile
+from valor_cli.writers import coco, jsonl, table_csv, voc, yolo
+from valor_cli.writers.written import Wishes, Written
+
+Writer: TypeAlias = Callable[[ObjectFile, Wishes], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that objects can be written in.
+
+    Attributes:
+        kinds: The geometries it can hold.
+        write: Its writer.
+        endings: How the name of a file in this format ends.
+        in_folder: Whether it is a folder of such files, in place of one file.
+        boxes_beside: Whether an object can have a box beside its shape.
+    """
+
+    kinds: tuple[Kind, ...]
+    write: Writer
+    endings: tuple[str, ...]
+    in_folder: bool = False
+    boxes_beside: bool = False
+
+
+FORMATS = {
+    "coco": Format(coco.KINDS, coco.write_coco, (".json",), boxes_beside=True),
+    "jsonl": Format(KINDS, jsonl.write_jsonl, (".jsonl", ".ndjson"), boxes_beside=True),
+    "csv": Format(table_csv.KINDS, table_csv.write_csv, (".csv",)),
+    "yolo": Format(yolo.KINDS, yolo.write_yolo, (".txt",), in_folder=True),
+    "voc": Format(voc.KINDS, voc.write_voc, (".xml",), in_folder=True),
+}
+
+
+def format_named(name: str, option: str) -> Format:
+    """A format by its name; `option` is where the name was given.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    problem = Problem(option, f"no format '{name}'{did_you_mean(name, FORMATS)}")
+    raise UnknownNameError(problem, hint=f"formats: {', '.join(FORMATS)}")
+
+
+def format_of(out: str) -> str:
+    """The name of the format that the ending of a file name says.
+
+    Raises:
+        UnknownNameError: It says none.
+    """
+    plain = out.removesuffix(".gz")
+    for name, each in FORMATS.items():
+        if not each.in_folder and plain.lower().endswith(each.endings):
+            return name
+    endings = ", ".join(each.endings[0] for each in FORMATS.values() if not each.in_folder)
+    hint = f"name the format with --to: {', '.join(FORMATS)}; files may end in {endings}"
+    raise UnknownNameError(Problem(out, "its name does not say the format"), hint=hint)

@@ -1,0 +1,37 @@
+"""What a writer makes of objects: the bytes of its files, and what it could not put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from valor_cli.kernels.shapes import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The content of an output.
+
+    Attributes:
+        files: Bytes by file name in the output folder; the one name "" for a format of one file.
+        warnings: What is lost, with counts.
+    """
+
+    files: Mapping[str, bytes]
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asks of a writer, beside the objects.
+
+    Attributes:
+        names: Labels in the order of their numbers (YOLO); none for the order of the categories.
+        results: A COCO results list in place of a dictionary.
+        box: (n, 4) the boxes that the input states beside its shapes; None for the bounds of
+            the shapes.
+    """
+
+    names: Sequence[str] = ()
+    results: bool = False
+    box: Floats | None = None
