@@ -96,7 +96,7 @@ def test_missing_files_and_folders(valor: Valor, project: Path) -> None:
     refused(missing, "dd.json: no such file")
     assert "did you mean 'dt.json'" in missing.stderr
     folder = valor("evaluate", "run.yaml", "--set", "data.predictions=.", cwd=project)
-    refused(folder, "this is a folder; name a file in it")
+    refused(folder, ".: this folder holds no .txt (yolo) and no .xml (voc) files")
     refused(valor("evaluate", "no.yaml", cwd=project), "no.yaml")
 
 

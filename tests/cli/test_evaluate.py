@@ -41,6 +41,7 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
         "report.html",
         "report.md",
         "results.json",
+        "samples.jsonl",
     ]
     result = results(tmp_path)
     # The detector's published COCO numbers on these 100 images, by pycocotools.

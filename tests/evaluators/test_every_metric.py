@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.oracles.federations import with_federation
+from tests.oracles.keypoints import with_keypoints
 from tests.oracles.problems import random_dataset
 from valor_cli import catalogue
 from valor_cli.dataset.detection import DetectionDataset, Detections
@@ -34,7 +36,7 @@ NOT_AT_THE_BEST_BOUND_WHEN_PERFECT = {
 def problem(task: str) -> Any:
     """A data set for the task; one per task."""
     assert task in ("object_detection", "instance_segmentation"), "give the new task a problem"
-    return random_dataset(8, images=12, labels=4)
+    return with_federation(with_keypoints(random_dataset(8, images=12, labels=4), 8), 8)
 
 
 def perfect(dataset: DetectionDataset) -> DetectionDataset:
@@ -45,9 +47,17 @@ def perfect(dataset: DetectionDataset) -> DetectionDataset:
     # One object per image and label, else AR@1 cannot be perfect; sizes of boxes, not of masks.
     _, first = np.unique(truths.image * 100 + truths.label, return_index=True)
     one = np.isin(np.arange(len(size)), first)
-    truths = replace(truths, area=size).where(one, np.arange(dataset.unit_count))
+    shown = np.ones_like(truths.keypoints)
+    truths = replace(truths, area=size, keypoints=shown).where(one, np.arange(dataset.unit_count))
     count = len(truths)
-    found = Detections(truths.image, truths.label, truths.shapes, np.ones(count), np.arange(count))
+    found = Detections(
+        truths.image,
+        truths.label,
+        truths.shapes,
+        np.ones(count),
+        np.arange(count),
+        truths.keypoints,
+    )
     return replace(dataset, ground_truths=truths, detections=found)
 
 

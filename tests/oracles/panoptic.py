@@ -1,7 +1,7 @@
 """Panoptic quality as Kirillov et al. define it, pixel by pixel, with dictionaries.
 
 Written from the paper (CVPR 2019, section 4) and the rules that panopticapi's evaluation adds; 0 is
-void on both sides. Lists and plain numbers only.
+void on both sides. Lists and plain numbers only, but for the columns of `dataset_of`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,14 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+
+from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
+from valor_cli.kernels.masks import from_bitmap
+from valor_cli.kernels.shapes import Shapes, joined_masks
+
+LABELS = ("cat", "dog", "grass", "sky")
 
 Map = Sequence[Sequence[int]]
 """The segment of each pixel, by row and column."""
@@ -129,3 +137,40 @@ def _block(pixels: list[list[int]], number: int, rng: random.Random) -> None:
     bottom, right = rng.randrange(top, height), rng.randrange(left, width)
     for row in pixels[top : bottom + 1]:
         row[left : right + 1] = [number] * (right + 1 - left)
+
+
+def dataset_of(scenes: Sequence[Scene], labels: tuple[str, ...] = LABELS) -> DetectionDataset:
+    """Scenes as a dataset; segments in the order of their infos."""
+    truths = [
+        (at, one, info) for at, scene in enumerate(scenes) for one, info in scene.truths.items()
+    ]
+    found = [
+        (at, one, info)
+        for at, scene in enumerate(scenes)
+        for one, info in scene.predictions.items()
+    ]
+    truth_maps = [np.array(scene.truth) for scene in scenes]
+    found_maps = [np.array(scene.found) for scene in scenes]
+    return DetectionDataset(
+        image_ids=np.arange(len(scenes)) + 100,
+        labels=labels,
+        ground_truths=GroundTruths(
+            image=np.array([at for at, _, _ in truths], np.int64),
+            label=np.array([info.label for _, _, info in truths], np.int64),
+            shapes=masks_of([truth_maps[at] == one for at, one, _ in truths]),
+            area=np.zeros(len(truths)),
+            crowd=np.array([info.crowd for _, _, info in truths], bool),
+            number=np.arange(len(truths)),
+        ),
+        detections=Detections(
+            image=np.array([at for at, _, _ in found], np.int64),
+            label=np.array([info.label for _, _, info in found], np.int64),
+            shapes=masks_of([found_maps[at] == one for at, one, _ in found]),
+            score=np.ones(len(found)),
+            number=np.arange(len(found)),
+        ),
+    )
+
+
+def masks_of(bitmaps: Sequence[np.ndarray]) -> Shapes:
+    return Shapes.masks(joined_masks([from_bitmap(one) for one in bitmaps]))

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from valor_cli.errors import DataError
 from valor_cli.kernels.masks import bitmaps, from_bitmap
 from valor_cli.readers.coco_panoptic import is_panoptic, read_panoptic
 from valor_cli.readers.panoptic_maps import segment_masks
-
-Image = pytest.importorskip("PIL.Image")
 
 CATEGORIES = [
     {"id": 1, "name": "person", "isthing": 1},
@@ -127,6 +126,13 @@ def test_no_predictions_need_no_folder(tmp_path: Path) -> None:
 def test_boxes_are_the_bounds_of_the_pixels(tmp_path: Path) -> None:
     found = read_panoptic(written(tmp_path, document()), "ground_truth", wanted="box")
     assert found.shapes.box.tolist() == [[0, 0, 4, 3], [0, 0, 2, 2]]
+
+
+def test_segments_of_an_image_stand_by_their_ids(tmp_path: Path) -> None:
+    segments = document()["annotations"][0]["segments_info"][::-1]
+    found = read_panoptic(written(tmp_path, annotated(segments_info=segments)), "ground_truth")
+    assert found.objects["id"].tolist() == ["139:7", "139:66051"]
+    assert found.objects["crowd"].tolist() == [False, True]
 
 
 def test_sizes_of_images_are_those_of_the_pngs_where_the_file_has_none(tmp_path: Path) -> None:

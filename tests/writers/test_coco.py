@@ -105,6 +105,18 @@ def test_boxes_that_stand_beside_shapes_are_kept() -> None:
     assert [row["bbox"] for row in rows] == boxes.tolist()
 
 
+def test_a_results_list_has_no_box_that_was_not_there() -> None:
+    triangle = [[[0, 0, 4, 0, 4, 3]]]
+    objects = scene(polygons(*[triangle] * 3), score=np.ones(3))
+    rows = json.loads(write_coco(objects, Wishes(results=True)).files[""])
+    assert [sorted(row) for row in rows] == [
+        ["category_id", "image_id", "score", "segmentation"]
+    ] * 3
+    boxes = np.array([[0, 0, 4, 3.5], [np.nan] * 4, [2, 2, 2, 2]])
+    rows = json.loads(write_coco(objects, Wishes(results=True, box=boxes)).files[""])
+    assert [row.get("bbox") for row in rows] == [[0, 0, 4, 3.5], None, [2, 2, 2, 2]]
+
+
 def test_text_ids_stay_text() -> None:
     objects = scene(BOXES, image_id=text(["5", "3", "5"]), category_id=text(["b", "a", "a"]))
     objects = with_images(objects, id=text(["3", "5", "7"]))

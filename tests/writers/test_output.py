@@ -41,6 +41,11 @@ def test_places_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, o
             check_place(out, suffixes=suffixes, force=True)
 
 
+def test_a_compression_that_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="zstd is not written"):
+        check_place(str(tmp_path / "out.jsonl.zst"), suffixes=(), force=False)
+
+
 def test_a_file_does_not_replace_a_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="this is no file"):
         check_place(str(tmp_path), suffixes=(), force=True)

@@ -16,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import typer
 
 from valor_cli import __version__
+from valor_cli.cli.convert import convert
 from valor_cli.cli.doctor import doctor
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.init import init
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, validate, init, metrics, schema, doctor):
+for command in (evaluate, validate, convert, init, metrics, schema, doctor):
     app.command()(command)
 
 

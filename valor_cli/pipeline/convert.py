@@ -5,7 +5,6 @@ Everything is read, checked and made in memory before the place is touched.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,8 +12,15 @@ import numpy as np
 
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.conversion import bounds, converted
-from valor_cli.kernels.shapes import MASK, Floats, Kind
-from valor_cli.pipeline.convert_input import metadata_in, names_in, role_of, with_sizes
+from valor_cli.kernels.shapes import BOX, MASK, Floats, Kind
+from valor_cli.pipeline.convert_input import (
+    metadata_in,
+    names_in,
+    passes_once,
+    role_of,
+    with_sizes,
+)
+from valor_cli.readers.files import STDIN
 from valor_cli.readers.formats import Reading, read_objects
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.table import InvalidRows
@@ -87,14 +93,16 @@ def convert(wish: Conversion) -> Converted:
     wish = replace(wish, role=wish.role or role_of(wish.source, wish.source_format))
     metadata, lost = _metadata(wish)
     objects = _read(wish, "box" if wish.geometry == "box" else "shape", metadata)
-    box = _boxes_beside(wish, objects) if target.boxes_beside else None
+    box, boxes_lost = _boxes_beside(wish, objects) if target.boxes_beside else (None, [])
     objects = _reshaped(objects, wish.geometry)
     names = () if wish.names is None else names_in(wish.names)
     wishes = Wishes(names, results=wish.ground_truth is not None, box=box)
     written = target.write(objects, wishes)
     content = _place(wish.out, target, written)
     return Converted(
-        content, _summary(objects, wish.out, name), [*lost, *_warnings(objects, written)]
+        content,
+        _summary(objects, wish.out, name),
+        [*lost, *boxes_lost, *_warnings(objects, written)],
     )
 
 
@@ -135,18 +143,20 @@ def _under_ids(wish: Conversion, role: Role, objects: ObjectFile, reading: Readi
     return under_ids_of(objects, truth, wish.invalid)
 
 
-def _boxes_beside(wish: Conversion, objects: ObjectFile) -> Floats | None:
-    """The boxes that the input states beside its shapes; None where it cannot or need not.
+def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None, list[str]]:
+    """The boxes that the input states beside its shapes, and a warning where they are lost.
 
     What is converted to another shape has that shape's bounds.
     """
-    only_boxes = objects.shapes.kinds in ((), ("box",))
-    if only_boxes or wish.geometry is not None or not os.path.isfile(wish.source):
-        return None
-    beside = _read(wish, "box")
-    # Leaving out invalid rows may differ between the two ways of reading.
-    same = len(beside.shapes) == len(objects.shapes)
-    return bounds(beside.shapes) if same else None
+    if wish.geometry is not None or objects.shapes.kinds in ((), ("box",)):
+        return None, []
+    if wish.source != STDIN and not passes_once(wish.source):
+        beside = _read(wish, "box").shapes
+        # Leaving out invalid rows may differ between the two ways of reading.
+        if len(beside) == len(objects.shapes):
+            stated = (beside.kind == BOX) & (objects.shapes.kind != BOX)
+            return np.where(stated[:, None], bounds(beside), np.nan), []
+    return None, ["boxes beside other shapes are left out: the input can be read once only"]
 
 
 def _check_out(wish: Conversion, target: Format, name: str) -> None:

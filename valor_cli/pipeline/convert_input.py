@@ -43,7 +43,7 @@ def role_of(path: str, source_format: str | None) -> Role:
     """
     found = [path] if os.path.lexists(path) or path == STDIN else glob.glob(path, recursive=True)
     for one in found or [path]:
-        if one == STDIN or _passes_once(one):
+        if one == STDIN or passes_once(one):
             problem = Problem(one, "whether these are predictions cannot be seen beforehand")
             raise DataError(problem, hint="say so: --role ground_truth or --role predictions")
         if _has_scores(one, source_format or format_of(one)):
@@ -51,7 +51,7 @@ def role_of(path: str, source_format: str | None) -> Role:
     return "ground_truth"
 
 
-def _passes_once(path: str) -> bool:
+def passes_once(path: str) -> bool:
     """Whether it is a pipe or a device."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
@@ -153,7 +153,6 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
 
     Raises:
         DataError: There is no such folder, or a picture cannot be read.
-        MissingExtraError: Pillow is not installed.
     """
     images = images_of(objects)
     pictures = ImageFolder(folder)

@@ -45,7 +45,7 @@ _KEYS: Mapping[Role, tuple[str, ...]] = {
 def read_panoptic(
     path: str, role: Role, *, wanted: Wanted = "shape", metadata: Sequence[str] = ()
 ) -> ObjectFile:
-    """Segments of a COCO panoptic file, in file order; predicted ones have the score 1.
+    """Segments of a COCO panoptic file, by their ids in each image; predicted ones have score 1.
 
     The PNGs stand in the folder named like the JSON without its extension, as panopticapi has it,
     or else in the folder `segmentations` beside it. A segment's id is that of its image and its
@@ -62,7 +62,6 @@ def read_panoptic(
         DataError: The file cannot be read or is not such JSON; a value is wrong; an id stands
             twice or names nothing; a PNG is missing, damaged, not RGB or of another size than its
             image; the segments of a PNG are not those that are listed.
-        MissingExtraError: Pillow is not installed.
     """
     source = TextSource(path)
     lists = _lists(parse_json(source.whole(), path), path, role)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.objects import Role
 
 
 def files_under(folder: str, extension: str) -> list[str]:
@@ -29,6 +31,20 @@ def files_under(folder: str, extension: str) -> list[str]:
 
 def _refuse(error: OSError) -> None:
     raise DataError(Problem(str(error.filename), f"cannot be read: {error.strerror}"))
+
+
+def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
+    """Refuse to look for metadata in a format that has none.
+
+    Raises:
+        DataError: Ground truth should have metadata.
+    """
+    if metadata and role == "ground_truth":
+        names = ", ".join(f"'{name}'" for name in metadata)
+        raise DataError(
+            Problem(path, f"this format holds no metadata of images, so no {names}"),
+            hint="Metadata stands in COCO JSON, JSONL and CSV.",
+        )
 
 
 def text_of(path: str) -> tuple[str, str]:

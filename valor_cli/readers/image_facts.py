@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import describe
-from valor_cli.readers.object_rows import MAX_SIDE, LineProblems
+from valor_cli.readers.object_rows import LineProblems
 
 
 class ImageFacts:
@@ -65,7 +66,9 @@ class ImageFacts:
         for image, value in enumerate(self.values(name, count)):
             side = _whole(value)
             if side is None:
-                message = f"expected a whole number from 0 to {MAX_SIDE:,}, found {describe(value)}"
+                message = (
+                    f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
+                )
                 self._faults.add(self._lines[image], name, message)
             sides.append(side or 0)
         return sides
@@ -76,4 +79,4 @@ def _whole(value: str) -> int | None:
         side: Any = float(value or "0")
     except ValueError:
         return None
-    return int(side) if side.is_integer() and 0 <= side <= MAX_SIDE else None
+    return int(side) if side.is_integer() and 0 <= side <= LARGEST_SIDE else None

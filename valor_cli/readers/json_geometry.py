@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, printable
+from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LARGEST_COORDINATE, box, describe, number
 from valor_cli.readers.mask_files import MaskFiles
-from valor_cli.readers.object_rows import MAX_SIDE, LineProblems
+from valor_cli.readers.object_rows import LineProblems
 from valor_cli.readers.objects import Wanted
 from valor_cli.readers.shape_rows import Frame, Part, Ring, ShapeRows
 
@@ -87,9 +88,9 @@ class GeometryReader:
     def _run_lengths(self, value: Mapping[str, Any], line: int, key: str) -> bool:
         size, counts = value["size"], value["counts"]
         sound = isinstance(size, list) and len(size) == 2
-        if not sound or not all(type(side) is int and 0 <= side <= MAX_SIDE for side in size):
+        if not sound or not all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in size):
             shown = f"[{size[0]}, {size[1]}]" if sound and _plain(size) else describe(size)
-            message = f"expected height and width of up to {MAX_SIDE:,}, found {shown}"
+            message = f"expected height and width of up to {LARGEST_SIDE:,}, found {shown}"
             self.problems.add(line, f"{key}.size", message)
             return False
         if not self._fits(size[0], size[1], line, f"{key}.size"):

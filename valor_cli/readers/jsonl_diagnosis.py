@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from valor_cli.errors import printable
+from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import describe, number, text
 from valor_cli.readers.json_geometry import GEOMETRIES, GeometryReader, geometry_of
 from valor_cli.readers.mask_files import MaskFiles
 from valor_cli.readers.object_rows import (
-    MAX_SIDE,
     Codes,
     ImageRows,
     LineProblems,
@@ -195,9 +195,9 @@ class LineReader:
             return 0
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if type(value) is int and 0 <= value <= MAX_SIDE:
+        if type(value) is int and 0 <= value <= LARGEST_SIDE:
             return value
-        message = f"expected a whole number from 0 to {MAX_SIDE:,}, found {describe(value)}"
+        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
         self._faults.add(line, key, message)
         return 0
 

@@ -12,9 +12,10 @@ import numpy as np
 from msgspec import UNSET, Raw, UnsetType
 from numpy.typing import NDArray
 
+from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.kernels.shapes import Shapes
 from valor_cli.readers.checks import LARGEST_COORDINATE
-from valor_cli.readers.object_rows import MAX_SIDE, Codes, Id, ImageRows, Piece
+from valor_cli.readers.object_rows import Codes, Id, ImageRows, Piece
 from valor_cli.readers.objects import Role, Wanted
 from valor_cli.readers.table import Columns
 
@@ -164,7 +165,9 @@ class PlainLines:
 
 
 def _sound(lines: _Lines) -> bool:
-    return all(0 <= line.width <= MAX_SIDE and 0 <= line.height <= MAX_SIDE for line in lines)
+    return all(
+        0 <= line.width <= LARGEST_SIDE and 0 <= line.height <= LARGEST_SIDE for line in lines
+    )
 
 
 def _has_more(one: _Object) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import STDIN
-from valor_cli.readers.png_masks import pixel_values
+from valor_cli.readers.image_files import pixel_values
 from valor_cli.results import InputFile
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from valor_cli.readers.table import Columns, Table
 from valor_cli.results import InputFile
 
 Id: TypeAlias = int | str
-
-MAX_SIDE: Final = 1 << 20
-"""Height or width above this is no image."""
 
 
 class LineProblems(Problems):

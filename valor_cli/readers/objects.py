@@ -35,7 +35,7 @@ class ObjectFile:
             when `category_id` are ids of the ground truth's categories (a COCO results list).
         metadata: By asked-for name, one JSON value per image; None where an image lacks it.
         files: Everything that was read, in order; `rows` counts the objects of each.
-        coded: Whether the input names labels, so that category ids are numbers that the reader gave.
+        coded: Whether the input names labels; category ids are then numbers that the reader gave.
         typed_ids: False where image ids are text for want of types (CSV, file names): "17" may
             then be the number 17 of the other side.
         warnings: What a reader mended or took for granted, for the report.

@@ -16,8 +16,8 @@ from valor_cli.kernels.columns import grouped, positions_of
 from valor_cli.kernels.masks import areas, from_runs
 from valor_cli.kernels.shapes import Masks, joined_masks
 from valor_cli.readers.digests import digest_of
+from valor_cli.readers.image_files import opened
 from valor_cli.readers.panoptic_segments import Listing
-from valor_cli.readers.png_masks import _opened as opened
 from valor_cli.results import InputFile
 
 Ints = NDArray[np.int64]
@@ -50,7 +50,6 @@ def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
     Raises:
         DataError: A PNG is missing, damaged, not RGB or of another size than its image; a segment
             has pixels and is not listed, or is listed and has none.
-        MissingExtraError: Pillow is not installed.
     """
     digests: dict[str, str] = {}
     masks: list[Masks] = []

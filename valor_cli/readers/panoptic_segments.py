@@ -28,7 +28,7 @@ class Listing(NamedTuple):
         image_size: (a, 2) height and width of the image as the file says, 0 where unknown.
         file_names: (a,) of the PNGs.
         counts: (a,) how many segments each annotation has.
-        segment: (n,) ids inside the image, annotation after annotation.
+        segment: (n,) ids inside the image, annotation after annotation, ascending in each.
         category: (n,) ids as in the file.
         crowd: (n,) whether it is a region of many objects.
         area: (n,) pixels, as the file says; -1 where it says nothing of the kind.
@@ -83,7 +83,8 @@ def listed_segments(
             seen[image] = row
             names.append(name)
             counts.append(len(listed))
-            segments += listed
+            # panopticapi adds what it finds in this order.
+            segments += sorted(listed)
     stop_on([problems])
     at = np.array([(image_rows or {}).get(image, -1) for image in seen], np.int64)
     return Listing(

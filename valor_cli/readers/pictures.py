@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from valor_cli.errors import DataError, Problem, printable
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.image_files import opened
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -80,26 +80,18 @@ class PictureFolder:
                 continue
             try:
                 made[name] = _thumbnail(os.path.join(self.folder, name))
-            except (OSError, ValueError, SyntaxError, Warning) as error:
-                reason = (
-                    printable(str(error).splitlines()[0][:120]) if str(error) else "not readable"
-                )
-                told.append(f"images: {printable(name)} cannot be shown: {reason}")
+            except DataError as error:
+                told.append(f"not shown: {error.problems[0]}")
         return made, told
 
 
 def _thumbnail(path: str) -> bytes:
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        # Pillow warns of decompression bombs from half the size on at which it refuses them.
-        warnings.simplefilter("error")
-        with Image.open(path) as image:
-            image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
-            small = _eight_bit(image)
-            small.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            content = BytesIO()
-            small.save(content, "JPEG", quality=QUALITY, optimize=True)
+    with opened(path, path) as image:
+        image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        small = _eight_bit(image)
+        small.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        content = BytesIO()
+        small.save(content, "JPEG", quality=QUALITY, optimize=True)
     return content.getvalue()
 
 

@@ -13,12 +13,12 @@ import os
 from collections.abc import Sequence
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LARGEST_COORDINATE, describe, stop_on
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.folders import files_under
+from valor_cli.readers.folders import files_under, no_metadata
 from valor_cli.readers.object_rows import (
-    MAX_SIDE,
     Codes,
     ImageRows,
     LineProblems,
@@ -31,7 +31,6 @@ from valor_cli.readers.object_rows import (
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.table import SKIP_HINT, InvalidRows
 from valor_cli.readers.voc_xml import Element, parse_xml
-from valor_cli.readers.yolo import no_metadata
 from valor_cli.results import InputFile
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -144,10 +143,10 @@ class _AnnotationReader:
         if element is None or not element.text:
             return 0
         value = _finite(element.text)
-        if value is not None and value.is_integer() and 0 <= value <= MAX_SIDE:
+        if value is not None and value.is_integer() and 0 <= value <= LARGEST_SIDE:
             return int(value)
         found = describe(element.text)
-        message = f"expected a whole number from 0 to {MAX_SIDE:,}, found {found}"
+        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {found}"
         self.faults.add(element.line, f"size.{name}", message)
         return 0
 

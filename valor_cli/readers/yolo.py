@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import stop_on
 from valor_cli.readers.digests import digest_of
-from valor_cli.readers.folders import files_under, text_of
+from valor_cli.readers.folders import files_under, no_metadata, text_of
 from valor_cli.readers.object_rows import (
     ImageRows,
     LineProblems,
     Named,
+    Piece,
     checked_ids,
+    joined_pieces,
     object_file,
     text_column,
 )
@@ -61,7 +63,6 @@ def read_yolo(
     Raises:
         DataError: The folder cannot be read or has no label files; names or sizes are not known;
             a line is wrong.
-        MissingExtraError: Sizes are needed and Pillow is not installed.
     """
     no_metadata(path, role, metadata)
     files = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
@@ -74,14 +75,15 @@ def read_yolo(
     rows = ImageRows()
     folder = None if images is None else ImageFolder(images)
     digests: dict[str, str] = {}
+    pieces: list[Piece] = []
     for file in files:
         problems.path = faults.path = os.path.join(path, file)
         text, digests[file] = text_of(problems.path)
         image = os.path.splitext(file)[0].replace(os.sep, "/")
         frame = _add_image(rows, image, folder, faults, needed=bool(text.strip()))
-        reader.read(text, len(rows.ids) - 1, frame)
+        pieces.append(reader.read(text, len(rows.ids) - 1, frame))
     warnings = _add_unlabelled(rows, folder, files) if folder and role == "ground_truth" else []
-    found = reader.rows.piece(problems)
+    found = joined_pieces(pieces, role)
     if role == "ground_truth":
         found = checked_ids(found, problems)
     stop_on([faults], _SIZES_HINT)
@@ -99,20 +101,6 @@ def read_yolo(
         typed_ids=False,
         warnings=warnings,
     )
-
-
-def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
-    """Refuse to look for metadata in a format that has none.
-
-    Raises:
-        DataError: Ground truth should have metadata.
-    """
-    if metadata and role == "ground_truth":
-        names = ", ".join(f"'{name}'" for name in metadata)
-        raise DataError(
-            Problem(path, f"this format holds no metadata of images, so no {names}"),
-            hint="Metadata stands in COCO JSON, JSONL and CSV.",
-        )
 
 
 def _add_image(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.shapes import Shapes
 from valor_cli.readers.checks import LARGEST_COORDINATE, describe
-from valor_cli.readers.object_rows import LineProblems, ObjectRows
+from valor_cli.readers.object_rows import LineProblems, ObjectRows, Piece
 from valor_cli.readers.objects import Role
 from valor_cli.readers.shape_rows import Frame
+from valor_cli.readers.table import Columns
 
 _SIDES = ("cx", "cy", "width", "height")
 _LARGEST = LARGEST_COORDINATE / 1e9
@@ -22,7 +25,6 @@ class LabelReader:
     """Reads label files.
 
     Attributes:
-        rows: The objects so far.
         found: How many lines there were, good or not.
     """
 
@@ -34,43 +36,81 @@ class LabelReader:
             codes: Class to the code of its label.
             problems: Where faults go; its `path` is the file's.
         """
-        self.rows = ObjectRows(role)
         self.found = 0
+        self._role: Role = role
         self._predicted = role == "predictions"
         self._codes = codes
         self._problems = problems
+        self._rows = ObjectRows(role)
 
-    def read(self, text: str, image: int, frame: Frame | None) -> None:
-        """Add the objects of a file.
+    def read(self, text: str, image: int, frame: Frame | None) -> Piece:
+        """The objects of a file.
 
         Args:
             text: Its content.
             image: Position of its image.
             frame: Height and width; None where unknown, which only a file without objects may be.
         """
-        for line, content in enumerate(text.split("\n"), 1):
-            fields = content.split()
-            if not fields:
-                continue
-            self.found += 1
-            values = self._numbers(fields, line)
+        lines = [line.split() for line in text.split("\n")]
+        self.found += sum(map(bool, lines))
+        if lines and not lines[-1]:
+            lines.pop()
+        # Python's float takes more than what other tools call a number.
+        if frame is not None and text.isascii() and "_" not in text:
+            piece = self._plain(lines, image, frame)
+            if piece is not None:
+                return piece
+        self._rows = ObjectRows(self._role)
+        for line, fields in enumerate(lines, 1):
+            values = self._numbers(fields, line) if fields else None
             if values is None:
                 continue
             label = self._label(values[0], fields[0], line)
             if label is not None and frame is not None:
                 self._add(values[1:], image, label, frame, line)
+        return self._rows.piece(self._problems)
+
+    def _plain(self, lines: Sequence[Sequence[str]], image: int, frame: Frame) -> Piece | None:
+        """The objects of lines that are all boxes; None if anything is unusual."""
+        n, k = len(lines), 5 + self._predicted
+        if set(map(len, lines)) != {k}:
+            return None
+        try:
+            numbers = np.fromiter(map(float, chain.from_iterable(lines)), np.float64, n * k)
+        except ValueError:
+            return None
+        values = numbers.reshape(n, k)
+        codes = [self._codes.get(number, -1) for number in values[:, 0].tolist()]
+        if -1 in codes or not (np.abs(values) <= _LARGEST).all() or (values[:, 3:5] < 0).any():
+            return None
+        columns: Columns = {
+            "image": np.full(n, image),
+            "label": np.array(codes, np.int64),
+            "line": np.arange(1, n + 1),
+            "position": np.full(n, -1),
+        }
+        if self._predicted:
+            columns["score"] = values[:, 5]
+        else:
+            columns |= {
+                "crowd": np.zeros(n, np.bool_),
+                "area": np.full(n, np.nan),
+                "id": np.full(n, None, dtype=object),
+            }
+        return Piece(columns, Shapes.boxes(pixel_boxes(values[:, 1:5], frame)))
 
     def _numbers(self, fields: Sequence[str], line: int) -> list[float] | None:
         try:
             values = list(map(float, fields))
         except ValueError:
             values = []
-        # Python's float takes more than what other tools call a number.
-        if values and all(map(math.isfinite, values)) and "_" not in "".join(fields):
+        written = "".join(fields)
+        plain = written.isascii() and "_" not in written
+        if plain and values and all(map(math.isfinite, values)):
             return values
         for at, field in enumerate(fields, 1):
             try:
-                sound = math.isfinite(float(field)) and "_" not in field
+                sound = math.isfinite(float(field)) and field.isascii() and "_" not in field
             except ValueError:
                 sound = False
             if not sound:
@@ -110,15 +150,16 @@ class LabelReader:
                     message = f"expected a {name} of 0 or more, found {side!r}"
                     self._problems.add(line, "", message)
                     return
-            self.rows.shapes.add_box(pixel_box(sides, frame))
+            box = pixel_boxes(np.array([sides]), frame)[0]
+            self._rows.shapes.add_box(box.tolist())
         else:
             ring = _ring(sides, frame)
             if len(ring) < 6:
                 message = f"expected a polygon of at least 3 points, found {len(ring) // 2}"
                 self._problems.add(line, "", message)
                 return
-            self.rows.shapes.add_polygon([[ring]])
-        self.rows.add(image, label, line, position=-1, score=score)
+            self._rows.shapes.add_polygon([[ring]])
+        self._rows.add(image, label, line, position=-1, score=score)
 
     def _expected(self, found: int) -> str:
         if not self._predicted:
@@ -135,16 +176,17 @@ class LabelReader:
         )
 
 
-def pixel_box(sides: Sequence[float], frame: Frame) -> list[float]:
-    """Left, top, width and height in pixels of a box by its centre in units of the image."""
-    cx, cy, width, height = sides
+def pixel_boxes(sides: NDArray[np.float64], frame: Frame) -> NDArray[np.float64]:
+    """Left, top, width and height in pixels of boxes by their centre in units of the image.
+
+    Args:
+        sides: (n, 4) centre x, centre y, width, height.
+        frame: Height and width of the image.
+    """
+    cx, cy, width, height = sides.T
     rows, columns = frame
-    return [
-        (cx - width / 2) * columns,
-        (cy - height / 2) * rows,
-        width * columns,
-        height * rows,
-    ]
+    left, top = (cx - width / 2) * columns, (cy - height / 2) * rows
+    return np.column_stack([left, top, width * columns, height * rows])
 
 
 def _ring(sides: Sequence[float], frame: Frame) -> list[float]:

@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.png_masks import image_size
+from valor_cli.readers.image_files import image_size
 
 EXTENSIONS: Final = frozenset(
     {".bmp", ".dng", ".gif", ".jpeg", ".jpg", ".jp2", ".mpo", ".png", ".pfm", ".tif", ".tiff"}
@@ -53,6 +53,5 @@ class ImageFolder:
 
         Raises:
             DataError: It cannot be read.
-            MissingExtraError: Pillow is not installed.
         """
         return image_size(os.path.join(self.path, file))

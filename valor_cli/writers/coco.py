@@ -40,7 +40,7 @@ def write_coco(objects: ObjectFile, wishes: Wishes) -> Written:
         return _results(objects, wishes)
     document = {
         "images": _images(objects),
-        "annotations": _annotations(objects, _boxes(objects, wishes)),
+        "annotations": _annotations(objects, wishes),
         "categories": _categories(objects),
     }
     content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
@@ -51,7 +51,7 @@ def _results(objects: ObjectFile, wishes: Wishes) -> Written:
     table = objects.objects
     if "score" not in table.columns:
         raise DataError(Problem(objects.path, "a COCO results list needs scores; there are none"))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"image_id": image, "category_id": category, "bbox": box, "score": score}
         for image, category, box, score in zip(
             table["image_id"].tolist(),
@@ -61,16 +61,24 @@ def _results(objects: ObjectFile, wishes: Wishes) -> Written:
             strict=True,
         )
     ]
-    for row, segmentation in zip(rows, _segmentations(objects), strict=True):
+    stated = np.zeros(len(rows), bool) if wishes.box is None else ~np.isnan(wishes.box[:, 0])
+    for row, segmentation, has_box in zip(
+        rows, _segmentations(objects), stated.tolist(), strict=True
+    ):
         if segmentation is not None:
             row["segmentation"] = segmentation
+            if not has_box:
+                # pycocotools takes the area of a box, where there is one, for that of the mask.
+                del row["bbox"]
     _add_keypoints(rows, objects)
     content = orjson.dumps(rows, option=orjson.OPT_APPEND_NEWLINE)
     return Written({"": content}, losses(objects, "a COCO results list", _RESULTS))
 
 
 def _boxes(objects: ObjectFile, wishes: Wishes) -> Floats:
-    return bounds(objects.shapes) if wishes.box is None else wishes.box
+    """The box stated for each object, else the bounds of its shape."""
+    own = bounds(objects.shapes)
+    return own if wishes.box is None else np.where(np.isnan(wishes.box), own, wishes.box)
 
 
 def _segmentations(objects: ObjectFile) -> list[Any]:
@@ -111,7 +119,7 @@ def _add_metadata(rows: list[dict[str, Any]], objects: ObjectFile) -> None:
                 row.setdefault("metadata", {})[name] = value
 
 
-def _annotations(objects: ObjectFile, boxes: Floats) -> list[dict[str, Any]]:
+def _annotations(objects: ObjectFile, wishes: Wishes) -> list[dict[str, Any]]:
     table = objects.objects
     count = len(table)
     ids = table["id"].tolist() if "id" in table.columns else range(1, count + 1)
@@ -129,7 +137,7 @@ def _annotations(objects: ObjectFile, boxes: Floats) -> list[dict[str, Any]]:
             ids,
             table["image_id"].tolist(),
             table["category_id"].tolist(),
-            boxes.tolist(),
+            _boxes(objects, wishes).tolist(),
             _areas(objects).tolist(),
             crowd,
             strict=True,

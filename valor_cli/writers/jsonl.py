@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import orjson
 
-from valor_cli.kernels.conversion import bounds
 from valor_cli.kernels.shapes import BOX, KINDS, MASK, POLYGON, ROTATED_BOX, Floats, Polygons
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.writers.geometry import by_row, rings_of, rle_of
@@ -62,7 +61,7 @@ def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
         )
     ]
     if box is not None:
-        for row in np.flatnonzero((box != bounds(shapes)).any(axis=1)).tolist():
+        for row in np.flatnonzero(~np.isnan(box[:, 0])).tolist():
             rows[row]["box"] = box[row].tolist()
     for name in ("score", "id", "area"):
         if name in table.columns:

@@ -71,7 +71,7 @@ def _of_categories(objects: ObjectFile) -> Iterator[tuple[str, str]]:
     if table is None:
         return
     ids = table["id"].tolist()
-    if not objects.coded:
+    if ids and not objects.coded:
         yield "category_id", f"category ids: {len(ids):,} are lost"
     used = set(objects.objects["category_id"].tolist())
     unused = _names_where_not(table, used)

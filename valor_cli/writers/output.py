@@ -33,6 +33,8 @@ def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
     path = Path(out)
     if path.name in ("", ".."):
         raise DataError(Problem(out or "OUT", "name a file or a folder to be made"))
+    if path.suffix == ".zst":
+        raise DataError(Problem(out, "zstd is not written"), hint="end the name in .gz, or neither")
     if not os.path.isdir(path.parent):
         raise DataError(Problem(out, f"there is no folder '{path.parent}'; make it first"))
     if not os.path.lexists(path):

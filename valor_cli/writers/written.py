@@ -28,8 +28,8 @@ class Wishes:
     Attributes:
         names: Labels in the order of their numbers (YOLO); none for the order of the categories.
         results: A COCO results list in place of a dictionary.
-        box: (n, 4) the boxes that the input states beside its shapes; None for the bounds of
-            the shapes.
+        box: (n, 4) the boxes that the input states beside its shapes, NaN where it states none;
+            None for none at all.
     """
 
     names: Sequence[str] = ()

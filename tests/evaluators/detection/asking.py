@@ -23,6 +23,7 @@ Box = tuple[float, float, float, float]
 def confused_dataset(seed: int, *, matching: str = "coco", **options: Any) -> DetectionDataset:
     """A random problem in which a third of the detections have any label.
 
+    A third of the ground truths stand close to another of their image and label, or on it.
     Under `matching: valor` without what it leaves out: crowds, and scores that are not above 0.
     """
     dataset = random_dataset(seed, **options)
@@ -30,11 +31,26 @@ def confused_dataset(seed: int, *, matching: str = "coco", **options: Any) -> De
     truths, found = dataset.ground_truths, dataset.detections
     other = rng.integers(0, len(dataset.labels), len(found))
     found = replace(found, label=np.where(rng.random(len(found)) < 0.3, other, found.label))
+    truths = _beside(truths, rng)
     if matching == "valor":
         everywhere = np.arange(dataset.unit_count)
         truths = truths.where(~truths.crowd, everywhere)
         found = found.where(found.score > 0, everywhere)
     return replace(dataset, ground_truths=truths, detections=found, matching=matching)
+
+
+def _beside(truths: GroundTruths, rng: np.random.Generator) -> GroundTruths:
+    """Some moved to where others stand, by a few whole pixels, or by none."""
+    moved = np.flatnonzero(rng.random(len(truths)) < 0.3)
+    source = np.arange(len(truths))
+    source[moved] = rng.integers(0, len(truths), len(moved))
+    shift = np.zeros((len(truths), 4))
+    shift[moved, :2] = rng.integers(-2, 3, (len(moved), 2))
+    box = truths.shapes.box[source] + shift
+    image, label = truths.image[source], truths.label[source]
+    return replace(
+        truths, image=image, label=label, shapes=Shapes.boxes(box), area=truths.area[source]
+    )
 
 
 def small_dataset(

@@ -159,6 +159,7 @@ def same(one: KeypointMatches, other: KeypointMatches) -> None:
     for sigmas in one.by_sigmas:
         assert values(one, sigmas=sigmas) == values(other, sigmas=sigmas)
         mine, theirs = one.by_sigmas[sigmas], other.by_sigmas[sigmas]
+        assert np.array_equal(mine.number, theirs.number)
         pair = [part.precision(COCO_IOUS, 20) for part in (mine, theirs)]
         assert np.array_equal(*pair, equal_nan=True)
 

@@ -206,7 +206,9 @@ def test_cells_and_examples_are_those_of_the_oracle(
     assert table.unmatched_ground_truths == expected.unmatched_ground_truths
     assert table.unmatched_predictions == expected.unmatched_predictions
     shown = [(one.kind, one.sample_id, one.label, *objects(one)) for one in found.examples]
-    assert Counter(shown) == Counter(examples(dataset.image_ids, dataset.labels, verdict.right, expected, most))
+    assert Counter(shown) == Counter(
+        examples(dataset.image_ids, dataset.labels, verdict.right, expected, most)
+    )
     for one in found.examples:
         assert all(ref.outcome == one.kind for ref in one.objects)
 

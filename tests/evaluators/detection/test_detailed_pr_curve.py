@@ -179,7 +179,7 @@ def test_parts_and_examples_are_those_of_the_oracle(
     shown: set[tuple[str, str | None, int, float]] = {
         (one.kind, one.label, one.objects[0].number, level)
         for one in found.examples
-        for level in one.at["score_thresholds"]  # type: ignore[union-attr]
+        for level in one.at["score_thresholds"]
     }
     wanted = set()
     for level in thresholds:
@@ -227,9 +227,7 @@ def examples(
     shown = set()
     for name, kind in KINDS.items():
         for at, label in enumerate(labels):
-            cases: list[Found | Truth] = [
-                one for one in getattr(found, name) if one.label == at
-            ]
+            cases: list[Found | Truth] = [one for one in getattr(found, name) if one.label == at]
             cases.sort(key=lambda one: (-getattr(one, "score", 0.0), one.image, one.row))
             shown |= {(kind, label, one.row, level) for one in cases[:most]}
     return shown
@@ -242,7 +240,7 @@ def test_every_count_has_an_example(seed: int) -> None:
     shown = {
         (one.kind, one.objects[0].role, one.label, level)
         for one in found.examples
-        for level in one.at["score_thresholds"]  # type: ignore[union-attr]
+        for level in one.at["score_thresholds"]
     }
     for curve in found.curves:
         for name, kind in KINDS.items():

@@ -126,7 +126,9 @@ def test_encounters_are_all_overlaps_with_regular_ground_truths(
     assert dict(zip(met, pairs.iou.tolist(), strict=True)) == {
         pair: iou for pair, iou in expected.items() if iou >= min(least, 1 - 1e-10)
     }
-    assert np.array_equal(np.lexsort((pairs.ground_truth, pairs.detection)), np.arange(len(pairs.iou)))
+    assert np.array_equal(
+        np.lexsort((pairs.ground_truth, pairs.detection)), np.arange(len(pairs.iou))
+    )
 
 
 def test_outcomes_need_a_plan_that_remembers() -> None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.oracles.panoptic import Info, Scene, panoptic_stats, random_scene
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
+from tests.oracles.panoptic import (
+    LABELS,
+    Info,
+    Scene,
+    dataset_of,
+    masks_of,
+    panoptic_stats,
+    random_scene,
+)
+from valor_cli.dataset.detection import Detections, GroundTruths
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING, panoptic_quality
 from valor_cli.evaluators.detection.panoptic_segments import (
@@ -18,47 +26,7 @@ from valor_cli.evaluators.detection.panoptic_segments import (
     match_segments,
     merge_segments,
 )
-from valor_cli.kernels.masks import from_bitmap
-from valor_cli.kernels.shapes import Masks, Shapes, joined_masks
-
-LABELS = ("cat", "dog", "grass", "sky")
-
-
-def dataset_of(scenes: Sequence[Scene], labels: tuple[str, ...] = LABELS) -> DetectionDataset:
-    """Scenes as a dataset; segments in the order of their infos."""
-    truths = [
-        (at, one, info) for at, scene in enumerate(scenes) for one, info in scene.truths.items()
-    ]
-    found = [
-        (at, one, info)
-        for at, scene in enumerate(scenes)
-        for one, info in scene.predictions.items()
-    ]
-    truth_maps = [np.array(scene.truth) for scene in scenes]
-    found_maps = [np.array(scene.found) for scene in scenes]
-    return DetectionDataset(
-        image_ids=np.arange(len(scenes)) + 100,
-        labels=labels,
-        ground_truths=GroundTruths(
-            image=np.array([at for at, _, _ in truths], np.int64),
-            label=np.array([info.label for _, _, info in truths], np.int64),
-            shapes=masks_of([truth_maps[at] == one for at, one, _ in truths]),
-            area=np.zeros(len(truths)),
-            crowd=np.array([info.crowd for _, _, info in truths], bool),
-            number=np.arange(len(truths)),
-        ),
-        detections=Detections(
-            image=np.array([at for at, _, _ in found], np.int64),
-            label=np.array([info.label for _, _, info in found], np.int64),
-            shapes=masks_of([found_maps[at] == one for at, one, _ in found]),
-            score=np.ones(len(found)),
-            number=np.arange(len(found)),
-        ),
-    )
-
-
-def masks_of(bitmaps: Sequence[np.ndarray]) -> Shapes:
-    return Shapes.masks(joined_masks([from_bitmap(one) for one in bitmaps]))
+from valor_cli.kernels.shapes import Masks, Shapes
 
 
 def rows_of(segments: Segments) -> dict[tuple[str, str | None], float | None]:

@@ -11,6 +11,7 @@ from valor_cli.evaluators.detection.average_precision import (
 from valor_cli.evaluators.detection.average_recall import AVERAGE_RECALL, MEAN_AVERAGE_RECALL
 from valor_cli.evaluators.detection.best_f1 import BEST_F1
 from valor_cli.evaluators.detection.coco import COCO
+from valor_cli.evaluators.detection.coco_keypoints import KEYPOINTS_WING
 from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
 from valor_cli.evaluators.detection.counts import COUNTS
 from valor_cli.evaluators.detection.detailed_pr_curve import DETAILED_PR_CURVE
@@ -18,6 +19,7 @@ from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.loading import load_detections, load_instances, thumbnails
+from valor_cli.evaluators.detection.lvis import LVIS_WING
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
@@ -81,7 +83,7 @@ OBJECT_DETECTION = Task(
     inputs=DetectionInputs,
     options=DetectionOptions,
     load=load_detections,
-    wings=(WING,),
+    wings=(WING, LVIS_WING, KEYPOINTS_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     pictures=thumbnails,
@@ -93,7 +95,7 @@ INSTANCE_SEGMENTATION = Task(
     inputs=DetectionInputs,
     options=DetectionOptions,
     load=load_instances,
-    wings=(WING,),
+    wings=(WING, LVIS_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     pictures=thumbnails,

@@ -152,6 +152,7 @@ def _read(
             predicted[model] = found
         except DataError as error:
             errors.append(error)
+    errors += _without_keypoints([truth, *predicted.values()], fields)
     if truth is None or errors:
         raise DataError(
             [problem for error in errors for problem in error.problems],
@@ -159,6 +160,23 @@ def _read(
             hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
         )
     return truth, predicted
+
+
+def _without_keypoints(
+    files: Sequence[ObjectFile | None], fields: frozenset[str]
+) -> list[DataError]:
+    """The files that lack the keypoints that a metric needs."""
+    return [
+        DataError(
+            Problem(f"{file.path}: {file.objects.place.partition('[')[0]}", "no keypoints"),
+            hint="give files with keypoints, or leave coco_keypoints out",
+        )
+        for file in files
+        if file is not None
+        and "keypoints" in fields
+        and len(file.objects)
+        and "keypoints" not in file.objects.columns
+    ]
 
 
 def _side(name: str, file: ObjectFile, frame: Frame) -> tuple[_Side, int]:

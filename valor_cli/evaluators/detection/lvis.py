@@ -36,10 +36,10 @@ def lvis(
 ) -> Findings:
     """The 13 LVIS numbers: AP and AR over IoUs, sizes and groups of rare to frequent labels.
 
-    `max_detections` is the limit of an image over all of its labels; None for none. APr, APc and
-    APf are AP over the rare, common and frequent labels. AP50 and AP75 exist when their thresholds
-    are among `iou_thresholds`. A size or group without ground truth has no value, where lvis-api
-    prints -1.
+    `max_detections` is the limit of an image over all labels under evaluation; None for none. APr,
+    APc and APf are AP over the rare, common and frequent labels. AP50 and AP75 exist when their
+    thresholds are among `iou_thresholds`. A size or group without ground truth has no value,
+    where lvis-api prints -1.
     """
     matches = federated.matches
     precision = matches.precision(iou_thresholds, max_detections)

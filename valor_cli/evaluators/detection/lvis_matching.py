@@ -77,7 +77,7 @@ def match_federated(dataset: DetectionDataset, plan: MatchingPlan) -> FederatedM
         ),
         plan,
     )
-    # What was judged is the ranked detections' `number`, for a moment: their rows in the shard.
+    # Numbered by their rows in the shard, so that the ranked detections tell which they are.
     return FederatedMatches(
         replace(
             matches,

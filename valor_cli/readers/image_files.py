@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import DataError, MissingExtraError, Problem
+from valor_cli.errors import DataError, Problem
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,9 +25,8 @@ def image_size(path: str) -> tuple[int, int]:
 
     Raises:
         DataError: The file cannot be read as an image.
-        MissingExtraError: Pillow is not installed.
     """
-    with _opened(path, path) as image:
+    with opened(path, path) as image:
         return image.height, image.width
 
 
@@ -43,9 +42,8 @@ def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
 
     Raises:
         DataError: It is no such image, or damaged, or too large to be a mask.
-        MissingExtraError: Pillow is not installed.
     """
-    with _opened(BytesIO(content), path) as image:
+    with opened(BytesIO(content), path) as image:
         if image.mode not in _LABEL_MODES:
             message = (
                 "expected a mask of one channel (gray, palette or 1 bit), "
@@ -56,9 +54,11 @@ def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
 
 
 @contextmanager
-def _opened(file: str | BytesIO, path: str) -> Iterator[Image]:
-    """An image, whatever is wrong with it as a `DataError`."""
-    pillow: Any = _pillow(path)
+def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
+    """An image; whatever is wrong with it is a `DataError` that names `path`."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+    from PIL import UnidentifiedImageError
+
     try:
         with warnings.catch_warnings():
             # An image of suspicious size is a warning for Pillow up to twice that size.
@@ -71,19 +71,9 @@ def _opened(file: str | BytesIO, path: str) -> Iterator[Image]:
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
         message = f"the image has more than {pillow.MAX_IMAGE_PIXELS:,} pixels"
         raise DataError(Problem(path, message)) from None
-    except pillow.UnidentifiedImageError:
+    except UnidentifiedImageError:
         raise DataError(Problem(path, "this is no image that can be read")) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow raises SyntaxError and ValueError for broken chunks.
         message = f"the image cannot be read, it may be cut off ({error})"
         raise DataError(Problem(path, message)) from None
-
-
-def _pillow(path: str) -> Any:
-    try:
-        from PIL import Image
-    except ImportError:
-        message = "this is an image file, and the package pillow is not installed"
-        hint = "Install it: pip install pillow"
-        raise MissingExtraError(Problem(path, message), hint=hint) from None
-    return Image

@@ -1,0 +1,226 @@
+"""`interpolation`: worked by hand, by plain arithmetic, and the VOC numbers of another tool."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evaluators.detection.asking import (
+    ask,
+    asked,
+    confused_dataset,
+    findings,
+    numbers,
+    plan_of,
+    small_dataset,
+)
+from tests.oracles.confusion import Scene, settle
+from tests.oracles.detection import interpolated_precision
+from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.errors import DataError
+from valor_cli.evaluators.detection.average_precision import (
+    AVERAGE_PRECISION,
+    AVERAGE_PRECISION_OVER_IOUS,
+    MEAN_AVERAGE_PRECISION,
+    MEAN_AVERAGE_PRECISION_OVER_IOUS,
+)
+from valor_cli.evaluators.detection.counts import COUNTS
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.evaluators.detection.plan import AREAS
+from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.metric import Selection
+
+DATA = Path(__file__).parents[2] / "data" / "detection"
+
+
+def test_worked_by_hand() -> None:
+    # Three cats; right, wrong, right, wrong. Recall 1/3 with precision 1, 2/3 with 2/3; the last
+    # cat is never found. Dogs: one, never found.
+    dataset = small_dataset(
+        ("cat", "dog", "cow"),
+        [*((0, "cat", (20.0 * at, 0, 10, 10)) for at in range(3)), (1, "dog", (0, 0, 10, 10))],
+        [
+            (0, "cat", 0.9, (0, 0, 10, 10)),
+            (0, "cat", 0.8, (80, 80, 10, 10)),
+            (0, "cat", 0.7, (20, 0, 10, 10)),
+            (0, "cat", 0.6, (80, 80, 10, 10)),
+            (0, "cow", 0.6, (80, 80, 10, 10)),
+        ],
+    )
+    expected = {
+        # Recalls 0 to .33 have 1, .34 to .66 have 2/3.
+        "101_point": (34 + 33 * 2 / 3) / 101,
+        # Recalls 0, .1, .2, .3 have 1; .4, .5, .6 have 2/3.
+        "11_point": (4 + 3 * 2 / 3) / 11,
+        # A third with 1, a third with 2/3.
+        "every_point": 1 / 3 + 2 / 9,
+    }
+    for name, value in expected.items():
+        found = ask(dataset, AVERAGE_PRECISION, interpolation=name)
+        assert numbers(found, "value") == {
+            "cat": pytest.approx(value, abs=1e-12),
+            "dog": 0,
+            "cow": None,
+        }
+        found = ask(dataset, MEAN_AVERAGE_PRECISION, interpolation=name)
+        assert numbers(found, "value") == {None: pytest.approx(value / 2, abs=1e-12)}
+
+
+def test_the_envelope_looks_ahead() -> None:
+    # Wrong, right, right: precisions 1/2 and 2/3; from the first on 2/3 can be had.
+    dataset = small_dataset(
+        ("cat",),
+        [(0, "cat", (0, 0, 10, 10)), (0, "cat", (20, 0, 10, 10))],
+        [
+            (0, "cat", 0.9, (80, 80, 10, 10)),
+            (0, "cat", 0.8, (0, 0, 10, 10)),
+            (0, "cat", 0.7, (20, 0, 10, 10)),
+        ],
+    )
+    for name in ("101_point", "11_point", "every_point"):
+        found = ask(dataset, AVERAGE_PRECISION, interpolation=name)
+        assert numbers(found, "value")["cat"] == pytest.approx(2 / 3, abs=1e-12)
+
+
+def area_under(outcomes: list[bool], truths: int) -> Fraction:
+    """The area under the envelope, exactly."""
+    precision = []
+    tp = 0
+    for at, right in enumerate(outcomes):
+        tp += right
+        precision.append(Fraction(tp, at + 1))
+    envelope = [max(precision[at:]) for at, right in enumerate(outcomes) if right]
+    return sum(envelope, Fraction(0)) / truths
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    digits=st.sampled_from([0, 1, None]),
+    iou=st.sampled_from([0.1, 0.5, 0.75]),
+    area=st.sampled_from(list(AREAS)),
+    limit=st.sampled_from([None, 1, 100]),
+)
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_all_three_are_those_of_plain_arithmetic(
+    seed: int, digits: int | None, iou: float, area: str, limit: int | None
+) -> None:
+    dataset = confused_dataset(seed, images=8, digits=digits)
+    scene = Scene.of(dataset)
+    verdict = settle(scene, iou, most=limit, limits=AREAS[area])
+    rows = {found.row for found, _ in verdict.right}
+    # Of equal scores by image, then place in the file.
+    order = sorted(
+        [found for found, _ in verdict.right] + list(verdict.wrong),
+        key=lambda found: (-found.score, found.image, found.row),
+    )
+    at = {"iou_thresholds": (iou,), "max_detections": limit}
+    calls = {
+        name: asked(AVERAGE_PRECISION, **at, interpolation=name)
+        for name in ("101_point", "11_point", "every_point")
+    }
+    matches = match_detections(dataset, plan_of(*calls.values(), area=True)).within(area)
+    values = {name: numbers(findings(matches, call), "value") for name, call in calls.items()}
+    for number, label in enumerate(dataset.labels):
+        truths = sum(truth.label == number for truth in verdict.real)
+        if not truths:
+            assert {found[label] for found in values.values()} == {None}
+            continue
+        outcomes = [(found.row in rows, found.score) for found in order if found.label == number]
+        for name, points in (("101_point", 101), ("11_point", 11)):
+            levels = np.linspace(0, 1, points).tolist()
+            precision, _ = interpolated_precision(outcomes, truths, levels)
+            assert values[name][label] == pytest.approx(sum(precision) / points, abs=1e-12)
+        expected = float(area_under([right for right, _ in outcomes], truths))
+        assert values["every_point"][label] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["101_point", "11_point", "every_point"])
+def test_means_over_thresholds_and_labels_are_means(name: str) -> None:
+    dataset = confused_dataset(5, images=15)
+    ious = (0.3, 0.5, 0.75)
+    single = [
+        numbers(ask(dataset, AVERAGE_PRECISION, iou_thresholds=(iou,), interpolation=name), "value")
+        for iou in ious
+    ]
+    at = {"iou_thresholds": ious, "interpolation": name}
+    over = numbers(ask(dataset, AVERAGE_PRECISION_OVER_IOUS, **at), "value")
+    kept = [label for label, value in over.items() if value is not None]
+    for label in kept:
+        assert over[label] == pytest.approx(np.mean([one[label] for one in single]), abs=1e-12)
+    mean = numbers(ask(dataset, MEAN_AVERAGE_PRECISION_OVER_IOUS, **at), "value")[None]
+    assert mean == pytest.approx(np.mean([over[label] for label in kept]), abs=1e-12)
+
+
+@cache
+def voc(name: str) -> DetectionDataset:
+    """As PASCAL VOC's tools compare boxes."""
+    inputs = DetectionInputs(
+        ground_truth=str(DATA / name / "groundtruth.coco.json"),
+        predictions=str(DATA / name / "predictions.bbox.json"),
+    )
+    options = DetectionOptions(matching="valor", inclusive_pixels=True)
+    return next(iter(load_detections(inputs, options, Selection()).datasets.values()))
+
+
+def expected(name: str) -> Any:
+    return json.loads((DATA / name / "expected.json").read_text())
+
+
+VOC2012 = expected("voc2012-100")["computed"]["voc"]["results"]
+
+
+@pytest.mark.parametrize("setting", sorted(VOC2012))
+def test_voc2012(setting: str) -> None:
+    name, iou = setting.split("@")
+    stored = VOC2012[setting]
+    at = {
+        "iou_thresholds": (float(iou),),
+        "max_detections": None,
+        "interpolation": name,
+    }
+    dataset = voc("voc2012-100")
+    found = numbers(ask(dataset, AVERAGE_PRECISION, **at), "value")
+    counted = ask(dataset, COUNTS, iou_threshold=float(iou), score_threshold=0.0)
+    for label, row in stored["per_class"].items():
+        assert found[label] == pytest.approx(row["AP"], abs=1e-10)
+        tp, fp, fn = (numbers(counted, output)[label] for output in ("tp", "fp", "fn"))
+        assert (tp, fp) == (row["TP"], row["FP"])
+        assert (tp or 0) + (fn or 0) == row["positives"]
+    mean = numbers(ask(dataset, MEAN_AVERAGE_PRECISION, **at), "value")[None]
+    assert mean == pytest.approx(stored["mAP"], abs=1e-10)
+
+
+@pytest.mark.parametrize("iou", ["0.1", "0.3", "0.5", "0.75"])
+@pytest.mark.parametrize("name", ["eleven_point", "every_point"])
+def test_voc_published(name: str, iou: str) -> None:
+    found = ask(
+        voc("voc-7img-24det"),
+        AVERAGE_PRECISION,
+        iou_thresholds=(float(iou),),
+        max_detections=None,
+        interpolation={"eleven_point": "11_point"}.get(name, name),
+    )
+    (value,) = numbers(found, "value").values()
+    # Printed with ten decimals.
+    published = expected("voc-7img-24det")["published"][name][iou]
+    assert value == pytest.approx(published, abs=1e-10)
+
+
+def test_inclusive_pixels_are_for_boxes() -> None:
+    folder = DATA / "coco-val2014-100"
+    inputs = DetectionInputs(
+        ground_truth=str(folder / "groundtruth.coco.json"),
+        predictions=str(folder / "predictions.segm.json"),
+    )
+    options = DetectionOptions(geometry="mask", inclusive_pixels=True)
+    with pytest.raises(DataError, match="inclusive_pixels"):
+        load_detections(inputs, options, Selection())

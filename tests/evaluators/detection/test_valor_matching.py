@@ -1,0 +1,278 @@
+"""`matching: valor`: worked by hand, against the slow oracle, and the numbers of valor-lite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.evaluators.detection.asking import (
+    ask,
+    asked,
+    confused_dataset,
+    findings,
+    numbers,
+    plan_of,
+    small_dataset,
+)
+from tests.oracles.confusion import Scene, settle
+from tests.oracles.problems import coco_files, random_dataset
+from tests.oracles.valor import taking_part, valor
+from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.evaluators.detection.average_precision import (
+    AVERAGE_PRECISION,
+    AVERAGE_PRECISION_OVER_IOUS,
+)
+from valor_cli.evaluators.detection.average_recall import AVERAGE_RECALL
+from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.detection.counts import COUNTS
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.evaluators.detection.pr_curve import PR_CURVE
+from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.metric import Loaded, Selection
+from valor_cli.results import Findings
+
+GOLDEN = Path(__file__).parents[2] / "data" / "detection" / "valor-lite-coco-15"
+
+
+def load(truth: Path, predictions: Path) -> Loaded[DetectionDataset]:
+    inputs = DetectionInputs(ground_truth=str(truth), predictions=str(predictions))
+    return load_detections(inputs, DetectionOptions(matching="valor"), Selection())
+
+
+def only(loaded: Loaded[DetectionDataset]) -> DetectionDataset:
+    return next(iter(loaded.datasets.values()))
+
+
+def written(folder: Path, dataset: DetectionDataset) -> Loaded[DetectionDataset]:
+    """The data set through files."""
+    truth, found = coco_files(dataset)
+    (folder / "gt.json").write_text(json.dumps(truth))
+    (folder / "dt.json").write_text(json.dumps(found))
+    return load(folder / "gt.json", folder / "dt.json")
+
+
+def cat_counts(found: Findings) -> list[float | None]:
+    return [numbers(found, name)["cat"] for name in ("tp", "fp", "fn")]
+
+
+# Two cats, 10 by 10, side by side by 2: they overlap by 2/3.
+CATS = [(0, "cat", (0.0, 0.0, 10.0, 10.0)), (0, "cat", (2.0, 0.0, 10.0, 10.0))]
+
+
+def test_there_is_no_second_choice() -> None:
+    # Both detections like cat 0 best; the second could have cat 1 by 2/3, and does under coco.
+    found = [(0, "cat", 0.9, (0, 0, 10, 10)), (0, "cat", 0.8, (0, 0, 10, 10))]
+    for matching, expected in (("valor", [1, 1, 1]), ("coco", [2, 0, 0])):
+        dataset = small_dataset(("cat",), CATS, found, matching=matching)
+        assert cat_counts(ask(dataset, COUNTS)) == expected
+
+
+def test_of_equal_scores_the_higher_iou_comes_first() -> None:
+    # Detection 0 overlaps its favourite, cat 0, by 80/120, detection 1 by 1: that one has it.
+    found = [(0, "cat", 0.9, (0, 2, 10, 10)), (0, "cat", 0.9, (0, 0, 10, 10))]
+    dataset = small_dataset(("cat",), CATS[:1], found, matching="valor")
+    examples = ask(dataset, CONFUSION_MATRIX).examples
+    pairs = {one.kind: [ref.number for ref in one.objects] for one in examples}
+    assert pairs == {"true_positive": [0, 1], "unmatched_prediction": [0]}
+    coco = small_dataset(("cat",), CATS[:1], found)
+    examples = ask(coco, CONFUSION_MATRIX).examples
+    assert [ref.number for ref in examples[0].objects] == [0, 0]
+
+
+def test_a_limit_leaves_out_no_detection_that_was_matched_for_one_that_was_not() -> None:
+    # Either of the two overlaps the cat enough: whichever is the one kept, it is right.
+    found = [(0, "cat", 0.9, (2, 0, 10, 10)), (0, "cat", 0.9, (0, 0, 10, 10))]
+    dataset = small_dataset(("cat",), CATS[:1], found, matching="valor")
+    assert cat_counts(ask(dataset, COUNTS, max_detections=1)) == [1, 0, 0]
+
+
+def test_of_equal_ious_the_earlier_ground_truth_is_the_favourite() -> None:
+    found = [(0, "cat", 0.9, (0, 0, 10, 10))]
+    twice = [CATS[0], CATS[0]]
+    for matching, expected in (("valor", 0), ("coco", 1)):
+        dataset = small_dataset(("cat",), twice, found, matching=matching)
+        examples = ask(dataset, CONFUSION_MATRIX).examples
+        assert examples[0].objects[0].number == expected
+
+
+def test_the_favourite_does_not_depend_on_the_thresholds_of_the_plan() -> None:
+    # Cat 0 is the favourite at any threshold, whatever else the run asks for.
+    found = [(0, "cat", 0.9, (0, 0, 10, 10)), (0, "cat", 0.8, (1, 0, 10, 10))]
+    dataset = small_dataset(("cat",), CATS, found, matching="valor")
+    calls = [asked(COUNTS, iou_threshold=iou) for iou in (0.1, 0.5, 0.8, 0.95)]
+    together = match_detections(dataset, plan_of(*calls))
+    for call in calls:
+        alone = match_detections(dataset, plan_of(call))
+        assert findings(together, call) == findings(alone, call)
+
+
+def test_crowds_and_scores_of_zero_are_left_out(tmp_path: Path) -> None:
+    dataset = small_dataset(
+        ("cat", "dog"),
+        [*CATS, (1, "dog", (0, 0, 50, 50))],
+        [
+            (0, "cat", 0.0, (0, 0, 10, 10)),
+            (0, "cat", 1e-12, (2, 0, 10, 10)),
+            (1, "dog", 0.9, (0, 0, 50, 50)),
+        ],
+        crowds=[2],
+    )
+    loaded = written(tmp_path, dataset)
+    assert loaded.warnings == [
+        "matching: valor knows no crowd regions, which are left out: 1",
+        "matching: valor leaves out detections of dt with score 0: 1",
+    ]
+    found = ask(only(loaded), COUNTS, score_threshold=0.0)
+    assert [numbers(found, name) for name in ("tp", "fp", "fn")] == [
+        {"cat": 1, "dog": 0},
+        {"cat": 0, "dog": 1},
+        {"cat": 1, "dog": 0},
+    ]
+
+
+def test_what_is_shown_is_what_was_found_after_some_are_left_out(tmp_path: Path) -> None:
+    dataset = small_dataset(
+        ("cat", "dog"),
+        [(0, "cat", (0, 0, 50, 50)), (1, "dog", (0, 0, 10, 10))],
+        [(0, "cat", 0.0, (0, 0, 20, 20)), (1, "dog", 0.9, (0, 0, 10, 10))],
+        crowds=[0],
+    )
+    loaded = only(written(tmp_path, dataset))
+    examples = ask(loaded, CONFUSION_MATRIX).examples
+    ((_, objects),) = loaded.illustrate(examples)
+    assert [(one.role, one.id, one.label, one.score) for one in objects] == [
+        ("ground_truth", 2, "dog", None),
+        ("prediction", 1, "dog", 0.9),
+    ]
+    for one in objects:
+        assert one.geometry is not None
+        assert max(one.geometry["coordinates"][0]) == [10, 10]
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    digits=st.sampled_from([0, 1, None]),
+    iou=st.sampled_from([0.05, 0.5, 0.9]),
+    scores=st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9]), min_size=1, max_size=3),
+)
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_counts_are_those_of_the_oracle(
+    seed: int, digits: int | None, iou: float, scores: list[float], tmp_path_factory: Any
+) -> None:
+    dataset = confused_dataset(seed, images=6, digits=digits)
+    loaded = only(written(tmp_path_factory.mktemp("valor"), dataset))
+    scene = taking_part(Scene.of(dataset))
+    for score in scores:
+        verdict = settle(scene, iou, score, rule=valor)
+        found = ask(loaded, COUNTS, iou_threshold=iou, score_threshold=score)
+        for at, label in enumerate(dataset.labels):
+            if label in loaded.labels:
+                tp = sum(one.label == at for one, _ in verdict.right)
+                fp = sum(one.label == at for one in verdict.wrong)
+                fn = sum(one.label == at for one in verdict.missed)
+                assert [numbers(found, name)[label] for name in ("tp", "fp", "fn")] == [tp, fp, fn]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_differs_from_coco(seed: int) -> None:
+    """Random problems do reach the cases in which the two rules part."""
+    one, other = (
+        ask(confused_dataset(seed, images=60, matching=matching), COUNTS, score_threshold=0.05)
+        for matching in ("valor", "coco")
+    )
+    assert numbers(one, "tp") != numbers(other, "tp")
+    assert random_dataset(seed).matching == "coco"
+
+
+def golden() -> dict[str, list[dict[str, Any]]]:
+    stored: dict[str, list[dict[str, Any]]] = json.loads(
+        (GOLDEN / "golden-valor-lite.json").read_text()
+    )
+    return stored
+
+
+def by_label(entries: Sequence[dict[str, Any]], labels: set[str]) -> dict[str, Any]:
+    return {
+        entry["parameters"]["label"]: entry["value"]
+        for entry in entries
+        if entry["parameters"]["label"] in labels
+    }
+
+
+AT = {"iou_threshold": 0.1, "score_threshold": 0.5}
+ALL = {"iou_thresholds": (0.1,), "max_detections": None}
+
+
+@pytest.fixture(scope="module")
+def dataset() -> DetectionDataset:
+    return only(load(GOLDEN / "groundtruth.coco.json", GOLDEN / "predictions.bbox.json"))
+
+
+@pytest.fixture(scope="module")
+def labels(dataset: DetectionDataset) -> set[str]:
+    """Those that have ground truth: the others valor-lite gives a 0 where we have no value."""
+    return {dataset.labels[at] for at in np.unique(dataset.ground_truths.label)}
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "parameters"),
+    [
+        ("AP", AVERAGE_PRECISION, ALL),
+        ("APAveragedOverIOUs", AVERAGE_PRECISION_OVER_IOUS, ALL),
+        ("AR", AVERAGE_RECALL, {**ALL, "recall_score_threshold": 0.5}),
+        ("ARAveragedOverScores", AVERAGE_RECALL, {**ALL, "recall_score_threshold": 0.5}),
+        ("Precision", PRECISION, AT),
+        ("Recall", RECALL, AT),
+        ("F1", F1, AT),
+    ],
+)
+def test_valor_lite_says_the_same(
+    name: str, metric: Any, parameters: Any, dataset: DetectionDataset, labels: set[str]
+) -> None:
+    expected = by_label(golden()[name], labels)
+    assert set(expected) == labels
+    found = numbers(ask(dataset, metric, **parameters), "value")
+    for label, value in expected.items():
+        assert found[label] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["mAP", "mAPAveragedOverIOUs", "mAR", "mARAveragedOverScores"])
+def test_means_of_valor_lite_enter_a_0_for_labels_without_ground_truth(
+    name: str, dataset: DetectionDataset, labels: set[str]
+) -> None:
+    ((entry),) = golden()[name]
+    if name.startswith("mAP"):
+        found = ask(dataset, AVERAGE_PRECISION, **ALL)
+    else:
+        found = ask(dataset, AVERAGE_RECALL, **ALL, recall_score_threshold=0.5)
+    values = [value or 0 for value in numbers(found, "value").values()]
+    assert len(values) == 64 > len(labels)
+    assert sum(values) / len(values) == pytest.approx(entry["value"], abs=1e-12)
+
+
+def test_counts_of_valor_lite(dataset: DetectionDataset, labels: set[str]) -> None:
+    found = ask(dataset, COUNTS, **AT)
+    expected = by_label(golden()["Counts"], set(dataset.labels))
+    assert set(expected) == set(dataset.labels)
+    for label, value in expected.items():
+        assert {name: numbers(found, name)[label] for name in ("tp", "fp", "fn")} == value
+
+
+def test_precision_recall_curve_of_valor_lite(dataset: DetectionDataset, labels: set[str]) -> None:
+    found = ask(dataset, PR_CURVE, thresholds="recall", pr_curve_iou_threshold=0.1)
+    curves = {curve.label: curve.points for curve in found.curves}
+    expected = by_label(golden()["PrecisionRecallCurve"], labels)
+    assert set(curves) == set(expected) == labels
+    for label, points in expected.items():
+        assert list(curves[label]["precision"]) == pytest.approx(points["precisions"], abs=1e-12)
+        for mine, theirs in zip(curves[label]["score"], points["scores"], strict=True):
+            assert (mine or 0) == pytest.approx(theirs, abs=1e-12)
