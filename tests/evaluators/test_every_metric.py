@@ -11,9 +11,11 @@ import pytest
 
 from tests.oracles.federations import with_federation
 from tests.oracles.keypoints import with_keypoints
+from tests.oracles.panoptic import dataset_of, random_scene
 from tests.oracles.problems import random_dataset
 from valor_cli import catalogue
 from valor_cli.dataset.detection import DetectionDataset, Detections
+from valor_cli.kernels.conversion import areas
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.pipeline.intervals import findings_of
 from valor_cli.results import Findings
@@ -33,8 +35,10 @@ NOT_AT_THE_BEST_BOUND_WHEN_PERFECT = {
 }
 
 
-def problem(task: str) -> Any:
-    """A data set for the task; one per task."""
+def problem(task: str, metric: str) -> Any:
+    """A data set for the task, and for what its metric compares."""
+    if metric == "panoptic_quality":
+        return dataset_of([random_scene(seed) for seed in range(12)])
     assert task in ("object_detection", "instance_segmentation"), "give the new task a problem"
     return with_federation(with_keypoints(random_dataset(8, images=12, labels=4), 8), 8)
 
@@ -43,11 +47,11 @@ def perfect(dataset: DetectionDataset) -> DetectionDataset:
     """The same ground truths without crowds, each detected exactly and with full confidence."""
     truths = dataset.ground_truths
     truths = truths.where(~truths.crowd, np.arange(dataset.unit_count))
-    size = truths.shapes.box[:, 2:].prod(axis=1)
+    size = areas(truths.shapes)
     # One object per image and label, else AR@1 cannot be perfect; sizes of boxes, not of masks.
     _, first = np.unique(truths.image * 100 + truths.label, return_index=True)
     one = np.isin(np.arange(len(size)), first)
-    shown = np.ones_like(truths.keypoints)
+    shown = None if truths.keypoints is None else np.ones_like(truths.keypoints)
     truths = replace(truths, area=size, keypoints=shown).where(one, np.arange(dataset.unit_count))
     count = len(truths)
     found = Detections(
@@ -91,7 +95,7 @@ def found(wing: Wing[Any, Any], metric: Metric[Any], task: str, dataset: Any) ->
 def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: Any) -> None:
     if metric.name in NOT_AT_THE_BEST_BOUND_WHEN_PERFECT:
         pytest.skip(NOT_AT_THE_BEST_BOUND_WHEN_PERFECT[metric.name])
-    values = found(wing, metric, task.name, perfect(problem(task.name))).values
+    values = found(wing, metric, task.name, perfect(problem(task.name, metric.name))).values
     assert any(value.value is not None for value in values)
     for value in values:
         output = metric.output(value.output)
@@ -104,7 +108,7 @@ def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_no_samples_is_undefined_with_a_reason(task: Any, wing: Any, metric: Any) -> None:
-    dataset = problem(task.name)
+    dataset = problem(task.name, metric.name)
     nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
     result = found(wing, metric, task.name, nothing)
     assert not result.curves
@@ -120,7 +124,7 @@ def test_no_samples_is_undefined_with_a_reason(task: Any, wing: Any, metric: Any
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_order_of_samples_does_not_matter(task: Any, wing: Any, metric: Any) -> None:
-    dataset = problem(task.name)
+    dataset = problem(task.name, metric.name)
     one = found(wing, metric, task.name, dataset)
     assert one == found(wing, metric, task.name, shuffled(dataset))
     assert one == found(wing, metric, task.name, dataset)
@@ -128,7 +132,7 @@ def test_order_of_samples_does_not_matter(task: Any, wing: Any, metric: Any) -> 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_values_keep_their_bounds_and_are_json(task: Any, wing: Any, metric: Any) -> None:
-    result = found(wing, metric, task.name, problem(task.name))
+    result = found(wing, metric, task.name, problem(task.name, metric.name))
     assert result.values or result.curves or result.tables
     for value in result.values:
         low, high = metric.output(value.output).bounds

@@ -116,6 +116,8 @@ class DetectionDataset:
         matching: The rule by which detections meet ground truths, "coco" or "valor".
         federation: Of LVIS data; None unless a metric needs it.
         gallery: What it takes to show an object; a shard has none.
+        things: By label, whether it is of things or of stuff, None where that is open; None for all
+            where the ground truth does not say.
     """
 
     image_ids: NDArray[np.generic]
@@ -125,6 +127,7 @@ class DetectionDataset:
     matching: str = "coco"
     federation: Federation | None = None
     gallery: Gallery | None = None
+    things: tuple[bool | None, ...] | None = None
 
     @property
     def unit_count(self) -> int:

@@ -13,6 +13,7 @@ from typing import Final
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers import coco
+from valor_cli.readers.coco_panoptic import is_panoptic, read_panoptic
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.folders import files_under
 from valor_cli.readers.joined_objects import joined_objects
@@ -24,7 +25,7 @@ from valor_cli.readers.voc import read_voc
 from valor_cli.readers.yolo import read_yolo
 from valor_cli.readers.yolo_names import NAMES_FILES
 
-FORMATS: Final = ("coco", "jsonl", "csv", "yolo", "voc")
+FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
 
 _EXTENSIONS: Final = {
     ".json": "coco",
@@ -40,8 +41,9 @@ _HEAD = 1 << 16
 """Bytes of an input that its format is told by, at most."""
 
 _HINT = (
-    "Formats: coco (JSON), jsonl (one image a line), csv (one box a line), yolo (a folder of .txt "
-    "files), voc (a folder of .xml files). Name one as `format:` under `data:`."
+    "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
+    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
+    "as `format:` under `data:`."
 )
 
 
@@ -117,6 +119,8 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
         )
     if format == "voc":
         return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+    if format == "coco_panoptic":
+        return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
     if role == "predictions":
         return coco.read_results(path, wanted=how.wanted, fields=how.fields, invalid=how.invalid)
     return coco.read_ground_truth(
@@ -150,7 +154,8 @@ def format_of(path: str) -> str:
     stem, extension = os.path.splitext(path)
     if extension.lower() in _COMPRESSED:
         extension = os.path.splitext(stem)[1]
-    return _EXTENSIONS.get(extension.lower()) or _content_format(path)
+    found = _EXTENSIONS.get(extension.lower()) or _content_format(path)
+    return "coco_panoptic" if found == "coco" and is_panoptic(path) else found
 
 
 def _folder_format(path: str) -> str:

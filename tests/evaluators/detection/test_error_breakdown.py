@@ -160,6 +160,36 @@ def test_crowds_are_no_errors() -> None:
     assert [numbers(found, kind)[None] for kind in KINDS] == [0, 0, 0, 0, 0, 1]
 
 
+def test_on_the_edge_of_a_threshold() -> None:
+    # A quarter of a box overlaps it by 1/4, a half by 1/2, exactly. At a background of 1/4 and a
+    # threshold of 1/2, as tidecv has it: the cat's own quarter is of localisation, and so is the
+    # half of a cat that is found already; a dog's quarter over a cat is background.
+    dataset = small_dataset(
+        ("cat", "dog"),
+        [(0, "cat", (0, 0, 10, 10)), (0, "cat", (50, 0, 10, 10))],
+        [
+            (0, "cat", 0.9, (0, 0, 10, 10)),
+            (0, "cat", 0.8, (0, 0, 10, 5)),
+            (0, "cat", 0.7, (50, 0, 5, 5)),
+            (0, "dog", 0.6, (50, 0, 5, 5)),
+            (0, "dog", 0.5, (50, 0, 10, 5)),
+        ],
+    )
+    found = ask(dataset, ERROR_BREAKDOWN, iou_threshold=0.5, background_iou=0.25, max_examples=9)
+    by_kind = {
+        kind: [one.objects[-1].number for one in found.examples if one.kind == kind]
+        for kind in KINDS
+    }
+    assert by_kind == {
+        "classification": [4],
+        "localisation": [1, 2],
+        "both": [],
+        "duplicate": [],
+        "background": [3],
+        "missed": [],
+    }
+
+
 def test_the_background_may_reach_above_the_threshold() -> None:
     # Moved by 8, boxes overlap by 20/180 = 1/9: enough at 0.1, and less than a background of 0.2.
     # tidecv asks for duplicates and wrong labels first.

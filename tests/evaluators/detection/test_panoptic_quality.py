@@ -20,6 +20,7 @@ from tests.oracles.panoptic import (
 )
 from valor_cli.dataset.detection import Detections, GroundTruths
 from valor_cli.errors import DataError
+from valor_cli.evaluators.detection import panoptic_pixels
 from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING, panoptic_quality
 from valor_cli.evaluators.detection.panoptic_segments import (
     Segments,
@@ -184,6 +185,13 @@ def test_shards_in_any_order_give_the_same_bits() -> None:
     assert equal(merged, whole)
     assert equal(pickle.loads(pickle.dumps(merged)), whole)  # noqa: S301 - ours
     assert rows_of(merged) == rows_of(whole)
+
+
+def test_blocks_of_images_are_only_a_matter_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = dataset_of([random_scene(seed) for seed in range(12)])
+    whole = match_segments(dataset, None)
+    monkeypatch.setattr(panoptic_pixels, "RUNS_AT_ONCE", 300)
+    assert equal(match_segments(dataset, None), whole)
 
 
 def test_order_of_objects_of_other_images_does_not_matter() -> None:

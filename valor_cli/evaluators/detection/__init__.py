@@ -21,6 +21,7 @@ from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOpti
 from valor_cli.evaluators.detection.loading import load_detections, load_instances, thumbnails
 from valor_cli.evaluators.detection.lvis import LVIS_WING
 from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
@@ -95,7 +96,7 @@ INSTANCE_SEGMENTATION = Task(
     inputs=DetectionInputs,
     options=DetectionOptions,
     load=load_instances,
-    wings=(WING, LVIS_WING),
+    wings=(WING, LVIS_WING, PANOPTIC_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     pictures=thumbnails,

@@ -13,7 +13,7 @@ from valor_cli.readers.formats import Reading
 from valor_cli.readers.objects import Role
 from valor_cli.readers.paths import InputPath
 
-Format = Literal["coco", "jsonl", "csv", "yolo", "voc"]
+Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
 
 
 class _Strict(BaseModel):
@@ -31,8 +31,8 @@ class DetectionInputs(_Strict):
     """Files of a detection run: ground truth, and the detections of one or more models."""
 
     ground_truth: InputPath = Field(
-        description="ground truth: COCO, JSONL, CSV, a YOLO folder or Pascal VOC XML; .gz, .zst "
-        "and globs work"
+        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or Pascal VOC "
+        "XML; .gz, .zst and globs work"
     )
     predictions: InputPath | Annotated[dict[str, InputPath], MinLen(1)] = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from valor_cli.evaluators.detection.joining import (
     positions,
     unknown_ids,
 )
+from valor_cli.evaluators.detection.panoptic_things import things_of
 from valor_cli.evaluators.detection.plan import AREAS
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
@@ -126,6 +128,7 @@ def _load(
         options,
         kind,
         federation_of(truth, frame) if "federated" in selection.needs else None,
+        things_of(truth, frame),
     )
 
 
@@ -357,6 +360,7 @@ def _loaded(
     options: DetectionOptions,
     kind: Kind,
     federation: Federation | None,
+    things: tuple[bool | None, ...] | None,
 ) -> Loaded[DetectionDataset]:
     """The datasets, over the labels that any file uses."""
     count = len(frame.labels)
@@ -385,6 +389,7 @@ def _loaded(
                 options.matching,
                 federation and federation.of_labels(np.flatnonzero(seen)),
                 part.gallery,
+                things and tuple(compress(things, seen.tolist())),
             )
             for model, part in found.items()
         },

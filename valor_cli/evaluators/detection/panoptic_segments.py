@@ -149,7 +149,7 @@ def match_segments(dataset: DetectionDataset, plan: None) -> Segments:
         gt_iou=best[objects],
         wrong_image=found.image[mistakes],
         wrong_label=found.label[mistakes],
-        things=(None,) * len(dataset.labels),
+        things=dataset.things or (None,) * len(dataset.labels),
     )
 
 
