@@ -10,8 +10,10 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 
-def pycocotools(ground_truth: dict[str, Any], results: list[dict[str, Any]]) -> COCOeval:
-    """The evaluated and accumulated COCOeval of boxes, its `stats` filled."""
+def pycocotools(
+    ground_truth: dict[str, Any], results: list[dict[str, Any]], kind: str = "bbox"
+) -> COCOeval:
+    """The evaluated and accumulated COCOeval of boxes or of masks ("segm"), its `stats` filled."""
     with contextlib.redirect_stdout(io.StringIO()):
         coco = COCO()
         coco.dataset = ground_truth
@@ -20,7 +22,7 @@ def pycocotools(ground_truth: dict[str, Any], results: list[dict[str, Any]]) -> 
             annotation.setdefault("area", width * height)
             annotation.setdefault("iscrowd", 0)
         coco.createIndex()
-        evaluation = COCOeval(coco, coco.loadRes(results), "bbox")
+        evaluation = COCOeval(coco, coco.loadRes(results), kind)
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

@@ -30,6 +30,7 @@ from valor_cli.evaluators.detection.mistakes import mistakes
 from valor_cli.evaluators.detection.outcomes import Outcomes, encounters, outcomes
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
+from valor_cli.metric import Call
 
 RULES = {"coco": coco, "valor": valor}
 CALLS = tuple(
@@ -165,6 +166,39 @@ def test_shards_in_any_split_and_order_give_equal_findings(
         expected = everything(whole, area)
         assert everything(merged, area) == expected
         assert everything(nested, area) == expected
+
+
+def test_merged_encounters_stand_by_detection_then_ground_truth() -> None:
+    dataset = confused_dataset(2, images=12)
+    plan = plan_of(*CALLS)
+    whole = match_detections(dataset, plan)
+    owner = np.arange(12) % 3
+    merged = merge_matches(
+        [match_detections(dataset.shard(owner == one), plan) for one in (2, 0, 1)]
+    )
+    columns = []
+    for matches in (whole, merged):
+        pairs = encounters(matches, 0.1)
+        number = matches.gt_number[pairs.ground_truth]
+        columns.append((pairs.detection.tolist(), number.tolist(), pairs.iou.tolist()))
+        assert (np.diff(pairs.detection) >= 0).all()
+    assert columns[0] == columns[1]
+
+
+@pytest.mark.parametrize("matching", ["coco", "valor"])
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.metric.name)
+def test_what_a_metric_says_does_not_depend_on_what_else_is_asked(
+    call: Call, matching: str
+) -> None:
+    dataset = confused_dataset(6, images=15, matching=matching)
+    alone = match_detections(dataset, plan_of(call))
+    others = [
+        asked(CONFUSION_MATRIX, iou_threshold=0.9, score_threshold=0.95),
+        asked(ERROR_BREAKDOWN, iou_threshold=0.3, background_iou=0.05),
+    ]
+    for calls in ([call, *CALLS], [call, *others], [call, others[0]]):
+        together = match_detections(dataset, plan_of(*calls))
+        assert findings(together, call) == findings(alone, call)
 
 
 @given(

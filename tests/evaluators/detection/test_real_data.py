@@ -51,7 +51,8 @@ def computed(name: str) -> Any:
 
 
 def predictions(name: str) -> Path:
-    return next((DATA / name).glob("predictions.*.json"))
+    found = sorted((DATA / name).glob("predictions.*.json"))
+    return next(path for path in found if "segm" not in path.name)
 
 
 def evidence(name: str) -> Matches:
