@@ -139,6 +139,17 @@ class Verdict:
     missed: Sequence[Truth]
 
 
+def in_turn(founds: Sequence[Found], truths: Sequence[Truth], rule: Rule) -> list[Found]:
+    """The detections of one image and label, best score first; of equals, in the rule's order."""
+    if rule is coco:
+        return sorted(founds, key=lambda found: -found.score)
+    # Score, then IoU with the favourite.
+    favourite = {
+        found.row: max([overlap(found, truth) for truth in truths], default=0.0) for found in founds
+    }
+    return sorted(founds, key=lambda found: (-found.score, -favourite[found.row]))
+
+
 def settle(
     scene: Scene,
     threshold: float,
@@ -160,8 +171,8 @@ def settle(
     cells = sorted({(found.image, found.label) for found in scene.founds})
     for cell in cells:
         founds = [f for f in scene.founds if (f.image, f.label) == cell and f.score >= score]
-        founds = sorted(founds, key=lambda found: -found.score)[:most]
         truths = [truth for truth in scene.truths if (truth.image, truth.label) == cell]
+        founds = in_turn(founds, truths, rule)[:most]
         for found, truth in zip(founds, rule(founds, truths, counts, threshold), strict=True):
             if truth is not None and counts(truth):
                 right.append((found, truth))

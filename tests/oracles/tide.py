@@ -94,32 +94,21 @@ def costs(scene: Scene, verdict: Verdict, told: Sequence[Error]) -> dict[str, fl
 
 
 def mean(
-    scene: Scene, ranking: Sequence[tuple[Found, bool]], truths: Sequence[int], had: Sequence[int]
+    scene: Scene,
+    ranking: Sequence[tuple[Found, bool]],
+    truths: Sequence[int],
+    had: Sequence[int],
 ) -> float:
     """Mean average precision over labels that had ground truth and have anything left."""
-    place = places(scene)
     found = []
     for label in range(scene.labels):
         own = [(one, hit) for one, hit in ranking if one.label == label]
         if not had[label] or not (truths[label] or own):
             continue
-        own.sort(key=lambda pair: (-pair[0].score, pair[0].image, *place[pair[0].row]))
+        own.sort(key=lambda pair: (-pair[0].score, pair[0].image, pair[0].row))
         outcomes = [(hit, one.score) for one, hit in own]
         precisions = [0.0]
         if truths[label]:
             precisions, _ = interpolated_precision(outcomes, truths[label], LEVELS)
         found.append(sum(precisions) / len(precisions))
     return sum(found) / len(found) if found else 1.0
-
-
-def places(scene: Scene) -> dict[int, tuple[int, int]]:
-    """Of every detection its place in its image and label, and that label: who is first of equals.
-
-    Detections that a mended label brings together keep the places they had.
-    """
-    found = {}
-    for image, label in {(one.image, one.label) for one in scene.founds}:
-        cell = [one for one in scene.founds if (one.image, one.label) == (image, label)]
-        for at, one in enumerate(sorted(cell, key=lambda one: -one.score)):
-            found[one.row] = (at, label)
-    return found

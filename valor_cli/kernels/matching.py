@@ -38,7 +38,7 @@ def match(
     thresholds: NDArray[np.float64],
     *,
     remember: Sequence[int] = (),
-    turn: NDArray[np.float64] | None = None,
+    turn: NDArray[np.int64] | None = None,
 ) -> Matched:
     """Match detections to ground truths for every area range and IoU threshold.
 
@@ -119,7 +119,7 @@ class _Turns:
         pairs: Pairs,
         candidate: NDArray[np.int64],
         cell: NDArray[np.int64],
-        order_in_cell: NDArray[np.float64] | None,
+        order_in_cell: NDArray[np.int64] | None,
     ) -> None:
         turn = _turns_in(cell, order_in_cell)
         # Preference: highest IoU first, the later ground truth first among equals.
@@ -136,7 +136,7 @@ class _Turns:
 
 
 def _turns_in(
-    cell: NDArray[np.int64], order_in_cell: NDArray[np.float64] | None
+    cell: NDArray[np.int64], order_in_cell: NDArray[np.int64] | None
 ) -> NDArray[np.int64]:
     """0, 1, 2 … inside each cell: in row order, or by another; a cell's rows stand together."""
     if order_in_cell is None:

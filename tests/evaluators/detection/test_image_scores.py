@@ -59,11 +59,11 @@ def test_worked_by_hand() -> None:
     found = ask(dataset, IMAGE_SCORES, worst=2)
     samples = found.samples
     assert samples is not None
-    # Image 12 is empty. Images 13 and 14 have a precision, or a recall, that is 0/0.
+    # Image 12 is empty. Precision of image 13 is 0/0 and follows zero_division; image 14 has no recall.
     assert samples.sample_ids == [10, 11, 12, 13, 14]
     assert samples.columns == {
         "f1": [0.5, 1, None, 0, 0],
-        "precision": [0.5, 1, None, None, 0],
+        "precision": [0.5, 1, None, 0, 0],
         "recall": [0.5, 1, None, 0, None],
         "tp": [1, 1, 0, 0, 0],
         "fp": [1, 0, 0, 0, 2],
@@ -72,7 +72,7 @@ def test_worked_by_hand() -> None:
     assert samples.undefined == [None, None, NOTHING, None, None]
     assert [(one.output, one.value, one.n) for one in found.values] == [
         ("f1", 1.5 / 4, 4),
-        ("precision", 0.5, 3),
+        ("precision", 0.375, 4),
         ("recall", 0.5, 3),
     ]
     # Both have an F1 of 0; image 14 has two errors.
@@ -165,7 +165,7 @@ def test_images_are_those_of_the_oracle(
         fn = sum(one.image == image for one in verdict.missed)
         columns = {
             "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,
-            "precision": tp / (tp + fp) if tp + fp else None,
+            "precision": tp / (tp + fp) if tp + fp else (0 if fn else None),
             "recall": tp / (tp + fn) if tp + fn else None,
             "tp": tp,
             "fp": fp,

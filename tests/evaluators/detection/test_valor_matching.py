@@ -129,7 +129,7 @@ def test_crowds_and_scores_of_zero_are_left_out(tmp_path: Path) -> None:
     loaded = written(tmp_path, dataset)
     assert loaded.warnings == [
         "matching: valor knows no crowd regions, which are left out: 1",
-        "matching: valor leaves out detections of dt with score 0: 1",
+        "matching: valor leaves out detections of dt with a score of 0 or less: 1",
     ]
     found = ask(only(loaded), COUNTS, score_threshold=0.0)
     assert [numbers(found, name) for name in ("tp", "fp", "fn")] == [

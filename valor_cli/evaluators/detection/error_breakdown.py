@@ -5,7 +5,8 @@ labels with ground truth, would be gained if these errors alone were mended: wro
 set right (for each ground truth that nothing found, by its best-scored detection; others taken
 out), duplicates, background and the rest taken out, missed ground truths not asked for. Two more
 costs say what all false positives, and all false negatives, take. Costs do not add up: one error
-may hide another. Unlike tidecv, labels without ground truth enter no mean.
+may hide another. Unlike tidecv, labels without ground truth enter no mean, and detections of equal
+score keep their order when one is mended.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def _costs(matches: Matches, found: Mistakes) -> Iterator[MetricValue]:
     after = [ranking.without(at) for at in range(len(REASONS))]
     after += [ranking.without_missed(), ranking.right_first(), ranking.nothing_missed()]
     for name, value in zip(names, after, strict=True):
-        # Mending may lose a little where the recalls sampled fall elsewhere.
+        # As tidecv: rounding may take a cost of nothing below 0.
         yield MetricValue(max(value - before, 0.0), output=f"{name}_cost", n=n)
 
 
@@ -171,7 +172,7 @@ class _Ranking:
         if label is not None or score is not None:
             label = matches.label if label is None else label
             score = matches.score if score is None else score
-            rows = rows[ranked(label[rows], score[rows], matches.image[rows], matches.rank[rows])]
+            rows = rows[ranked(label[rows], score[rows], matches.image[rows], matches.number[rows])]
         else:
             label = matches.label
         of_label = label[rows]

@@ -16,6 +16,7 @@ from valor_cli.evaluators.detection.plan import (
     BackgroundIou,
     IouThreshold,
     MaxDetections,
+    ZeroDivision,
 )
 from valor_cli.kernels.columns import grouped, quotient, tallies
 from valor_cli.metric import Metric, Output
@@ -26,7 +27,7 @@ Ints = NDArray[np.int64]
 MOST_OBJECTS = 200
 """Ground truths, and detections, of one image that are shown."""
 
-NOTHING = "no ground truth and no detection"
+NOTHING = "no ground truth and no detection that counts"
 
 
 def image_scores(
@@ -37,13 +38,14 @@ def image_scores(
     background_iou: BackgroundIou = 0.1,
     max_detections: MaxDetections = None,
     worst: Annotated[int, Interval(ge=0, le=100)] = 12,
+    zero_division: ZeroDivision = 0.0,
 ) -> Findings:
     """F1, precision and recall of each image over all its labels, their means, the worst images.
 
     An image with neither ground truth nor detection has no F1 and enters no mean. The `worst`
     images are those of lowest F1, of equal ones those with the most errors; each is shown with
-    its ground truths and detections and what became of them. Precision of an image without
-    detections, and recall of one without ground truth, are undefined.
+    its ground truths and detections and what became of them. Precision of an image that has ground
+    truth and no detection follows `zero_division`; recall of one without ground truth is undefined.
     """
     found = mistakes(matches, iou_threshold, background_iou, score_threshold, max_detections)
     tp, fp, fn = (
@@ -59,6 +61,7 @@ def image_scores(
         "precision": quotient(tp, tp + fp, np.nan),
         "recall": quotient(tp, tp + fn, np.nan),
     }
+    columns["precision"][(tp + fp == 0) & (fn > 0)] = zero_division
     ids = matches.image_ids.tolist()
     return Findings(
         [_mean(matches, name, column) for name, column in columns.items()],

@@ -156,7 +156,7 @@ def _matches(dataset: DetectionDataset, plan: MatchingPlan, sigmas: Sigmas) -> M
         ~ignored,
         truths.crowd,
         thresholds,
-        turn=np.arange(len(row), dtype=np.float64),
+        turn=np.arange(len(row)),
     )
     return replace(
         ranked,

@@ -73,6 +73,16 @@ class _Side:
         found = self.placed.file.objects.columns.get(name)
         return None if found is None else found[self.placed.rows]
 
+    def where(self, kept: NDArray[np.bool_]) -> _Side:
+        placed = self.placed
+        return _Side(
+            placed._replace(
+                rows=placed.rows[kept], image=placed.image[kept], shapes=placed.shapes.take(kept)
+            ),
+            self.image[kept],
+            self.label[kept],
+        )
+
 
 def _load(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection, *, shapes: bool
@@ -94,6 +104,9 @@ def _load(
         if skipped[model] and inputs.on_invalid == "error":
             image, label = image_positions(file, frame), label_positions(file, frame)
             raise unknown_ids(file, image, label, truth.path)
+    if options.matching == "valor":
+        true, sides, told = _as_valor_has_it(true, sides)
+        warnings += told
     everything = [true, *sides.values()]
     kind, found, told = _compared(everything, files, frame, options)
     warnings += told
@@ -102,9 +115,6 @@ def _load(
         model: _detections(side, shape)
         for (model, side), shape in zip(sides.items(), found[1:], strict=True)
     }
-    if options.matching == "valor":
-        ground_truths, detections, told = _without_crowds(ground_truths, detections)
-        warnings += told
     warnings += _remarkable(ground_truths, detections)
     records = [*truth.files]
     for model, file in predicted.items():
@@ -242,24 +252,27 @@ def _detections(side: _Side, shapes: Shapes) -> Detections:
     )
 
 
-def _without_crowds(
-    truths: GroundTruths, detections: Mapping[str, Detections]
-) -> tuple[GroundTruths, dict[str, Detections], list[str]]:
+def _as_valor_has_it(
+    true: _Side, sides: Mapping[str, _Side]
+) -> tuple[_Side, dict[str, _Side], list[str]]:
     """What `matching: valor` looks at: no crowd regions, and scores above 0."""
-    warnings, found = [], dict(detections)
-    everywhere = np.arange(int(truths.image.max(initial=-1)) + 1)
-    if crowds := int(truths.crowd.sum()):
-        truths = truths.where(~truths.crowd, everywhere)
-        warnings.append(f"matching: valor knows no crowd regions, which are left out: {crowds:,}")
-    for model, part in detections.items():
-        positive = part.score > 0
-        if count := int((~positive).sum()):
-            images = np.arange(int(part.image.max(initial=-1)) + 1)
-            found[model] = part.where(positive, images)
+    warnings, found = [], dict(sides)
+    crowd = true.column("crowd")
+    if crowd is not None and crowd.any():
+        true = true.where(~crowd)
+        warnings.append(
+            f"matching: valor knows no crowd regions, which are left out: {int(crowd.sum()):,}"
+        )
+    for model, side in sides.items():
+        score = side.column("score")
+        nothing = np.zeros(0, bool) if score is None else score <= 0
+        if count := int(nothing.sum()):
+            found[model] = side.where(~nothing)
             warnings.append(
-                f"matching: valor leaves out detections of {model} with score 0: {count:,}"
+                f"matching: valor leaves out detections of {model} with a score of 0 or less: "
+                f"{count:,}"
             )
-    return truths, found, warnings
+    return true, found, warnings
 
 
 def _remarkable(truths: GroundTruths, detections: Mapping[str, Detections]) -> list[str]:

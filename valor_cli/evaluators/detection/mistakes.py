@@ -60,7 +60,7 @@ def mistakes(
         score_threshold, max_detections: As in `outcomes`.
     """
     found = outcomes(matches, iou_threshold, score_threshold, max_detections)
-    pairs = encounters(matches, background_iou)
+    pairs = encounters(matches, min(background_iou, iou_threshold))
     rows = len(matches.label)
     real = found.real[pairs.ground_truth]
     same = matches.label[pairs.detection] == matches.gt_label[pairs.ground_truth]

@@ -15,7 +15,6 @@ from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.encounters import find_encounters, merge_encounters
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
-from valor_cli.kernels.boxes import Pairs
 from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
@@ -45,10 +44,13 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         gt_cells.sizes[meeting.gt_cell],
         min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
     )
-    turn = None
+    rank, turn = cells.rank(), None
     if dataset.matching == "valor":
         pairs = favourites(pairs)
-        turn = _by_score_and_iou(pairs, score[meeting.rows])
+        iou = np.zeros(len(score))
+        iou[meeting.rows[pairs.detection]] = pairs.iou
+        rank = cells.rank(by=(-iou, -score))
+        turn = rank[meeting.rows]
     matched = match(
         pairs,
         meeting.gt_cell,
@@ -72,7 +74,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         label=label,
         score=score,
         number=found.number[order],
-        rank=cells.rank(),
+        rank=rank,
         outside=(area < low) | (area > high),
         candidate=candidate[ascending],
         codes=matched.code[:, :, ascending],
@@ -83,15 +85,6 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
             shapes, image, np.flatnonzero(score >= close.score), truths, close.iou
         ),
     )
-
-
-def _by_score_and_iou(pairs: Pairs, score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) who comes first: the higher score, of equal scores the higher IoU."""
-    iou = np.zeros(len(score))
-    iou[pairs.detection] = pairs.iou
-    turn = np.empty(len(score))
-    turn[np.lexsort((-iou, -score))] = np.arange(len(score))
-    return turn
 
 
 class _Cells(NamedTuple):
@@ -115,10 +108,14 @@ class _Cells(NamedTuple):
         starts = bounds[:-1]
         return cls(cell[rows[starts]], rows, starts, np.diff(bounds))
 
-    def rank(self) -> NDArray[np.int64]:
-        """(n,) place of each row in its cell, from 0."""
-        rank = np.empty(len(self.rows), np.int64)
-        rank[self.rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
+    def rank(self, by: Sequence[NDArray[np.float64]] = ()) -> NDArray[np.int64]:
+        """(n,) place of each row in its cell, from 0; by columns, the last of them first."""
+        rows = self.rows
+        if by:
+            cell = np.repeat(np.arange(len(self.sizes)), self.sizes)
+            rows = rows[np.lexsort((*(column[rows] for column in by), cell))]
+        rank = np.empty(len(rows), np.int64)
+        rank[rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
         return rank
 
 
@@ -167,7 +164,8 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     candidate = np.concatenate(
         [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
     )
-    order = ranked(label, score, image, within=rank)
+    number = np.concatenate([part.number for part in parts])
+    order = ranked(label, score, image, within=number)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     moved = place[candidate]
@@ -196,7 +194,7 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         image=image[order],
         label=label[order],
         score=score[order],
-        number=np.concatenate([part.number for part in parts])[order],
+        number=number[order],
         rank=rank[order],
         outside=np.concatenate([part.outside for part in parts], axis=1)[:, order],
         candidate=moved[ascending],
