@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from valor_cli import catalogue, pipeline
 from valor_cli.cli.app import app
-from valor_cli.cli.catalogue_text import as_json
+from valor_cli.cli.catalogue_text import as_json, drawn
 from valor_cli.config import json_schema, load_config
 from valor_cli.metric import Metric
 from valor_cli.reports.schema import results_schema
@@ -75,23 +75,29 @@ by task: [object detection](object-detection.md)."""
 def metrics_page() -> str:
     """Every metric of every task, from its declaration."""
     parts = [GENERATED, "# Metrics", METRICS_INTRODUCTION]
+    told: set[str] = set()
     for task in map(catalogue.task, catalogue.task_names()):
         entries = json.loads(as_json([(task, metric) for metric in task.metrics]))
-        rows = [_overview(entry, entry["name"] in task.defaults) for entry in entries]
+        rows = [
+            _overview(entry, metric, entry["name"] in task.defaults)
+            for entry, metric in zip(entries, task.metrics, strict=True)
+        ]
         headings = ["", "Metric", "What it is", "Outputs", "Also known as"]
         parts += [f"## {task.name}", task.description, _table(headings, rows)]
         for entry, metric in zip(entries, task.metrics, strict=True):
-            parts += _entry(entry, metric)
+            # What several tasks share is explained once.
+            parts += () if metric.name in told else _entry(entry, metric)
+            told.add(metric.name)
     return "\n\n".join(parts) + "\n"
 
 
-def _overview(entry: Mapping[str, Any], default: bool) -> list[str]:
+def _overview(entry: Mapping[str, Any], metric: Metric[Any], default: bool) -> list[str]:
     name = entry["name"]
     return [
         "●" if default else "",
         f"[`{name}`](#{name})",
         entry["description"],
-        "<br>".join(_outputs(entry["outputs"])) or "a curve per label",
+        "<br>".join(_outputs(entry["outputs"])) or drawn(metric),
         ", ".join(f"`{alias}`" for alias in entry["aliases"]),
     ]
 

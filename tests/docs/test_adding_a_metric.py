@@ -105,4 +105,4 @@ def test_it_appears_in_the_catalogue(added: Metric) -> None:
     task = catalogue.task("object_detection")
     shown = listing([(task, metric) for metric in task.metrics])
     assert f"{NAME} " in shown
-    assert "Also known as: FPPI" in explained(task, added)
+    assert "Also known as: FPPI" in explained([task], added)

@@ -20,7 +20,7 @@ from tests.oracles.coco_masks import (
     random_bitmaps,
     reference_rles,
 )
-from valor_cli.kernels import boxes, masks, overlaps
+from valor_cli.kernels import boxes, mask_overlaps, masks, overlaps
 from valor_cli.kernels.boxes import overlapping_boxes
 from valor_cli.kernels.overlaps import overlapping
 from valor_cli.kernels.polygons import corners
@@ -55,8 +55,7 @@ def boxes_as_polygons(box: np.ndarray) -> Shapes:
 def test_masks_are_the_reference_bit_by_bit(
     size: tuple[int, int], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in ((boxes, "PAIRS_AT_ONCE"), (overlaps, "PAIRS_AT_ONCE")):
-        monkeypatch.setattr(module, name, block)
+    monkeypatch.setattr(mask_overlaps, "PAIRS_AT_ONCE", block)
     monkeypatch.setattr(masks, "RUNS_AT_ONCE", 10 * block)
     a, b = random_bitmaps(8, 25, size), random_bitmaps(9, 20, size)
     crowd = np.random.default_rng(10).random(20) < 0.3

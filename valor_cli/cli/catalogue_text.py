@@ -29,18 +29,27 @@ def listing(entries: Entries) -> str:
     return "\n".join([*lines, "* computed when the config lists no metrics"])
 
 
-def explained(task: Task[Any], metric: Metric[Any]) -> str:
-    """Everything declared of one metric."""
+def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
+    """Every metric once, with all of its tasks."""
+    tasks: dict[int, tuple[Metric[Any], list[Task[Any]]]] = {}
+    for task, metric in entries:
+        tasks.setdefault(id(metric), (metric, []))[1].append(task)
+    return list(tasks.values())
+
+
+def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
+    """Everything declared of one metric of these tasks."""
     doc = inspect.getdoc(metric.compute) or ""
     _, _, more = doc.partition("\n\n")
-    parts = [f"{metric.name} ({task.name})", metric.description]
+    parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
     if more:
         parts.append("\n\n".join(textwrap.fill(p, 100) for p in more.split("\n\n")))
     if metric.outputs:
-        lines = [f"  {output.name:<12}{_range(output)}" for output in metric.outputs]
+        wide = max(12, *(len(output.name) + 2 for output in metric.outputs))
+        lines = [f"  {output.name:<{wide}}{_range(output)}" for output in metric.outputs]
         parts.append("\n".join(["Outputs (the first is primary):", *lines]))
     else:
-        parts.append("Draws a curve per label.")
+        parts.append(f"Gives {drawn(metric)}.")
     if metric.parameters:
         lines = [
             f"  {parameter.name}: {kind_name(parameter.kind)} = {_shown(parameter.default)}"
@@ -91,6 +100,11 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
         "citation": metric.citation,
         "description": metric.description,
     }
+
+
+def drawn(metric: Metric[Any]) -> str:
+    """What a metric without numbers gives."""
+    return "a table of labels by labels" if metric.table else "a curve per label"
 
 
 def _range(output: Output) -> str:

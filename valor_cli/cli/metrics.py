@@ -27,7 +27,7 @@ def metrics(
       valor metrics average_precision
     """
     from valor_cli import catalogue
-    from valor_cli.cli.catalogue_text import as_json, explained, listing
+    from valor_cli.cli.catalogue_text import as_json, explained, listing, shared
 
     tasks = [catalogue.task(one) for one in ([task] if task else catalogue.task_names())]
     if name is not None:
@@ -37,6 +37,6 @@ def metrics(
     if format_ == "json":
         say(as_json(found))
     elif name is not None:
-        say("\n\n".join(explained(one, metric) for one, metric in found))
+        say("\n\n".join(explained(tasks, metric) for metric, tasks in shared(found)))
     else:
         say(listing(found))

@@ -15,7 +15,7 @@ from valor_cli.readers.files import TextSource
 NAMES_FILES: Final = ("classes.txt", "data.yaml")
 
 _HINT = (
-    "Give the names as `names:` under `data:` (a list, or a map from class to name), or put a "
+    "Give the names as `names:` under `data:` (a list), or put a "
     "classes.txt (a name a line) or a data.yaml with `names:` beside the label files."
 )
 

@@ -223,6 +223,7 @@ def _names_of_images(ids: Sequence[Any], files: Sequence[str | None]) -> dict[st
         [written(one) for one in ids],
         [one and os.path.basename(one) for one in files],
         [one and stem_of(one) for one in files],
+        [stem_of(one) if isinstance(one, str) else None for one in ids],
     ):
         taken: set[str] = set()
         for at, name in enumerate(claims):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.conversion import converted
 from valor_cli.kernels.polygons import mended
+from valor_cli.kernels.raster import MOST_PIXELS
 from valor_cli.kernels.shapes import KINDS, MASK, POLYGON, Kind, Shapes
 from valor_cli.readers.objects import ObjectFile
 
@@ -56,15 +57,17 @@ def common_kind(parts: Sequence[Placed], asked: Kind | None) -> tuple[Kind, list
         return kind, []
     listed = "; ".join(
         f"{name}: "
-        + ", ".join(f"{count[at]:,} {_plural(KINDS[at])}" for at in present if count[at])
+        + ", ".join(f"{count[at]:,} {_words(KINDS[at], count[at])}" for at in present if count[at])
         for name, count in counts.items()
     )
-    told = f"compared as {_plural(kind)}, the least detailed geometry that occurs ({listed})"
+    told = f"compared as {_words(kind)}, the least detailed geometry that occurs ({listed})"
     return kind, [f"{told}; set `geometry:` for another"]
 
 
-def _plural(kind: Kind) -> str:
-    return {"box": "boxes"}.get(kind, f"{kind.replace('_', ' ')}s")
+def _words(kind: Kind, count: int = 2) -> str:
+    """A kind in words: "1 rotated box", "2 rotated boxes"."""
+    word = kind.replace("_", " ")
+    return word if count == 1 else f"{word}{'es' if word.endswith('x') else 's'}"
 
 
 def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[str]]:
@@ -122,17 +125,25 @@ def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:
 
 
 def _check_known(parts: Sequence[Placed], size: Ints) -> None:
-    """Everything but a mask is drawn on its image, whose size must be known."""
+    """Everything but a mask is drawn on its image, whose size must be known, and not huge."""
     for part in parts:
         drawn = np.flatnonzero(part.shapes.kind != MASK)
-        unknown = drawn[(size[part.image[drawn]] == 0).any(axis=1)]
-        if len(unknown):
-            place = part.file.objects.place_of(int(part.rows[unknown[0]]))
-            raise DataError(
-                Problem(place, "cannot be drawn as a mask: the size of its image is unknown"),
-                total=len(unknown),
-                hint="give images a width and a height, or set `geometry: polygon`",
-            )
+        of_image = size[part.image[drawn]]
+        unknown = drawn[(of_image == 0).any(axis=1)]
+        huge = drawn[of_image.prod(axis=1) >= MOST_PIXELS]
+        for rows, why in (
+            (unknown, "the size of its image is unknown"),
+            (huge, f"its image has {MOST_PIXELS:,} pixels or more"),
+        ):
+            if len(rows):
+                place = part.file.objects.place_of(int(part.rows[rows[0]]))
+                raise DataError(
+                    Problem(place, f"cannot be drawn as a mask: {why}"),
+                    total=len(rows),
+                    hint="give images a width and a height, or set `geometry: polygon`"
+                    if rows is unknown
+                    else "set `geometry: polygon`, or give masks",
+                )
 
 
 def image_sizes(files: Sequence[ObjectFile], positions: Mapping[str, Ints], images: int) -> Ints:

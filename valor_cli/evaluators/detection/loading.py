@@ -89,8 +89,7 @@ def _load(
 ) -> Loaded[DetectionDataset]:
     truth, predicted = _read(inputs, selection, shapes)
     if not len(truth.objects):
-        place = truth.objects.place.partition("[")[0]
-        problem = Problem(f"{truth.path}: {place}", "there are none to evaluate against")
+        problem = Problem(_objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
     files = [truth, *predicted.values()]
     frame, warnings = make_frame(truth, list(predicted.values()), selection)
@@ -175,13 +174,19 @@ def _read(
     return truth, predicted
 
 
+def _objects_of(file: ObjectFile) -> str:
+    """Where the objects of a file stand, for messages: "gt.json: annotations", or the file."""
+    name, bracket, _ = file.objects.place.partition("[")
+    return f"{file.path}: {name}" if name and bracket else file.path
+
+
 def _without_keypoints(
     files: Sequence[ObjectFile | None], fields: frozenset[str]
 ) -> list[DataError]:
     """The files that lack the keypoints that a metric needs."""
     return [
         DataError(
-            Problem(f"{file.path}: {file.objects.place.partition('[')[0]}", "no keypoints"),
+            Problem(_objects_of(file), "no keypoints"),
             hint="give files with keypoints, or leave coco_keypoints out",
         )
         for file in files
