@@ -41,7 +41,7 @@ BROKEN_GROUND_TRUTHS = {
     "no images": (json.dumps(NO_IMAGES), "gt.json: images: there are no images"),
     "no annotations": (
         json.dumps({**GROUND_TRUTH, "annotations": []}),
-        "gt.json: annotations: there are none to evaluate against",
+        "gt.json: annotations: there are no objects to evaluate against",
     ),
     "no categories": (json.dumps({"images": [], "annotations": []}), "categories"),
     "duplicate image": (

@@ -67,7 +67,7 @@ def test_init_of_an_unknown_task(valor: Valor) -> None:
 def test_metrics(valor: Valor) -> None:
     assert "average_precision_over_ious" in valor("metrics").stdout
     entry = valor("metrics", "mAP").stdout
-    assert entry.startswith("mean_average_precision (object_detection)")
+    assert entry.startswith("mean_average_precision (object_detection, instance_segmentation)")
     assert "iou_thresholds: list of numbers = [0.5]" in entry
     unknown = valor("metrics", "precison")
     assert unknown.returncode == 2
