@@ -128,14 +128,14 @@ def test_max_drop_against_a_baseline(valor: Valor, project: Path) -> None:
         ("{metric: recall, label: dgo, min: 0}", "no label 'dgo' (did you mean 'dog'?)"),
         ("{metric: recall, model: x, min: 0}", "no model 'x'; there are dt"),
         ("{metric: recall, slice: area=small, min: 0}", "no slice 'area=small'; there are none"),
-        ("{metric: pr_curve, min: 0}", "pr_curve draws curves and has no value"),
+        ("{metric: pr_curve, min: 0}", "pr_curve has no value to hold"),
         (
             "{metric: average_precision, min: 0}",
             "average_precision has a value per label and none for all; name one with label:",
         ),
         (
             "{metric: coco, label: cat, min: 0}",
-            "coco has no value per label; leave label: out",
+            "coco AP has no value per label; leave label: out",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,6 @@ from valor_cli.cli.output import Talk, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from valor_cli.config import RunConfig
     from valor_cli.results import RunResult
 
@@ -110,15 +109,13 @@ def _run(
             from valor_cli.reports.results_json import to_json
 
             written: list[Path] = []
-            told: Sequence[str] = ()
             text = to_json(result)
         else:
             from valor_cli.reports.writer import write_reports
 
             shown, told = pipeline.pictures(plan, result) if "html" in formats else ({}, ())
+            result = replace(result, warnings=(*result.warnings, *told))
             written = write_reports(result, folder, formats, pictures=shown)
-    for warning in told:
-        talk.say(f"warning: {warning}")
     if folder is None:
         say(text)
     elif not talk.quiet:

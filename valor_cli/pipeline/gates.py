@@ -41,7 +41,7 @@ def check_gates(
     }
     for at, gate in enumerate(config.gates):
         if not _metric(task, gate).outputs:
-            message = f"{gate.metric} draws curves and has no value to hold against a limit"
+            message = f"{gate.metric} has no value to hold against a limit"
             problems.append(Problem(config.place("gates", at, "metric"), message))
             continue
         named = len(problems)
@@ -53,7 +53,8 @@ def check_gates(
                 problems.append(Problem(config.place("gates", at, key), message))
         # A name that is not there has been told; what follows from it need not be.
         if len(problems) == named and not _answers(gate, task, shape):
-            problems.append(Problem(config.place("gates", at), _why_none(gate, shape)))
+            why = _why_none(gate, _metric(task, gate), shape)
+            problems.append(Problem(config.place("gates", at), why))
     if problems:
         raise ConfigError(problems)
 
@@ -78,7 +79,7 @@ def judge_gates(
         metric = _metric(task, gate)
         chosen = [row for row in rows if _names(gate, metric, row, in_slice=gate.slice)]
         if not chosen:
-            problems.append(Problem(config.place("gates", at), _why_none(gate, rows)))
+            problems.append(Problem(config.place("gates", at), _why_none(gate, metric, rows)))
         for row in chosen:
             if gate.min is not None:
                 results.append(_judge(row, "min", gate.min))
@@ -140,20 +141,23 @@ def _names(gate: Gate, metric: Metric[Any], row: MetricResult, *, in_slice: str 
     )
 
 
-def _why_none(gate: Gate, rows: Sequence[MetricResult]) -> str:
-    same = [row for row in rows if row.metric == gate.metric]
-    outputs = list(dict.fromkeys(row.output for row in same))
-    if gate.output is not None and gate.output not in outputs:
-        return f"{gate.metric} has no output {gate.output} here; it has {', '.join(outputs)}"
+def _why_none(gate: Gate, metric: Metric[Any], rows: Sequence[MetricResult]) -> str:
+    of_metric = [row for row in rows if row.metric == gate.metric]
+    output = gate.output or metric.outputs[0].name
+    same = [row for row in of_metric if row.output == output]
+    if not same:
+        outputs = ", ".join(dict.fromkeys(row.output for row in of_metric))
+        return f"{gate.metric} has no output {output} here; it has {outputs}"
+    name = gate.metric if output == "value" else f"{gate.metric} {output}"
     labels = {row.label for row in same}
     if gate.label is None and None not in labels:
-        return f"{gate.metric} has a value per label and none for all; name one with label:"
+        return f"{name} has a value per label and none for all; name one with label:"
     if gate.label is not None and labels == {None}:
-        return f"{gate.metric} has no value per label; leave label: out"
+        return f"{name} has no value per label; leave label: out"
     if not gate.parameters:
-        return f"{gate.metric} has no such value in {gate.slice}"
+        return f"{name} has no such value in {gate.slice}"
     seen = dict.fromkeys(json.dumps(dict(row.parameters)) for row in same)
-    return f"no value of {gate.metric} is computed so; its parameters are {'; '.join(seen)}"
+    return f"no value of {name} is computed so; its parameters are {'; '.join(seen)}"
 
 
 def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from valor_cli import __version__
-from valor_cli.metric import Loaded, Selection
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
@@ -85,7 +86,7 @@ def evaluate(
     with workers(jobs) as pool:
         found = Computation(plan, loaded, slices, pool, progress)
     before = None if baseline is None else baseline.metrics
-    warnings = [*loaded.warnings, *_unlike(baseline, plan, loaded)]
+    warnings = [*loaded.warnings, *_unsliced(plan), *_unlike(baseline, plan, loaded)]
     gates = judge_gates(config, plan.task, found.metrics, before)
     return RunResult(
         task=plan.task.name,
@@ -125,6 +126,23 @@ def pictures(plan: Plan, result: RunResult) -> tuple[Mapping[str, bytes], Sequen
     return plan.task.pictures(plan.config.data, list(names))
 
 
+def _unsliced(plan: Plan) -> list[str]:
+    """The metrics that a slice leaves out, since their evidence cannot be cut so."""
+    told = []
+    for request in plan.config.slices:
+        if request.key.startswith(METADATA):
+            continue
+        names = [
+            call.metric.name
+            for part in plan.wings
+            if request.key not in part.wing.slices
+            for call in part.calls
+        ]
+        if names:
+            told.append(f"slices by {request.key} leave out {', '.join(dict.fromkeys(names))}")
+    return told
+
+
 def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list[str]:
     """Why a comparison with the baseline may say little."""
     if baseline is None:
@@ -136,7 +154,11 @@ def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list
             ", ".join(f"{name}: {value}" for name, value in settings.items())
             for settings in (baseline.settings, loaded.settings)
         )
-        return [f"--baseline: evaluated in another way ({there}; here {here})"]
+        message = f"evaluated in another way ({there}; here {here})"
+        if any(gate.max_drop is not None for gate in plan.config.gates):
+            hint = "compare with a run of the same settings, or leave max_drop out"
+            raise ConfigError([Problem("--baseline", message)], hint=hint)
+        return [f"--baseline: {message}"]
     if dict(baseline.data) != dict(loaded.sizes):
         there, here = (
             ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sizes.items())

@@ -70,6 +70,10 @@ def resolve_slices(
         wanted = present if request.values is None else list(request.values)
         place = config.place("slices", at)
         there = set(map(written, present))
+        if not present and not request.key.startswith(METADATA):
+            message = f"none of the metrics can be sliced by {request.key}"
+            problems.append(Problem(place, message))
+            continue
         for value in wanted:
             if written(value) not in there:
                 near = did_you_mean(str(value), map(str, present))

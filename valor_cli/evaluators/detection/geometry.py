@@ -36,14 +36,19 @@ class Placed(NamedTuple):
     shapes: Shapes
 
 
-def common_kind(parts: Sequence[Placed], asked: Kind | None) -> tuple[Kind, list[str]]:
+def common_kind(files: Mapping[str, Shapes], asked: Kind | None) -> tuple[Kind, list[str]]:
     """The kind that all are compared as, and what to warn of.
 
     The one asked for; else the least detailed that occurs, but polygons beside masks are drawn as
-    masks.
+    masks. All objects of the files decide, not those that a filter leaves.
+
+    Args:
+        files: The shapes of each file, by what messages call them.
+        asked: The kind that the config names.
     """
     counts = {
-        part.name: np.bincount(part.shapes.kind, minlength=len(KINDS)).tolist() for part in parts
+        name: np.bincount(shapes.kind, minlength=len(KINDS)).tolist()
+        for name, shapes in files.items()
     }
     present = [at for at in range(len(KINDS)) if any(count[at] for count in counts.values())]
     if asked is not None:
@@ -54,7 +59,11 @@ def common_kind(parts: Sequence[Placed], asked: Kind | None) -> tuple[Kind, list
         return "mask", []
     kind = KINDS[present[0]]
     if len(present) == 1:
-        return kind, []
+        told = (
+            "polygons are compared as they are; tools of COCO draw them on the pixels first: "
+            "`geometry: mask`"
+        )
+        return kind, [told] if kind == "polygon" else []
     listed = "; ".join(
         f"{name}: "
         + ", ".join(f"{count[at]:,} {_words(KINDS[at], count[at])}" for at in present if count[at])

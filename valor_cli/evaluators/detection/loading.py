@@ -167,8 +167,8 @@ def _read(
     errors += _without_keypoints([truth, *predicted.values()], fields)
     if truth is None or errors:
         raise DataError(
-            [problem for error in errors for problem in error.problems],
-            total=sum(error.total for error in errors),
+            list(dict.fromkeys(problem for error in errors for problem in error.problems)),
+            total=sum({error.problems: error.total for error in errors}.values()),
             hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
         )
     return truth, predicted
@@ -216,7 +216,8 @@ def _compared(
 ) -> tuple[Kind, list[Shapes], list[str]]:
     """The kind that shapes are compared as, the shapes of each side, and what to warn of."""
     placed = [side.placed for side in sides]
-    kind, warnings = common_kind(placed, options.geometry)
+    whole = {part.name: part.file.shapes for part in placed}
+    kind, warnings = common_kind(whole, options.geometry)
     known = {
         file.path: positions(file.images["id"], frame.image_ids)
         for file in files
