@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ class Gallery:
         truth_ids, detection_ids: Id of each object in its file; None for its position there.
         image_ids: (u,) ascending.
         files, width, height: (u,) of the images; None where the files do not say.
+        size_of: Width and height of an image file, for images whose size no file says.
     """
 
     truth_ids: NDArray[Any] | None = None
@@ -34,6 +35,7 @@ class Gallery:
     files: NDArray[Any] | None = None
     width: NDArray[Any] | None = None
     height: NDArray[Any] | None = None
+    size_of: Callable[[str], tuple[int | None, int | None]] = lambda name: (None, None)
 
     def picture(self, sample_id: Scalar) -> Picture | None:
         """The picture of an image, if anything is known of it."""
@@ -45,6 +47,8 @@ class Gallery:
             None if column is None or not column[at] else int(column[at])
             for column in (self.width, self.height)
         )
+        if file is not None and width is None:
+            width, height = self.size_of(file)
         return None if file is None and width is None else Picture(file, width, height)
 
     def side(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.image_files import opened
+from valor_cli.readers.image_files import image_size, opened
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -70,6 +70,16 @@ class PictureFolder:
             or self._by_name.get(base)
             or self._by_name.get(os.path.splitext(base)[0])
         )
+
+    def size(self, name: str) -> tuple[int | None, int | None]:
+        """Width and height of a file, by the name `find` gave; None if it cannot be read."""
+        if name not in self._by_path:
+            return None, None
+        try:
+            height, width = image_size(os.path.join(self.folder, name))
+        except DataError:
+            return None, None
+        return width, height
 
     def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
         """Small JPEGs of some files, by the names `find` gave, and what to warn of."""

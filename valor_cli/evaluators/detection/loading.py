@@ -320,30 +320,36 @@ def _gallery(
         name: images[name][order] if name in images.columns else None
         for name in ("file_name", "width", "height")
     }
-    files, warnings = columns["file_name"], []
-    if folder is not None:
-        pictures = PictureFolder(folder)
-        names = frame.image_ids.astype(str) if files is None else files
-        found = [name and pictures.find(name) for name in names.tolist()]
-        kept = frame.image_number >= 0
-        missing = [
-            name for name, file, keep in zip(names, found, kept, strict=True) if keep and not file
-        ]
-        if missing:
-            first = printable(str(missing[0]))
-            warnings.append(
-                f"images: {len(missing):,} of {int(kept.sum()):,} images have no file in "
-                f"{folder} (the first: {first}); they are drawn without"
-            )
-        files = np.array([file or name for file, name in zip(found, names, strict=True)], object)
     gallery = Gallery(
         truth_ids=_ids(side),
         image_ids=frame.image_ids,
-        files=files,
+        files=columns["file_name"],
         width=columns["width"],
         height=columns["height"],
     )
-    return gallery, warnings
+    return (
+        (gallery, []) if folder is None else _with_pictures(gallery, frame, PictureFolder(folder))
+    )
+
+
+def _with_pictures(
+    gallery: Gallery, frame: Frame, folder: PictureFolder
+) -> tuple[Gallery, list[str]]:
+    """The files of the pictures as the folder names them, and a warning if some have none."""
+    names = (frame.image_ids.astype(str) if gallery.files is None else gallery.files).tolist()
+    found = [name and folder.find(name) for name in names]
+    files = np.array([file or name for file, name in zip(found, names, strict=True)], object)
+    kept = (frame.image_number >= 0).tolist()
+    missing = [
+        name for name, file, keep in zip(names, found, kept, strict=True) if keep and not file
+    ]
+    warnings = []
+    if missing:
+        warnings.append(
+            f"images: {len(missing):,} of {sum(kept):,} images have no file in {folder.folder} "
+            f"(the first: {printable(str(missing[0]))}); they are drawn without"
+        )
+    return replace(gallery, files=files, size_of=folder.size), warnings
 
 
 def thumbnails(
