@@ -49,6 +49,29 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
     assert value(result, "coco", **at) == pytest.approx(0.3469581862666092, abs=1e-12)
 
 
+def test_the_shipped_masks(valor: Valor, tmp_path: Path) -> None:
+    done = valor("evaluate", "configs/instance_segmentation.yaml", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.startswith("PASSED  1 of 1 gate")
+    result = results(tmp_path)
+    assert result["settings"] == {"matching": "coco", "geometry": "mask"}
+    lines = (tmp_path / "samples.jsonl").read_text().splitlines()
+    samples = [json.loads(line) for line in lines]
+    assert len(samples) == 2 * result["data"]["images"]
+    for model in result["models"]:
+        own = [row["metrics"]["image_scores"] for row in samples if row["model"] == model]
+        for output in ("tp", "fp", "fn"):
+            counted = value(result, "counts", model=model, output=output, label="nucleus")
+            assert sum(row["outputs"][output] for row in own) == counted
+        (table,) = (
+            one for one in result["tables"] if one["model"] == model and one["slice"] is None
+        )
+        assert table["matrix"] == [
+            [value(result, "counts", model=model, output="tp", label="nucleus")]
+        ]
+
+
 def test_one_of_two_right(valor: Valor, project: Path) -> None:
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def doctor() -> None:
         except importlib.metadata.PackageNotFoundError:
             missing.append(name[0])
             version = "missing"
-        say(f"  {name[0]:<12} {version:<12} (needs {requirement.partition(';')[0].strip()})")
+        say(f"  {name[0]:<18} {version:<12} (needs {requirement.partition(';')[0].strip()})")
     say("engine: numpy")
     if missing:
         say(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
