@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, Sizes
-from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, over_labels
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 
@@ -24,20 +24,12 @@ def coco(
     out: there is only one.
     """
     precision = matches.precision(iou_thresholds, MAX_DETECTIONS)
-    values = [over_labels(matches, precision, output="AP")]
-    for name, iou in (("AP50", 0.5), ("AP75", 0.75)):
-        if iou in iou_thresholds:
-            at = iou_thresholds.index(iou)
-            values.append(over_labels(matches, precision[at], output=name))
+    values = at_thresholds(matches, precision, iou_thresholds, "AP")
     for limit in (1, 10, MAX_DETECTIONS):
         recalls = matches.recalls(iou_thresholds, limit)
         values.append(over_labels(matches, recalls, output=f"AR@{limit}"))
-    for area in areas if matches.area == "all" else ():
-        part = matches.within(area)
-        precision = part.precision(iou_thresholds, MAX_DETECTIONS)
-        recalls = part.recalls(iou_thresholds, MAX_DETECTIONS)
-        values.append(over_labels(part, precision, output=f"AP{area}"))
-        values.append(over_labels(part, recalls, output=f"AR{area}"))
+    if matches.area == "all":
+        values += in_areas(matches, areas, iou_thresholds, MAX_DETECTIONS)
     return Findings(values)
 
 

@@ -18,7 +18,7 @@ from valor_cli.evaluators.detection.keypoint_matching import (
     plan_keypoints,
 )
 from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
-from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.evaluators.detection.rows import at_thresholds, in_areas
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings
 
@@ -58,22 +58,13 @@ def coco_keypoints(
     matches = poses.by_sigmas[sigmas]
     precision = matches.precision(oks_thresholds, max_detections)
     recalls = matches.recalls(oks_thresholds, max_detections)
-    values = [
-        over_labels(matches, precision, output="AP"),
-        over_labels(matches, recalls, output="AR"),
-    ]
-    for name, oks in (("50", 0.5), ("75", 0.75)):
-        if oks in oks_thresholds:
-            at = oks_thresholds.index(oks)
-            values.append(over_labels(matches, precision[at], output=f"AP{name}"))
-            values.append(over_labels(matches, recalls[at], output=f"AR{name}"))
-    for area in areas:
-        part = matches.within(area)
-        precision = part.precision(oks_thresholds, max_detections)
-        recalls = part.recalls(oks_thresholds, max_detections)
-        values.append(over_labels(part, precision, output=f"AP{area}"))
-        values.append(over_labels(part, recalls, output=f"AR{area}"))
-    return Findings(values)
+    return Findings(
+        [
+            *at_thresholds(matches, precision, oks_thresholds, "AP"),
+            *at_thresholds(matches, recalls, oks_thresholds, "AR"),
+            *in_areas(matches, areas, oks_thresholds, max_detections),
+        ]
+    )
 
 
 COCO_KEYPOINTS = Metric(

@@ -19,7 +19,7 @@ from valor_cli.evaluators.detection.plan import (
     Sizes,
     plan_matching,
 )
-from valor_cli.evaluators.detection.rows import over_labels
+from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, over_labels
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, MetricValue
 
@@ -43,20 +43,11 @@ def lvis(
     """
     matches = federated.matches
     precision = matches.precision(iou_thresholds, max_detections)
-    values = [over_labels(matches, precision, output="AP")]
-    for name, iou in (("AP50", 0.5), ("AP75", 0.75)):
-        if iou in iou_thresholds:
-            at = iou_thresholds.index(iou)
-            values.append(over_labels(matches, precision[at], output=name))
+    values = at_thresholds(matches, precision, iou_thresholds, "AP")
     values += [_over_group(federated, precision, group) for group in FREQUENCIES]
     recalls = matches.recalls(iou_thresholds, max_detections)
     values.append(over_labels(matches, recalls, output="AR"))
-    for area in areas:
-        part = matches.within(area)
-        precision = part.precision(iou_thresholds, max_detections)
-        recalls = part.recalls(iou_thresholds, max_detections)
-        values.append(over_labels(part, precision, output=f"AP{area}"))
-        values.append(over_labels(part, recalls, output=f"AR{area}"))
+    values += in_areas(matches, areas, iou_thresholds, max_detections)
     return Findings(values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,3 +68,36 @@ def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(labels,) mean over all leading axes; `values` has labels last."""
     by_label = values.reshape(math.prod(values.shape[:-1]), values.shape[-1]).T
     return np.asarray(np.ascontiguousarray(by_label).mean(axis=1))
+
+
+def at_thresholds(
+    matches: Matches, values: NDArray[np.float64], thresholds: Sequence[float], output: str
+) -> list[MetricValue]:
+    """The mean over all thresholds, and those at 0.5 and 0.75 where they are among them.
+
+    Args:
+        matches: The evidence the values come from.
+        values: Thresholds first, labels last.
+        thresholds: Their thresholds.
+        output: "AP" gives AP, AP50 and AP75.
+    """
+    found = [over_labels(matches, values, output=output)]
+    for name, threshold in (("50", 0.5), ("75", 0.75)):
+        if threshold in thresholds:
+            at = thresholds.index(threshold)
+            found.append(over_labels(matches, values[at], output=f"{output}{name}"))
+    return found
+
+
+def in_areas(
+    matches: Matches, areas: Sequence[str], thresholds: Sequence[float], max_detections: int | None
+) -> list[MetricValue]:
+    """Average precision and recall over the objects of each area range."""
+    found = []
+    for area in areas:
+        part = matches.within(area)
+        precision = part.precision(thresholds, max_detections)
+        recalls = part.recalls(thresholds, max_detections)
+        found.append(over_labels(part, precision, output=f"AP{area}"))
+        found.append(over_labels(part, recalls, output=f"AR{area}"))
+    return found
