@@ -353,6 +353,38 @@ def _worst(model: str, rank: int, labels: Sequence[str], dice: random.Random) ->
     )
 
 
+def _mistaken(model: str, labels: Sequence[str], dice: random.Random) -> list[ExampleResult]:
+    """Three examples of every kind of error."""
+    at: Parameters = {"iou_threshold": 0.5, "background_iou": 0.1}
+    cases = []
+    for number, kind in enumerate(COSTS):
+        for image in range(3):
+            truth = None if kind in ("background", "duplicate", "both") else labels[image % 2]
+            predicted = None if kind == "missed" else labels[(image + 1) % 2]
+            case = _case(kind, model, 7000 + 10 * number + image, truth, predicted, dice)
+            cases.append(replace(case, metric="error_breakdown", parameters=at))
+    return cases
+
+
+def _counts_curve(model: str, label: str, dice: random.Random) -> CurveResult:
+    """Counts by their reason: 100 ground truths, of which fewer are found the higher the score."""
+    thresholds = [round(x / 100, 2) for x in range(5, 100, 5)]
+    tp = [round(90 * (1 - t) ** dice.uniform(0.5, 0.6)) for t in thresholds]
+    taken = [round((100 - n) * 0.25) for n in tp]
+    points: dict[str, list[float | None]] = {
+        "score_threshold": [*thresholds],
+        "tp": [*tp],
+        "fp": [round(n * 0.75) for n in tp],
+        "fn": [100 - n for n in tp],
+        "fp_misclassifications": [round(n * 0.25) for n in tp],
+        "fp_hallucinations": [round(n * 0.5) for n in tp],
+        "fn_misclassifications": [*taken],
+        "fn_no_predictions": [100 - n - m for n, m in zip(tp, taken, strict=True)],
+    }
+    parameters: Parameters = {"score_thresholds": thresholds, "pr_curve_iou_threshold": 0.5}
+    return CurveResult("detailed_pr_curve", model, label, None, parameters, points)
+
+
 def _errors(model: str, index: int, labels: Sequence[str]) -> list[MetricResult]:
     at: dict[str, Any] = {"parameters": {"iou_threshold": 0.5, "background_iou": 0.1}}
     rows = []
@@ -384,10 +416,13 @@ def found(build: Build) -> Build:
         run = build(models, labels, warnings=("3 boxes of zero area match nothing",))
         dice = random.Random(11)
         tables, examples, metrics, samples = [], [], list(run.metrics), []
+        curves = list(run.curves)
         for index, model in enumerate(models):
             table, cases = _confused(model, labels, dice)
             tables.append(table)
             examples += cases
+            examples += _mistaken(model, labels, dice)
+            curves += [_counts_curve(model, label, dice) for label in labels]
             examples += [_worst(model, rank, labels, dice) for rank in range(24)]
             metrics += _errors(model, index, labels)
             columns: dict[str, list[float | None]] = {"f1": [0.5, None], "tp": [3, 0]}
@@ -396,6 +431,7 @@ def found(build: Build) -> Build:
         return replace(
             run,
             metrics=tuple(metrics),
+            curves=tuple(curves),
             tables=tuple(tables),
             examples=tuple(examples),
             samples=tuple(samples),

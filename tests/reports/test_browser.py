@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.reports.conftest import HOSTILE
+from tests.reports.conftest import HOSTILE, LABELS
+from valor_cli.reports.curves import COUNTS
 from valor_cli.reports.html import to_html
 from valor_cli.results import RunResult
 
@@ -91,7 +92,24 @@ def test_everything_that_moves(two_models: RunResult, tmp_path: Path, width: int
 def test_errors_open_and_answer_the_keyboard(
     found: Callable[..., RunResult], tmp_path: Path, width: int
 ) -> None:
-    assert _driven(found(), tmp_path, width, ERRORS) == {
+    run = found()
+    seen = _driven(run, tmp_path, width, ERRORS)
+    counts = seen.pop("counts")
+    lines = [
+        one.points
+        for one in run.curves
+        if one.metric == "detailed_pr_curve" and one.label == LABELS[2]
+    ]
+    for at, threshold, name in ((9, "0.500", "first"), (0, "0.050", "moved")):
+        assert counts[name] == [
+            [threshold, *(str(line[column][at]) for column in COUNTS[1:])] for line in lines
+        ]
+    assert counts["last"] == ["0.950"] * 2
+    # of each model two charts of three areas: 19 thresholds there and back
+    assert counts["areas"] == [38] * 12
+    # 88 right predictions and three quarters as many wrong ones: 154
+    assert counts["levels"] == ["0", "50", "100", "150", "200"]
+    assert seen == {
         "matrices": 1,
         "changed": True,
         "cards": 24,
@@ -102,14 +120,23 @@ def test_errors_open_and_answer_the_keyboard(
         "named": True,
         "closed": 0,
         "back": True,
+        "kind": ["2,420", 3],
         "quiet": 0,
         "arrow": True,
         "around": True,
         "views": 1,
         "filtered": [2, "2 of 80 labels"],
+        "spilled": 0,
         "wide": False,
         "pictures": 1,
     }
+
+
+@pytest.mark.parametrize("width", [1280, 900, 390])
+def test_headings_stay_in_their_columns(
+    found: Callable[..., RunResult], tmp_path: Path, width: int
+) -> None:
+    assert _driven(found(("m",)), tmp_path, width, ERRORS)["spilled"] == 0
 
 
 def test_hostile_findings_do_not_run(found: Callable[..., RunResult], tmp_path: Path) -> None:

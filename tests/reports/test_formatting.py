@@ -18,6 +18,9 @@ from valor_cli.reports.formatting import against, number, parameter, plain, sign
         (-0.25, "cosine", "−0.250"),
         (0.0, "fraction", "0.000"),
         (0.00001, "loss", "1.0e-05"),
+        (-0.00001, "loss", "−1.0e-05"),
+        (-0.0, "fraction", "0.000"),
+        (-0.0, "count", "0"),
         (12345.6789, "perplexity", "12,345.679"),
     ],
 )
@@ -26,9 +29,11 @@ def test_number(value: float | None, unit: str, text: str) -> None:
 
 
 def test_signed_always_has_a_sign_unless_it_is_nothing() -> None:
-    assert [signed(v) for v in (0.134, -0.01, 0.0, 1e-17, None)] == [
+    assert [signed(v) for v in (0.134, -0.01, 0.0, 1e-17, -4.7e-05, -0.0, None)] == [
         "+0.134",
         "−0.010",
+        "0.000",
+        "0.000",
         "0.000",
         "0.000",
         "–",
@@ -40,6 +45,7 @@ def test_a_value_never_looks_like_the_limit_it_misses() -> None:
     assert against(0.39996, 0.4) == ("0.39996", "0.40000")
     assert against(0.4, 0.4) == ("0.400", "0.400")
     assert against(0.3, 0.4) == ("0.300", "0.400")
+    assert against(-0.0, 0.0) == ("0.000", "0.000")
     assert against(None, 0.4) == ("–", "0.400")
     assert against(3, 10, "count") == ("3", "10")
 

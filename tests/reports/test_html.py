@@ -14,10 +14,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 from tests.reports.conftest import HOSTILE, LABELS
-from valor_cli.reports.curves import LIMIT, curves, path
+from valor_cli.reports.cases import CASES, MISTAKES
+from valor_cli.reports.curves import COUNTS, LIMIT, curves, path
 from valor_cli.reports.digest import Measure
 from valor_cli.reports.html import CELLS, to_html, views
-from valor_cli.reports.illustrated import CASES, IMAGES
+from valor_cli.reports.illustrated import IMAGES
 from valor_cli.results import Picture, RunResult
 
 Build = Callable[..., RunResult]
@@ -97,7 +98,13 @@ def test_curve_data_is_numbers_alone(two_models: RunResult) -> None:
     found = re.search(r'<script type="application/json" id="curve-data">(.*?)</script>', text)
     assert found
     data = json.loads(found[1])
-    assert set(re.findall(r'"(\w+)"', found[1])) <= {"plot", "columns", "curves", *data["plot"]}
+    assert set(re.findall(r'"(\w+)"', found[1])) <= {
+        "plot",
+        "columns",
+        "curves",
+        "counts",
+        *data["plot"],
+    }
     assert len(data["curves"]) == 80
     curve = two_models.curves[0]
     model, thresholds, recall, _, f1 = data["curves"][0][0]
@@ -206,15 +213,108 @@ def test_errors_confusion_and_worst_images(found: Build) -> None:
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     targets = {attrs["popovertarget"] for _, attrs in page.tags if "popovertarget" in attrs}
-    assert targets == {name for name in ids if name and re.fullmatch(r"c\d+-\d+", name)}
+    assert targets == {name for name in ids if name and re.fullmatch(r"[ce]\d+", name)}
     assert {f'<h2 id="{name}">' in text for name in ("errors", "confusion", "worst")} == {True}
     assert text.count("data:image/jpeg;base64,") == 1
     # the same image is among the worst of both models
     assert text.count('<use href="#p0"/>') >= 2
     assert "−0.121" in text
     shown = text.count('<figure class="card">')
-    assert shown == 2 * IMAGES + 2 * CASES
+    assert shown == 2 * IMAGES + 2 * CASES + 2 * 6 * 3
     assert "40 more labels, confused less, stand together" in text
+
+
+def test_every_kind_of_error_opens_its_examples(found: Build) -> None:
+    run = found()
+    text = to_html(run)
+    told = 'aria-label="Localisation, small, 2,420: show examples">2,420</button>'
+    button = re.search(f'popovertarget="(e[0-9]+)" {told}', text)
+    assert button
+    dialog = text[text.index(f'<div popover id="{button[1]}"') :]
+    dialog = dialog[: dialog.index("</div></div>")]
+    assert re.findall("Image <bdi>(.*?)</bdi>", dialog) == ["7010", "7011", "7012"]
+    assert '<span class="quiet">3 of 2,420</span>' in dialog
+
+
+def test_examples_of_other_settings_and_slices_open_nothing(found: Build) -> None:
+    run = found(("m",))
+    other = [replace(one, parameters={"iou_threshold": 0.75}) for one in run.examples]
+    night = [replace(one, slice="night") for one in run.examples]
+    assert 'popovertarget="e' not in to_html(replace(run, examples=(*other, *night)))
+
+
+def test_examples_of_errors_are_bounded(found: Build) -> None:
+    run = found(("m",))
+    mistakes = [row for row in run.metrics if row.metric == "error_breakdown"]
+    cases = [one for one in run.examples if one.metric == "error_breakdown"]
+    metrics, examples = [], []
+    for iou in range(9):
+        at = {"iou_threshold": iou / 10}
+        metrics += [replace(row, parameters=at) for row in mistakes]
+        examples += [replace(one, parameters=at) for one in cases * 4]
+    text = to_html(replace(run, metrics=metrics, examples=examples, tables=()))
+    assert text.count('<figure class="card">') == MISTAKES == 2 * 6 * 3
+
+
+def test_missed_is_not_what_the_cards_count(found: Build) -> None:
+    text = to_html(found(("m",)))
+    meaning = "found by nothing, and no detection would find it were its label or place right"
+    assert f"Missed<small>{meaning}</small>" in text
+    assert not re.search(r"\d missed", text)
+    assert re.search(r"1 not found</li>", text)
+
+
+def test_the_legend_has_only_what_occurs(found: Build) -> None:
+    run = found(("m",))
+    worst = [one for one in run.examples if one.kind == "worst_image"]
+    kept = [
+        replace(
+            one, objects=[thing for thing in one.objects if thing.outcome in ("missed", "both")]
+        )
+        for one in worst
+    ]
+    text = to_html(replace(run, examples=kept))
+    legend = text[text.index('<ul class="legend">') :]
+    items = re.findall(r"<li.*?</li>", legend[: legend.index("</ul>")])
+    assert [re.sub("<.*?>", "", item) for item in items] == [
+        "Ground truths",
+        "N not found",
+        "Predictions",
+        "CL both",
+    ]
+
+
+def test_counts_stand_with_the_curves_of_their_label_and_setting(found: Build) -> None:
+    run = found(("small", "large"), ("cat", "dog"))
+    drawn = curves(run)
+    assert (drawn.titles, drawn.counted, drawn.total) == (("cat", "dog"), (0, 1), 2)
+    data = json.loads(drawn.data)
+    model, *at = data["counts"][1][0]
+    curve = next(
+        one for one in run.curves if one.label == "dog" and "fp_hallucinations" in one.points
+    )
+    assert model == 0
+    assert [data["columns"][index] for index in at] == [curve.points[name] for name in COUNTS]
+    strict = [
+        replace(one, parameters={**one.parameters, "pr_curve_iou_threshold": 0.9})
+        for one in run.curves
+        if one.metric == "detailed_pr_curve"
+    ]
+    others = [one for one in run.curves if one.metric != "detailed_pr_curve"]
+    told = curves(replace(run, curves=(*others, *strict)))
+    assert told.titles[:2] == ("pr_curve, cat", "pr_curve, dog")
+    assert told.titles[2:] == ("detailed_pr_curve, cat", "detailed_pr_curve, dog")
+    assert [len(lines) for lines in json.loads(told.data)["counts"]] == [0, 0, 2, 2]
+
+
+def test_counts_alone_have_a_section_too(found: Build) -> None:
+    run = found(("m",), ("cat", "dog"))
+    alone = [one for one in run.curves if one.metric == "detailed_pr_curve"]
+    drawn = curves(replace(run, curves=alone))
+    assert drawn.titles == ("cat", "dog")
+    text = to_html(replace(run, curves=alone))
+    assert not _Page(text).open
+    assert text.count("data-side=") == 2
 
 
 def test_a_table_s_counts_stand_in_its_cells(found: Build) -> None:

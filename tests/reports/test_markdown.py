@@ -74,7 +74,8 @@ def test_errors_confusions_and_worst_images(found: Build) -> None:
     assert pair.split(" | ")[2:4] == ["3", "30.0%"]
     worst = text[text.index("### Worst images") :].split("\n")
     assert sum(line.startswith("- ") for line in worst[: worst.index("**large**")]) == 5
-    assert "- 1 (000000000001.jpg) · F1 0.012 · 1 missed, " in text
+    assert "- 1 (000000000001.jpg) · F1 0.012 · 1 not found, " in text
+    assert "Missed: found by nothing, and no detection would find it were its label" in text
 
 
 def test_hostile_findings_make_no_markup(found: Build) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from rich.measure import Measurement
 
 from valor_cli.reports.terminal import coco_table, summary
 from valor_cli.results import RunResult
@@ -18,10 +20,12 @@ Build = Callable[..., RunResult]
 FILES = ("reports/report.html",)
 
 
-def _shown(run: RunResult, files: Sequence[str] = FILES, *, colour: bool = False) -> str:
+def _shown(
+    run: RunResult, files: Sequence[str] = FILES, *, colour: bool = False, width: int = 80
+) -> str:
     out = io.StringIO()
     console = Console(
-        file=out, width=80, force_terminal=colour, color_system="truecolor" if colour else None
+        file=out, width=width, force_terminal=colour, color_system="truecolor" if colour else None
     )
     console.print(summary(run, files))
     return out.getvalue()
@@ -93,6 +97,7 @@ def test_what_costs_most_and_what_is_confused_most(found: Build) -> None:
     }
     most, row, column = max(counts, key=lambda cell: (cell[0], -cell[1], -cell[2]))
     pair = f"{table.labels[row]} → {table.labels[column]} {most}×, small"
+    assert "both models" not in "".join(lines)
     assert any(line.startswith(f"Confused most       {pair}") for line in lines)
 
 
@@ -103,6 +108,70 @@ def test_findings_of_any_number_of_models_fit(found: Build, count: int) -> None:
     assert len(lines) <= 36
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith(("Most AP", "Confused most")) for line in lines) == 2
+
+
+def _rows(text: str, first: str) -> list[list[str]]:
+    """The cells of a table's lines from the one that holds `first` on."""
+    lines = text[text.index(first) :].split("\n\n")[0].split("\n")
+    return [re.split(r" {2,}", line.strip()) for line in lines]
+
+
+@pytest.mark.parametrize("width", [40, 50, 60])
+def test_a_narrow_terminal_keeps_names_whole(two_models: RunResult, width: int) -> None:
+    text = _shown(two_models, width=width)
+    assert max(map(len, text.split("\n"))) <= width
+    assert _rows(text, "coco AP ")[0] == ["coco AP", "0.371", "0.505", "+0.134"]
+    assert "metadata.weather" in text
+    assert "[0." not in text
+    assert "[0.360, 0.380]" in _shown(two_models, width=70)
+
+
+def test_a_narrower_one_goes_without_the_difference_and_then_models(build: Build) -> None:
+    run = build(("small", "large"), ())
+    assert _rows(_shown(run, width=28), "coco AP ")[0] == ["coco AP", "0.371", "0.505"]
+    four = build(("a-model-one", "a-model-two", "a-model-three", "d"), (), intervals=False)
+    text = _shown(four, width=40)
+    assert _rows(text, "coco AP ")[0] == ["coco AP", "0.371", "0.505"]
+    assert "  … 2 more models\n" in "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def test_long_names_of_models_stand_on_several_lines(build: Build) -> None:
+    names = [f"a-detector-of-many-words-{i}" for i in "xy"]
+    text = _shown(build(names, ()), width=60)
+    assert max(map(len, text.split("\n"))) <= 60
+    assert _rows(text, "coco AP ")[0] == ["coco AP", "0.371", "0.505", "+0.134"]
+    assert "".join(_shown(build(names, ()), width=60).split()).count("words-x") >= 1
+
+
+def test_failed_gates_keep_their_reason_on_a_narrow_terminal(two_models: RunResult) -> None:
+    text = _shown(two_models, width=44)
+    start = text.index("Gate ")
+    gates = " ".join(text[start : text.index("\n\n", start)].split())
+    assert "✗ coco AP small ≥ 0.400 0.371" in gates
+    assert "no ground truth" in gates
+
+
+def test_a_page_asks_for_no_more_than_its_narrowest_tables(two_models: RunResult) -> None:
+    path = "/a/folder/" + "x" * 120 + "/report.html"
+    page = summary(two_models, [path])
+    person = Console(file=io.StringIO(), width=40, force_terminal=True)
+    assert Measurement.get(person, person.options.update(width=1000), page).minimum <= 40
+    pipe = Console(file=io.StringIO(), width=100)
+    least = Measurement.get(pipe, pipe.options.update(width=1000), page).minimum
+    assert least >= len("Report  " + path)
+    assert path in _shown(two_models, [path], width=least)
+
+
+def test_what_is_equal_is_said_once(found: Build) -> None:
+    run = found(("small", "large"), ("cat", "dog"))
+    rows = [[5, 3], [0, 5]]
+    equal = [replace(table, matrix=rows, unmatched_ground_truths=[0, 0]) for table in run.tables]
+    assert "Confused most       cat → dog 3×, both models\n" in _shown(replace(run, tables=equal))
+    more = replace(equal[1], matrix=[[5, 4], [0, 5]])
+    assert "cat → dog 3×, small · 4×, large\n" in _shown(replace(run, tables=(equal[0], more)))
+    one = found(("m",), ("cat", "dog"))
+    alone = replace(one.tables[0], matrix=rows, unmatched_ground_truths=[0, 0])
+    assert "cat → dog 3×\n" in _shown(replace(one, tables=(alone,)))
 
 
 def test_unusual_settings_stand_in_the_scope(two_models: RunResult) -> None:

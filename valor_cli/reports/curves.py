@@ -21,12 +21,25 @@ PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
 _AXES = ("recall", "precision")
 """The columns that make a curve one of precision and recall, whatever its metric is called."""
 
+COUNTS = (
+    "score_threshold",
+    "tp",
+    "fn_misclassifications",
+    "fn_no_predictions",
+    "fp_misclassifications",
+    "fp_hallucinations",
+)
+"""The columns that make a curve one of counts by their reason."""
+
+_SHARED = ("pr_curve_iou_threshold", "max_detections")
+
 Column = Sequence[float | None]
+Lines = Sequence[Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The first charts, for readers without scripts: a path per model with a curve."""
+    """The first charts, for readers without scripts: a path for each model with a curve."""
 
     title: str
     precision_recall: tuple[tuple[int, str], ...]
@@ -35,45 +48,85 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """All precision-recall curves of a run.
+    """All curves of a run, by choice: the precision-recall curves and counts of one label.
 
-    `data` is JSON made of numbers alone: {"plot", "columns", "curves"}, each curve a list of
-    [model, thresholds, recall, precision, f1 or -1], the last four indexes into the columns.
+    `data` is JSON made of numbers alone: {"plot", "columns", "curves", "counts"}. Both lists hold,
+    for each title, a list by model: of curves [model, thresholds, recall, precision, f1 or -1], of
+    counts [model, *`COUNTS`]; all but the model are indexes into the columns.
     """
 
     titles: tuple[str, ...]
     charts: tuple[Chart, ...]
     data: str
     any_f1: bool
+    counted: tuple[int, ...]
     total: int
 
 
+Group = list[tuple[int, CurveResult]]
+"""Curves of one label at one setting, with the position of their model."""
+
+
 def curves(result: RunResult) -> Curves:
-    """The overall and per-label precision-recall curves of all models."""
-    rows = [row for row in result.curves if row.slice is None and {*_AXES} <= set(row.points)]
-    several = len({row.metric for row in rows}) > 1
+    """The overall and per-label curves of all models."""
+    pairs = _pairs(_groups(result, _AXES), _groups(result, COUNTS))
+    rows = [row for lines, counts in pairs for _, row in lines or counts]
+    labels = {row.label for row in rows}
+    several = len({row.metric for row in rows}) > 1 and len(labels) < len(pairs)
     names = Names((row.metric, row.parameters) for row in rows)
-    models = {model: index for index, model in enumerate(result.models)}
-    groups: dict[tuple[object, ...], list[tuple[int, CurveResult]]] = {}
-    for row in rows:
-        if row.model in models:
-            group = groups.setdefault((row.metric, row.label, frozen(row.parameters)), [])
-            group.append((models[row.model], row))
     columns = Columns()
     drawn: list[list[list[int]]] = []
+    counted: list[list[list[int]]] = []
     titles: list[str] = []
     charts: list[Chart] = []
-    for group in groups.values():
+    for lines, counts in pairs:
         if columns.size > LIMIT:
             break
-        title = _title(group[0][1], names, several)
-        shapes = [(model, _line(row.points)) for model, row in group]
+        title = _title((lines or counts)[0][1], names, several)
+        shapes = [(model, _line(row.points)) for model, row in lines]
         if len(charts) < STATIC:
             charts.append(_chart(title, shapes))
         drawn.append([[model, *columns.indexes(shape)] for model, shape in shapes])
+        counted.append(
+            [[m, *columns.indexes([row.points[name] for name in COUNTS])] for m, row in counts]
+        )
         titles.append(title)
-    any_f1 = any(line[4] >= 0 for lines in drawn for line in lines)
-    return Curves(tuple(titles), tuple(charts), columns.data(drawn), any_f1, len(groups))
+    return Curves(
+        titles=tuple(titles),
+        charts=tuple(charts),
+        data=columns.data(drawn, counted),
+        any_f1=any(line[4] >= 0 for lines in drawn for line in lines),
+        counted=tuple(sorted({line[0] for lines in counted for line in lines})),
+        total=len(pairs),
+    )
+
+
+def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
+    """Curves of the whole run that have the columns, by metric, label and setting."""
+    models = {model: index for index, model in enumerate(result.models)}
+    groups: dict[tuple[object, ...], Group] = {}
+    for row in result.curves:
+        if row.slice is None and row.model in models and {*needed} <= set(row.points):
+            key = (row.metric, row.label, frozen(row.parameters))
+            groups.setdefault(key, []).append((models[row.model], row))
+    return list(groups.values())
+
+
+def _pairs(lines: Sequence[Group], counts: Sequence[Group]) -> list[tuple[Group, Group]]:
+    """Each label's curves with its counts at the same setting; counts without curves at the end."""
+    waiting: dict[object, list[Group]] = {}
+    for group in counts:
+        waiting.setdefault(_of(group[0][1]), []).append(group)
+    pairs: list[tuple[Group, Group]] = []
+    for group in lines:
+        same = waiting.get(_of(group[0][1]))
+        pairs.append((group, same.pop(0) if same else []))
+    return pairs + [([], group) for groups in waiting.values() for group in groups]
+
+
+def _of(row: CurveResult) -> object:
+    """What curves of different metrics must share to stand under one title."""
+    return row.label, *map(row.parameters.get, _SHARED)
 
 
 class Columns:
@@ -93,12 +146,12 @@ class Columns:
             self.size += len(column)
         return self._known.setdefault(text, len(self._known))
 
-    def data(self, drawn: Sequence[Sequence[Sequence[int]]]) -> str:
+    def data(self, drawn: Lines, counted: Lines) -> str:
         """The JSON for the script."""
         listed = "],[".join(self._known)
         plot = ",".join(f'"{name}":{value}' for name, value in PLOT.items())
-        lines = str(drawn).replace(" ", "")
-        return f'{{"plot":{{{plot}}},"columns":[[{listed}]],"curves":{lines}}}'
+        lines, counts = (str(one).replace(" ", "") for one in (drawn, counted))
+        return f'{{"plot":{{{plot}}},"columns":[[{listed}]],"curves":{lines},"counts":{counts}}}'
 
 
 def path(xs: Column, ys: Column) -> str:

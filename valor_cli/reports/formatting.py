@@ -39,7 +39,9 @@ def _decimals(value: float, unit: str, decimals: int) -> str:
         text = f"{value:.1e}"  # a tiny loss or p-value is not zero
     else:
         text = f"{value:,.{decimals}f}"
-    return text.replace("-", "−") if text.startswith("-") else text
+    if not text.startswith("-"):
+        return text
+    return text.replace("-", "−", 1) if text.strip("-0.,") else text[1:]
 
 
 def signed(value: float | None, unit: str = "fraction") -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
+from valor_cli.reports.compiled_templates import CompiledTemplates
 from valor_cli.reports.curves import PLOT, curves
 from valor_cli.reports.digest import Cell, Digest, Grid, Line, Measure, digest
 from valor_cli.reports.digest import worst_first as by_worst
@@ -48,7 +49,13 @@ def to_html(result: RunResult, pictures: Mapping[str, bytes] = _NO_PICTURES) -> 
     told = digest(result)
     drawn = curves(result)
     folder = FileSystemLoader(_TEMPLATES)
-    page = Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = Environment(
+        loader=folder,
+        bytecode_cache=CompiledTemplates(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     return page.get_template("report.html.j2").render(
         told=told,
         verdict=told.verdict,

@@ -10,6 +10,7 @@ from valor_cli.reports.breakdown import Breakdown, Share, breakdowns
 from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
 from valor_cli.reports.digest import Cell, Digest, Grid, Measure, difference, digest, worst_first
 from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.outcomes import MISSED
 from valor_cli.reports.worst import worst_images
 from valor_cli.results import RunInfo, RunResult
 
@@ -147,6 +148,9 @@ def _breakdown(found: Breakdown, told: Digest) -> Iterator[str]:
         for kind in (*found.kinds, *found.sides)
     ]
     yield from _table(headings, rows)
+    if any(kind.name == MISSED.words for kind in found.kinds):
+        yield ""
+        yield f"{MISSED.words.capitalize()}: {MISSED.meaning}."
 
 
 def _share(share: Share) -> tuple[str, str]:

@@ -22,7 +22,7 @@ OUTCOMES: Mapping[str, Outcome] = {
     outcome.name: outcome
     for outcome in (
         Outcome("found", "found", "an object that a prediction found"),
-        Outcome("missed", "missed", "an object that nobody found", "M"),
+        Outcome("missed", "not found", "a false negative: no prediction is right for it", "N"),
         Outcome("true_positive", "true positive", "right place, right label"),
         Outcome("classification", "classification", "right place, wrong label", "C"),
         Outcome("localisation", "localisation", "right label, too little overlap", "L"),
@@ -35,7 +35,22 @@ OUTCOMES: Mapping[str, Outcome] = {
 }
 """Every outcome that is drawn, in the order of the legend."""
 
-ERRORS = tuple(outcome for outcome in OUTCOMES.values() if outcome.mark)
+MISSED = Outcome(
+    "missed",
+    "missed",
+    "found by nothing, and no detection would find it were its label or place right",
+)
+"""A kind of error. Not every object that is not found: one that a detection of wrong label or place
+stands for counts as that error."""
+
+ERRORS = tuple(
+    MISSED if outcome.name == MISSED.name else outcome
+    for outcome in OUTCOMES.values()
+    if outcome.mark
+)
+"""The kinds of errors that a breakdown tells apart, each of them one error."""
+
+_SIDES = {"found": "Ground truths", "missed": "Ground truths", "ignored": "Either"}
 
 _PREDICTIONS = {
     "true_positive": "true_positive",
@@ -65,6 +80,17 @@ def counted(example: ExampleResult) -> dict[str, int]:
     return {name: names.count(name) for name in OUTCOMES if name in names}
 
 
+def legend(names: Iterable[str]) -> list[tuple[str, list[Outcome]]]:
+    """The outcomes among these names, those of ground truths before those of predictions."""
+    seen = {*names}
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in OUTCOMES.values():
+        if outcome.name in seen:
+            side = _SIDES.get(outcome.name, "Predictions")
+            groups.setdefault(side, []).append(outcome)
+    return list(groups.items())
+
+
 def told(counts: Mapping[str, int], names: Iterable[str]) -> str:
-    """Counts in words: "3 missed, 1 background"."""
+    """Counts in words: "3 not found, 1 background"."""
     return ", ".join(f"{counts[name]} {OUTCOMES[name].words}" for name in names if name in counts)

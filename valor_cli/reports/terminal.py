@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from valor_cli.reports.breakdown import breakdowns, costliest
 from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
-from valor_cli.reports.digest import (
-    SIDE_BY_SIDE,
-    Cell,
-    Digest,
-    Gate,
-    Measure,
-    difference,
-    digest,
-    ranking,
-)
-from valor_cli.reports.digest import worst_first as by_worst
-from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
+from valor_cli.reports.fitting import Fitting, Page, one_line
+from valor_cli.reports.formatting import plain, signed
+from valor_cli.reports.terminal_tables import gates, headline, more, slices
 from valor_cli.results import MetricResult, RunResult
 
 SCREEN = 30
@@ -32,7 +22,6 @@ SCREEN = 30
 _MOST = {"headline": 12, "gates": 8, "slices": 6, "warnings": 5}
 _LEAST = {"headline": 6, "gates": 3, "slices": 3, "warnings": 2}
 _STYLES = {"PASSED": "bold green", "FAILED": "bold red", "DONE": "bold"}
-_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not checked": ("?", "yellow")}
 
 _AP, _AR = "Average Precision", "Average Recall"
 _COCO = (
@@ -61,15 +50,19 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     errors = _errors(result, told)
     room = _room(told, len(warnings), len(files) + len(errors) + bool(errors))
     parts = [_verdict(told)]
-    parts += _section(_headline(told, room["headline"]))
-    parts += _section(_gates(told.gates, room["gates"], many=len(told.models) > 1))
-    parts += _section(_slices(told, room["slices"]))
+    parts += _section(headline(told, room["headline"]))
+    parts += _section(gates(told.gates, room["gates"], many=len(told.models) > 1))
+    parts += _section(slices(told, room["slices"]))
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
     if files:
         shown = [plain(file, 200) for file in files]
-        parts += ["", Text.assemble(("Report", "bold"), "  ", "\n        ".join(shown))]
-    return Group(*parts)
+        beside = "\n        ".join(shown)
+        head = ("Report", "bold")
+        whole = Text.assemble(head, "  ", beside, no_wrap=True, overflow="fold")
+        apart = [Text.assemble(head), *(Text(file, overflow="fold") for file in shown)]
+        parts += ["", Fitting([[whole], apart])]
+    return Page(parts, [f"Report  {plain(file, 200)}" for file in files])
 
 
 def coco_table(result: RunResult) -> str:
@@ -133,124 +126,49 @@ def _verdict(told: Digest) -> RenderableType:
     return Group(head, scope)
 
 
-def _table(*headings: str) -> Table:
-    """A borderless table: first column left and free to wrap, numbers right."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for index, heading in enumerate(headings):
-        table.add_column(
-            Text(plain(heading, 32) if heading else heading),
-            justify="right" if index else "left",
-            overflow="fold",
-            no_wrap=index > 0,
-        )
-    return table
-
-
-def _headline(told: Digest, most: int) -> Iterator[RenderableType]:
-    grid = told.headline
-    if not grid.measures:
-        yield Text("No overall values; the report lists what was found per label.")
-        return
-    intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
-    count = len(told.models)
-    if count > SIDE_BY_SIDE or (count > 2 and intervals):
-        yield from _ranking(told)
-        return
-    pair = ["difference"] if count == 2 else []
-    table = _table("", *told.models, *pair)
-    for measure, cells in list(zip(grid.measures, grid.lines[0].cells, strict=True))[:most]:
-        table.add_row(Text(str(measure)), *_row(measure, cells))
-    yield table
-    yield from _more(len(grid.measures) - most)
-
-
-def _row(measure: Measure, cells: Sequence[Cell]) -> Iterator[Text]:
-    for cell in cells:
-        yield _value(cell, measure)
-    if len(cells) == 2:
-        change = difference(cells)
-        good = change is not None and (change > 0) == (measure.direction == "higher")
-        style = "none" if not change or measure.direction is None else "green" if good else "red"
-        yield Text(signed(change, measure.unit), style=style)
-
-
-def _ranking(told: Digest) -> Iterator[RenderableType]:
-    """Many models: one a line, best first, with the first few measures."""
-    grid = told.headline
-    columns = 3
-    order = ranking(grid, len(told.models))
-    table = _table("", *(str(measure) for measure in grid.measures[:columns]))
-    for model in order[: _MOST["headline"]]:
-        cells = [cells[model] for cells in grid.lines[0].cells[:columns]]
-        values = [_value(cell, at) for cell, at in zip(cells, grid.measures, strict=False)]
-        table.add_row(Text(plain(told.models[model], 24)), *values)
-    yield table
-    yield from _more(len(order) - _MOST["headline"])
-
-
-def _value(cell: Cell, measure: Measure) -> Text:
-    text = Text.assemble((number(cell.value, measure.unit), "bold" if cell.best else ""))
-    if cell.interval:
-        text.append(f" {span(cell.interval, measure.unit)}", style="dim")
-    return text
-
-
-def _gates(gates: Sequence[Gate], most: int, *, many: bool) -> Iterator[RenderableType]:
-    if not gates:
-        return
-    table = _table("", "Gate", "rule", "value", "")
-    table.columns[0].no_wrap = True
-    table.columns[1].justify = table.columns[4].justify = "left"
-    table.columns[1].no_wrap = table.columns[4].no_wrap = False
-    for gate in gates[:most]:
-        mark, style = _MARKS[gate.status]
-        subject = Text(gate.subject)
-        if gate.where:
-            subject.append(f"[{gate.where}]")
-        if many:
-            subject.append(f"  {gate.model}", style="dim")
-        status = Text(f"{mark} {gate.status}", style=style)
-        table.add_row(status, subject, Text(gate.rule), Text(gate.value), Text(gate.reason))
-    yield table
-    yield from _more(len(gates) - most)
-
-
-def _slices(told: Digest, most: int) -> Iterator[RenderableType]:
-    if not told.slices.lines:
-        return
-    measure = told.slices.measures[0]
-    shown = told.models[:SIDE_BY_SIDE]
-    table = _table(f"Worst {measure} by slice", *shown, "n")
-    for line in by_worst(told.slices)[:most]:
-        cells = line.cells[0][: len(shown)]
-        if len(shown) > 2:
-            cells = tuple(replace(cell, interval=None) for cell in cells)
-        values = [_value(cell, measure) for cell in cells]
-        table.add_row(Text(line.name), *values, Text(number(line.n, "count")))
-    yield table
-    yield from _more(len(told.slices.lines) - most)
-
-
-def _errors(result: RunResult, told: Digest) -> list[Text]:
+def _errors(result: RunResult, told: Digest) -> list[RenderableType]:
     """Where most is lost and what is confused most, a line each with all models."""
-    lost: dict[str, str] = {}
-    for breakdown in breakdowns(result)[:1]:
-        for model, name in enumerate(told.models):
-            if kind := costliest(breakdown, model):
-                share = kind.shares[model]
-                lost[name] = f"{kind.name} {signed(-(share.cost or 0.0))}"
-    confused = {
-        told.models[one.model]: f"{pair.ground_truth} → {pair.prediction} {pair.count:,}×"
+    lost = [
+        (kind.name, signed(-(kind.shares[model].cost or 0.0)), model)
+        for breakdown in breakdowns(result)[:1]
+        for model in range(len(told.models))
+        if (kind := costliest(breakdown, model))
+    ]
+    confused = [
+        (f"{pair.ground_truth} → {pair.prediction}", f"{pair.count:,}×", one.model)
         for one in first_of_each_model(confusions(result))
         for pair in top_pairs(one, 1)
-    }
-    lines = []
+    ]
+    lines: list[RenderableType] = []
     for title, found in (("Most AP is lost to", lost), ("Confused most", confused)):
-        many = len(told.models) > 1
-        texts = [f"{text}, {plain(model, 24)}" if many else text for model, text in found.items()]
-        if texts:
-            lines.append(_one_line(f"{title:<20}{' · '.join(texts)}"))
+        if found:
+            text = _said_once(found, told.models)
+            apart = [Text(title), Text(f"  {text}")]
+            lines.append(Fitting([[one_line(f"{title:<20}{text}")], apart]))
     return lines
+
+
+def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> str:
+    """What, how much and of which model, in words that name nothing twice.
+
+    "cow → dog 1×, both models"; "cow → dog 3×, small · 1×, large"; "cow → dog 3×" of one model.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for what, amount, model in found:
+        groups.setdefault(what, {}).setdefault(amount, []).append(plain(models[model], 24))
+    parts = []
+    for what, amounts in groups.items():
+        told = [amount + _whose(names, len(models)) for amount, names in amounts.items()]
+        parts.append(f"{what} {' · '.join(told)}")
+    return " · ".join(parts)
+
+
+def _whose(names: Sequence[str], models: int) -> str:
+    if models == 1:
+        return ""
+    if len(names) == models:
+        return ", both models" if models == 2 else f", all {models} models"
+    return f", {', '.join(names)}"
 
 
 def _notes(told: Digest, warnings: Sequence[str], most: int) -> Iterator[RenderableType]:
@@ -258,17 +176,8 @@ def _notes(told: Digest, warnings: Sequence[str], most: int) -> Iterator[Rendera
         yield Text("Warnings", style="bold yellow")
         for warning in warnings[:most]:
             yield Text(f"  {warning}")
-        yield from _more(len(warnings) - most)
+        yield from more(len(warnings) - most)
     for line in told.missing[:SIDE_BY_SIDE]:
-        yield _one_line(f"No predictions for labels of {line}")
+        yield one_line(f"No predictions for labels of {line}")
     for line in told.ignored[:SIDE_BY_SIDE]:
-        yield _one_line(f"No ground truth for labels of {line}")
-
-
-def _one_line(text: str) -> Text:
-    return Text(text, no_wrap=True, overflow="ellipsis")
-
-
-def _more(count: int) -> Iterator[RenderableType]:
-    if count > 0:
-        yield Text(f"  … {count} more", style="dim")
+        yield one_line(f"No ground truth for labels of {line}")

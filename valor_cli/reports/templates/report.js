@@ -115,6 +115,7 @@
       lines().forEach(([model, thresholds, recall, precision, f1]) => {
         [thresholds, precision, recall, f1].forEach((column, at) => { cells[model][at].textContent = show(column[index]); });
       });
+      if (!lines().length) return;
       const [, thresholds, recall] = lines()[0];
       slider.setAttribute("aria-valuetext", `threshold ${show(thresholds[index])}, recall ${show(recall[index])}`);
     };
@@ -133,6 +134,8 @@
         one("figcaption", figure).textContent = caption;
         svg.setAttribute("aria-label", caption);
       });
+      one(".reader", stage).hidden = !shown.length;
+      if (!shown.length) return;
       const f1 = shown[0][4];
       slider.max = Math.max(...shown.map((line) => line[2].length)) - 1;
       slider.value = f1.length ? f1.reduce((best, value, index) => (known(value) && value > (f1[best] ?? -1) ? index : best), 0) : Math.round(slider.max / 2);
@@ -164,7 +167,6 @@
     slider.addEventListener("input", point);
     pick.addEventListener("change", select);
     pick.parentElement.hidden = false;
-    one(".reader", stage).hidden = false;
     one("#more").hidden = true;
     select();
   };

@@ -1,0 +1,80 @@
+"""Examples in; the dialogs that show them in the HTML report out, so many and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import escape
+
+from valor_cli.reports.drawings import Drawings
+from valor_cli.reports.formatting import number, plain
+from valor_cli.reports.outcomes import outcome_of
+from valor_cli.results import ExampleObject, ExampleResult
+
+EXAMPLES = 3
+"""Examples shown in each dialog."""
+
+CASES = 300
+"""Examples shown of each model's confusions; of many models together twice as many."""
+
+MISTAKES = 36
+"""Examples shown of each model's errors by kind: two settings of the metric."""
+
+OBJECTS = 6
+"""Objects listed under an example."""
+
+
+class Dialogs:
+    """Makes dialogs until a model's room for examples is used up.
+
+    Args:
+        prefix: What their ids begin with.
+        models: How many models the run has.
+        most: Examples of one model; all models together have room for twice as many.
+    """
+
+    def __init__(self, prefix: str, models: int, most: int, drawings: Drawings) -> None:
+        self._prefix = prefix
+        self._room = [min(most, 2 * most // max(models, 1))] * models
+        self._drawings = drawings
+        self._made = 0
+
+    def dialog(
+        self, model: int, title: str, count: str, examples: Sequence[ExampleResult]
+    ) -> dict[str, Any] | None:
+        """The dialog of a count and its first examples; None where there are none, or no room."""
+        few = examples[: min(EXAMPLES, self._room[model])]
+        if not few:
+            return None
+        self._room[model] -= len(few)
+        self._made += 1
+        return {
+            "id": f"{self._prefix}{self._made}",
+            "title": title,
+            "count": count,
+            "cases": [_case(example, self._drawings) for example in few],
+        }
+
+
+def opener(dialog: str, meaning: str, count: str) -> str:
+    """A count as the button that opens its dialog, as HTML."""
+    told = escape(f"{meaning}, {count}: show examples")
+    return f'<button type="button" popovertarget="{dialog}" aria-label="{told}">{count}</button>'
+
+
+def _case(example: ExampleResult, drawings: Drawings) -> dict[str, Any]:
+    picture = example.picture
+    return {
+        "name": plain(str(example.sample_id), 60),
+        "file": plain(picture.file, 120) if picture and picture.file else "",
+        "drawing": drawings.draw(example),
+        "objects": [_object(thing, example.kind) for thing in example.objects[:OBJECTS]],
+    }
+
+
+def _object(thing: ExampleObject, kind: str) -> tuple[str, str, str, str, str]:
+    outcome = outcome_of(thing, kind)
+    what = "ground truth" if thing.role == "ground_truth" else "prediction"
+    score = "" if thing.score is None else number(thing.score)
+    return outcome.name, what, plain(thing.label, 60), score, plain(str(thing.id), 60)

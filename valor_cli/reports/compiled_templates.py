@@ -1,0 +1,47 @@
+"""Templates compiled by Jinja come in; they are found again by the next process.
+
+They lie beside the templates, in the folder where Python keeps its own compiled modules, and under
+the same rules: none are written where Python is told not to or must not, and one whose template
+has changed since is not used. Compiling takes 40 ms, a tenth of a whole run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+
+
+class CompiledTemplates(BytecodeCache):
+    """Compiled templates of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, bucket: Bucket) -> Path:
+        return Path(importlib.util.cache_from_source(str(self._folder / f"{bucket.key}.j2")))
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket from its file, if there is one and it fits the template."""
+        with contextlib.suppress(OSError), self._path(bucket).open("rb") as file:
+            bucket.load_bytecode(file)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Write the bucket to its file, whole or not at all."""
+        if sys.dont_write_bytecode:
+            return
+        path = self._path(bucket)
+        beside = path.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with beside.open("wb") as file:
+                    bucket.write_bytecode(file)
+                beside.replace(path)
+            except OSError:
+                beside.unlink(missing_ok=True)

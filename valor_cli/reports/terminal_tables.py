@@ -1,0 +1,184 @@
+"""A run's digest in; the tables of its summary for a terminal out, as wide as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from valor_cli.reports.digest import (
+    SIDE_BY_SIDE,
+    Cell,
+    Digest,
+    Gate,
+    Line,
+    Measure,
+    difference,
+    ranking,
+)
+from valor_cli.reports.digest import worst_first as by_worst
+from valor_cli.reports.fitting import HEADING, Fitting, table
+from valor_cli.reports.formatting import number, plain, signed, span
+
+RANKED = 12
+"""Models shown one a line at most."""
+
+_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not checked": ("?", "yellow")}
+
+
+class _Form(NamedTuple):
+    """How much of a table is shown: the less, the narrower."""
+
+    columns: int
+    intervals: bool = True
+    difference: bool = True
+    heading: int = HEADING
+
+
+def _forms(columns: int) -> Iterator[_Form]:
+    """Narrower and narrower: without intervals, then the difference, then further columns."""
+    for intervals in (True, False):
+        yield _Form(columns, intervals)
+        yield _Form(columns, intervals, heading=12)
+    for left in range(columns, 0, -1):
+        yield _Form(left, intervals=False, difference=False, heading=12)
+
+
+def headline(told: Digest, most: int) -> Iterator[RenderableType]:
+    """The whole run's values: models side by side, or one a line if there are many."""
+    grid = told.headline
+    if not grid.measures:
+        yield Text("No overall values; the report lists what was found per label.")
+        return
+    intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
+    count = len(told.models)
+    if count > SIDE_BY_SIDE or (count > 2 and intervals):
+        yield from _ranking(told)
+        return
+    yield Fitting(_side_by_side(told, most, form) for form in _forms(count))
+    yield from more(len(grid.measures) - most)
+
+
+def _side_by_side(told: Digest, most: int, form: _Form) -> list[RenderableType]:
+    pair = ["difference"] if len(told.models) == 2 and form.difference else []
+    made = table("", *told.models[: form.columns], *pair, width=form.heading)
+    rows = zip(told.headline.measures, told.headline.lines[0].cells, strict=True)
+    for measure, cells in list(rows)[:most]:
+        change = [_change(cells, measure)] if pair else []
+        made.add_row(Text(str(measure)), *_values(cells, measure, form), *change)
+    return [made, *_left_out(len(told.models) - form.columns)]
+
+
+def _change(cells: Sequence[Cell], measure: Measure) -> Text:
+    change = difference(cells)
+    good = change is not None and (change > 0) == (measure.direction == "higher")
+    style = "none" if not change or measure.direction is None else "green" if good else "red"
+    return Text(signed(change, measure.unit), style=style)
+
+
+def _ranking(told: Digest) -> Iterator[RenderableType]:
+    """Many models: one a line, best first, with the first few measures."""
+    order = ranking(told.headline, len(told.models))
+    columns = min(3, len(told.headline.measures))
+    yield Fitting([_ranked(told, order, form)] for form in _forms(columns))
+    yield from more(len(order) - RANKED)
+
+
+def _ranked(told: Digest, order: Sequence[int], form: _Form) -> RenderableType:
+    measures = told.headline.measures[: form.columns]
+    made = table("", *map(str, measures), width=form.heading)
+    for model in order[:RANKED]:
+        cells = [cells[model] for cells in told.headline.lines[0].cells]
+        values = [
+            _value(cell, at, interval=form.intervals)
+            for cell, at in zip(cells, measures, strict=False)
+        ]
+        made.add_row(Text(plain(told.models[model], 24)), *values)
+    return made
+
+
+def _values(cells: Sequence[Cell], measure: Measure, form: _Form) -> list[Text]:
+    return [_value(cell, measure, interval=form.intervals) for cell in cells[: form.columns]]
+
+
+def _value(cell: Cell, measure: Measure, *, interval: bool) -> Text:
+    text = Text.assemble((number(cell.value, measure.unit), "bold" if cell.best else ""))
+    if interval and cell.interval:
+        text.append(f" {span(cell.interval, measure.unit)}", style="dim")
+    return text
+
+
+def gates(held: Sequence[Gate], most: int, *, many: bool) -> Iterator[RenderableType]:
+    """What was asked of the run, and what came of it."""
+    if held:
+        shown = held[:most]
+        yield Fitting([[_gate_table(shown, many=many)], [_narrow_gates(shown, many=many)]])
+        yield from more(len(held) - most)
+
+
+def _gate_table(gates: Sequence[Gate], *, many: bool) -> RenderableType:
+    made = table("", "Gate", "rule", "value", "")
+    made.columns[0].no_wrap = True
+    made.columns[1].justify = made.columns[4].justify = "left"
+    made.columns[1].no_wrap = made.columns[4].no_wrap = False
+    for gate in gates:
+        mark, style = _MARKS[gate.status]
+        status = Text(f"{mark} {gate.status}", style=style)
+        subject = _subject(gate, many=many)
+        made.add_row(status, subject, Text(gate.rule), Text(gate.value), Text(gate.reason))
+    return made
+
+
+def _narrow_gates(gates: Sequence[Gate], *, many: bool) -> RenderableType:
+    """The mark alone says the status; the reason stands below the gate."""
+    made = table("Gate", "rule", "value")
+    for gate in gates:
+        mark, style = _MARKS[gate.status]
+        subject = Text.assemble((f"{mark} ", style), _subject(gate, many=many))
+        if gate.reason:
+            subject.append(f"\n  {gate.reason}")
+        made.add_row(subject, Text(gate.rule), Text(gate.value))
+    return made
+
+
+def _subject(gate: Gate, *, many: bool) -> Text:
+    subject = Text(gate.subject)
+    if gate.where:
+        subject.append(f"[{gate.where}]")
+    if many:
+        subject.append(f"  {gate.model}", style="dim")
+    return subject
+
+
+def slices(told: Digest, most: int) -> Iterator[RenderableType]:
+    """The slices that are worst by the first headline measure."""
+    if not told.slices.lines:
+        return
+    forms = _forms(min(len(told.models), SIDE_BY_SIDE))
+    lines = by_worst(told.slices)[:most]
+    yield Fitting(_slice_table(told, lines, form) for form in forms)
+    yield from more(len(told.slices.lines) - most)
+
+
+def _slice_table(told: Digest, lines: Sequence[Line], form: _Form) -> list[RenderableType]:
+    measure = told.slices.measures[0]
+    shown = told.models[: form.columns]
+    made = table(f"Worst {measure} by slice", *shown, "n", width=form.heading)
+    kept = form._replace(intervals=form.intervals and len(shown) <= 2)
+    for line in lines:
+        values = _values(line.cells[0], measure, kept)
+        made.add_row(Text(line.name), *values, Text(number(line.n, "count")))
+    return [made, *_left_out(min(len(told.models), SIDE_BY_SIDE) - form.columns)]
+
+
+def _left_out(models: int) -> Iterator[Text]:
+    if models > 0:
+        yield Text(f"  … {models} more model{'s' if models > 1 else ''}", style="dim")
+
+
+def more(count: int) -> Iterator[RenderableType]:
+    """How many lines are left out, if any are."""
+    if count > 0:
+        yield Text(f"  … {count} more", style="dim")
