@@ -1,4 +1,4 @@
-"""Seeded synthetic boxes at the scale and shape of COCO val2017: make_coco.py OUT --size val
+"""Seeded synthetic objects at the scale and shape of COCO val2017: make_coco.py OUT --size val
 
 Writes OUT/gt.json (COCO ground truth) and OUT/dt.json (COCO results). At size val: 5,000 images,
 about 36.9k boxes of 80 labels and 480k detections.
@@ -9,6 +9,9 @@ labels, so that most (image, label) cells hold detections and no ground truth, a
 detectors: jittered true positives whose score follows their quality, duplicates, confusions of
 labels, detections inside crowds, background; 5 % of the scores rounded to two decimals and 1 %
 copied, for ties. Numbers are float32 widened to double, as detectors write them.
+
+With --masks, ground truth is polygons (crowds: run lengths) and detections are compressed run
+lengths: the outline of the object they were made from, moved into their box, or one of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import blobs
 import numpy as np
 import orjson
 
@@ -29,6 +33,8 @@ ROWS_AT_ONCE = 100_000
 
 Array = np.ndarray[Any, Any]
 Rng = np.random.Generator
+Part = tuple[Array, Array, Array, Array, Array]
+"""Image, label, box and score of detections, and the object each was made from; -1 for none."""
 
 
 def main() -> None:
@@ -37,6 +43,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--size", default="val", help="small, val, large or a number of images")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--masks", action="store_true", help="masks in place of boxes")
     options = parser.parse_args()
     images = SIZES.get(options.size) or int(options.size)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -46,8 +53,9 @@ def main() -> None:
     popular = _popularity(rng)
     truths = _ground_truths(rng, sizes, popular)
     found = _detections(rng, sizes, popular, truths)
-    _write_ground_truth(options.out / "gt.json", ids, sizes, truths)
-    _write_results(options.out / "dt.json", ids, found)
+    shapes = _Shapes(options.seed, sizes, truths, found) if options.masks else None
+    _write_ground_truth(options.out / "gt.json", ids, sizes, truths, shapes)
+    _write_results(options.out / "dt.json", ids, found, shapes)
     print(f"{images:,} images, {len(truths['image']):,} boxes, {len(found['image']):,} detections")
 
 
@@ -110,18 +118,19 @@ def _detections(
         _inside_crowds(rng, truths),
         _background(rng, sizes, popular, truths["palette"]),
     ]
-    image, label, box, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+    image, label, box, score, source = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
     luck = rng.random(len(score))
     score = np.where(luck < 0.05, np.maximum(np.round(score, 2), 0.01), score)
     copied = np.flatnonzero((luck > 0.05) & (luck < 0.06))
     score[copied[1:]] = score[copied[:-1]]
     keep = _best_of_each_image(rng, image, score, len(sizes))
-    return {"image": image[keep], "label": label[keep], "box": box[keep], "score": score[keep]}
+    columns = {"image": image, "label": label, "box": box, "score": score, "source": source}
+    return {name: column[keep] for name, column in columns.items()}
 
 
-def _around_objects(
-    rng: Rng, sizes: Array, truths: dict[str, Array]
-) -> list[tuple[Array, Array, Array, Array]]:
+def _around_objects(rng: Rng, sizes: Array, truths: dict[str, Array]) -> list[Part]:
     """True positives, duplicates of them, and right boxes with wrong labels."""
     image, label, box, crowd = (truths[name] for name in ("image", "label", "box", "crowd"))
     side = np.sqrt(box[:, 2] * box[:, 3])
@@ -134,11 +143,9 @@ def _around_objects(
     quality = np.exp(-6 * amount)
     shift = rng.choice([1, 2, 5, 79], len(confused))
 
-    def part(
-        rows: Array, labels: Array, amount: Array, score: Array
-    ) -> tuple[Array, Array, Array, Array]:
+    def part(rows: Array, labels: Array, amount: Array, score: Array) -> Part:
         moved = _jittered(rng, box[rows], amount, sizes[image[rows]].astype(float))
-        return image[rows], labels, moved, score
+        return image[rows], labels, moved, score, rows
 
     return [
         part(hit, label[hit], amount, np.clip(rng.beta(1 + 6 * quality, 1.6), 0.01, 0.9999)),
@@ -152,24 +159,23 @@ def _around_objects(
     ]
 
 
-def _inside_crowds(rng: Rng, truths: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+def _inside_crowds(rng: Rng, truths: dict[str, Array]) -> Part:
     crowds = np.flatnonzero(truths["crowd"])
     rows = np.repeat(crowds, rng.poisson(6, len(crowds)))
     box = truths["box"][rows]
     n = len(rows)
     box[:, :2] += rng.uniform(0, (0.8, 0.6), (n, 2)) * box[:, 2:]
     box[:, 2:] *= rng.uniform((0.05, 0.1), (0.25, 0.45), (n, 2))
-    return truths["image"][rows], truths["label"][rows], box, rng.beta(2, 3, n)
+    return truths["image"][rows], truths["label"][rows], box, rng.beta(2, 3, n), np.full(n, -1)
 
 
-def _background(
-    rng: Rng, sizes: Array, popular: Array, palette: Array
-) -> tuple[Array, Array, Array, Array]:
+def _background(rng: Rng, sizes: Array, popular: Array, palette: Array) -> Part:
     image = np.repeat(np.arange(len(sizes)), 100)
     labels = rng.choice(80, (len(sizes), 25), p=0.5 * popular + 0.5 / 80)
     labels[:, :8] = palette
     label = labels[image, (rng.random(len(image)) ** 1.6 * 25).astype(int)]
-    return image, label, _boxes(rng, sizes[image].astype(float)), rng.beta(0.9, 14, len(image))
+    box, score = _boxes(rng, sizes[image].astype(float)), rng.beta(0.9, 14, len(image))
+    return image, label, box, score, np.full(len(image), -1)
 
 
 def _best_of_each_image(rng: Rng, image: Array, score: Array, images: int) -> Array:
@@ -184,7 +190,40 @@ def _best_of_each_image(rng: Rng, image: Array, score: Array, images: int) -> Ar
     return keep[np.argsort(shuffled[image[keep]], kind="stable")]
 
 
-def _write_ground_truth(path: Path, ids: Array, sizes: Array, truths: dict[str, Array]) -> None:
+class _Shapes:
+    """Segmentations of the ground truth and of detections."""
+
+    def __init__(
+        self, seed: int, sizes: Array, truths: dict[str, Array], found: dict[str, Array]
+    ) -> None:
+        # Numbers of their own, so that boxes are the same with masks and without.
+        rng = np.random.default_rng(seed + 1)
+        self._outline = blobs.outlines(rng, np.round(truths["box"], 2))
+        self._size, self._crowd = sizes[truths["image"]], truths["crowd"].tolist()
+        own, source = blobs.outlines(rng, found["box"]), found["source"]
+        of_object = blobs.moved(self._outline[source], truths["box"][source], found["box"])
+        self._found = np.where((source >= 0)[:, None, None], of_object, own)
+        self._found_size = sizes[found["image"]]
+
+    def of_truths(self) -> list[dict[str, Any]]:
+        """What annotations have in place of the box's area."""
+        masks = blobs.run_lengths(self._outline, self._size)
+        polygons = self._outline.reshape(len(masks), 1, -1).tolist()
+        rows = zip(masks, polygons, self._crowd, strict=True)
+        return [
+            {"area": blobs.area(mask), "segmentation": blobs.listed(mask) if crowd else polygon}
+            for mask, polygon, crowd in rows
+        ]
+
+    def of_detections(self, rows: slice) -> list[dict[str, Any]]:
+        """What detections have in place of a box."""
+        masks = blobs.run_lengths(self._found[rows], self._found_size[rows])
+        return [{"segmentation": mask} for mask in masks]
+
+
+def _write_ground_truth(
+    path: Path, ids: Array, sizes: Array, truths: dict[str, Array], shapes: _Shapes | None
+) -> None:
     images = [
         {"id": number, "width": width, "height": height, "file_name": f"{number:012d}.jpg"}
         for number, (width, height) in zip(ids.tolist(), sizes.tolist(), strict=True)
@@ -209,27 +248,33 @@ def _write_ground_truth(path: Path, ids: Array, sizes: Array, truths: dict[str, 
         }
         for at, (image, category, box, area, crowd) in enumerate(columns, start=1)
     ]
+    if shapes is not None:
+        rows = zip(annotations, shapes.of_truths(), strict=True)
+        annotations = [annotation | more for annotation, more in rows]
     document = {"images": images, "categories": categories, "annotations": annotations}
     path.write_bytes(orjson.dumps(document))
 
 
-def _write_results(path: Path, ids: Array, found: dict[str, Array]) -> None:
+def _write_results(path: Path, ids: Array, found: dict[str, Array], shapes: _Shapes | None) -> None:
     with path.open("wb") as file:
         file.write(b"[")
         for first in range(0, len(found["image"]), ROWS_AT_ONCE):
-            part = {name: column[first : first + ROWS_AT_ONCE] for name, column in found.items()}
+            rows = slice(first, first + ROWS_AT_ONCE)
+            box = found["box"][rows].astype(np.float32).astype(float).tolist()
             columns = zip(
-                ids[part["image"]].tolist(),
-                CATEGORY_IDS[part["label"]].tolist(),
-                part["box"].astype(np.float32).astype(float).tolist(),
-                part["score"].astype(np.float32).astype(float).tolist(),
+                ids[found["image"][rows]].tolist(),
+                CATEGORY_IDS[found["label"][rows]].tolist(),
+                found["score"][rows].astype(np.float32).astype(float).tolist(),
+                [{"bbox": sides} for sides in box]
+                if shapes is None
+                else shapes.of_detections(rows),
                 strict=True,
             )
-            rows = [
-                {"image_id": image, "category_id": category, "bbox": box, "score": score}
-                for image, category, box, score in columns
+            written = [
+                {"image_id": image, "category_id": category, "score": score} | shape
+                for image, category, score, shape in columns
             ]
-            file.write((b"," if first else b"") + orjson.dumps(rows)[1:-1])
+            file.write((b"," if first else b"") + orjson.dumps(written)[1:-1])
         file.write(b"]")
 
 

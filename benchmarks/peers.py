@@ -1,4 +1,4 @@
-"""Evaluate COCO files with one peer, as a user's script would: peers.py TOOL GT DT.
+"""Evaluate COCO files with one peer, as a user's script would: peers.py TOOL GT DT [bbox|segm].
 
 Imports only what that tool needs and prints its 12 numbers as JSON.
 """
@@ -14,6 +14,7 @@ import sys
 def main() -> None:
     """Run the tool named on the command line."""
     tool, truth, found = sys.argv[1:4]
+    kind = sys.argv[4] if len(sys.argv) > 4 else "bbox"
     with contextlib.redirect_stdout(io.StringIO()):
         if tool == "pycocotools":
             from pycocotools.coco import COCO
@@ -27,7 +28,7 @@ def main() -> None:
             from ultrafast_pycocotools import COCO, COCOeval
         truths = COCO(truth)
         load = truths.load_res if tool == "hotcoco" else truths.loadRes
-        evaluation = COCOeval(truths, load(found), "bbox")
+        evaluation = COCOeval(truths, load(found), kind)
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -68,6 +70,23 @@ def test_runs_of_no_length_change_nothing() -> None:
         assert bounds(both).tolist() == [[0, 0, 2, 2]] * 2
         first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
         assert intersections(both, both, first, second).tolist() == [3] * 4
+
+
+def test_known_areas_stay_with_their_masks() -> None:
+    known = Masks(np.array([1, 3, 2, 0, 6]), np.array([0, 3, 5]), np.array([[2, 3]] * 2))
+    known = replace(known, foreground=np.array([3, 6]))
+    rows = np.array([1, 0, 1])
+    assert areas(known.take(rows)).tolist() == [6, 3, 6]
+    assert areas(joined_masks([known, Masks.none(), known])).tolist() == [3, 6, 3, 6]
+    # Not known of one part: counted of all.
+    other = one_mask([2, 4], 2, 3)
+    assert areas(joined_masks([known, other]).take(np.array([2, 0]))).tolist() == [4, 3]
+
+
+def test_bounds_of_some() -> None:
+    pixels = random_bitmaps(13, 40)
+    masks, rows = masks_of(pixels), np.random.default_rng(14).integers(0, 40, 60)
+    assert bounds(masks, rows).tolist() == bounds(masks)[rows].tolist()
 
 
 def test_masks_without_runs_or_foreground() -> None:

@@ -20,7 +20,7 @@ from tests.oracles.coco_masks import (
     random_bitmaps,
     reference_rles,
 )
-from valor_cli.kernels import boxes, mask_overlaps, masks, overlaps
+from valor_cli.kernels import mask_overlaps, masks, overlaps
 from valor_cli.kernels.boxes import overlapping_boxes
 from valor_cli.kernels.overlaps import overlapping
 from valor_cli.kernels.polygons import corners
@@ -215,6 +215,34 @@ def test_nothing_and_several_kinds() -> None:
         all_pairs(some, box)
     with pytest.raises(ValueError, match="one kind, got box, mask"):
         all_pairs(joined([some, box]), joined([some, box]))
+
+
+def test_rows_are_what_is_taken_beforehand() -> None:
+    rng = np.random.default_rng(11)
+    pixels = random_bitmaps(12, 20, (12, 9))
+    rows = rng.integers(0, 20, 30)
+    box = np.hstack([rng.uniform(0, 5, (20, 2)), rng.uniform(1, 5, (20, 2))])
+    first, count = rng.integers(0, 10, 30), rng.integers(0, 11, 30)
+    for shapes in (
+        Shapes.boxes(box),
+        Shapes.rotated_boxes(np.hstack([box, rng.uniform(-90, 90, (20, 1))])),
+        boxes_as_polygons(box),
+        Shapes.masks(masks_of(pixels)),
+    ):
+        crowd = rng.random(20) < 0.2
+        found = overlapping(shapes, shapes, crowd, first, count, 0.2, rows=rows)
+        taken = overlapping(shapes.take(rows), shapes, crowd, first, count, 0.2)
+        assert len(found.iou)
+        for one, two in zip(found, taken, strict=True):
+            assert one.tolist() == two.tolist()
+
+
+def test_masks_in_images_of_other_sizes_do_not_overlap() -> None:
+    # All foreground: 2 by 3, 3 by 2, and 2 by 3 again.
+    counts, starts = np.array([0, 6] * 3), np.array([0, 2, 4, 6])
+    masks_of_sizes = Masks(counts, starts, np.array([[2, 3], [3, 2], [2, 3]]))
+    found = all_pairs(Shapes.masks(masks_of_sizes), Shapes.masks(masks_of_sizes))
+    assert found == [(0, 0, 1.0), (0, 2, 1.0), (1, 1, 1.0), (2, 0, 1.0), (2, 2, 1.0)]
 
 
 def test_boxes_import_neither_shapely_nor_pycocotools() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pycocotools import mask as coco
 
 from tests.oracles.coco_masks import (
@@ -14,6 +18,7 @@ from tests.oracles.coco_masks import (
     reference_rles,
 )
 from valor_cli.kernels import rle
+from valor_cli.kernels.masks import areas
 from valor_cli.kernels.rle import decoded, encoded, from_counts
 
 
@@ -48,6 +53,7 @@ def test_random_masks_are_the_reference_both_ways(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rle, "CHARACTERS_AT_ONCE", block)
+    monkeypatch.setattr(rle, "COUNTS_AT_ONCE", block)
     bitmaps = random_bitmaps(1, 300)
     expected = masks_of(bitmaps)
     strings = [one["counts"] for one in reference_rles(bitmaps)]
@@ -124,6 +130,72 @@ def test_an_open_end_does_not_make_the_next_number_too_long() -> None:
 def test_sizes_that_are_none() -> None:
     _, valid = decoded([b"6", b"6", b"", b"0"], np.array([[-2, -3], [1 << 62, 6], [0, 5], [0, 5]]))
     assert valid.tolist() == [False, False, True, True]
+
+
+def by_hand(text: str) -> list[int] | None:
+    """The counts of a string, one after the other; None where it is none."""
+    counts: list[int] = []
+    number = place = 0
+    for code in (ord(character) - 48 for character in text):
+        if not 0 <= code < 64 or place == 7:
+            return None
+        number += (code & 31) << 5 * place
+        place += 1
+        if code < 32:
+            number -= (1 << 5 * place) if code & 16 else 0
+            counts.append(number + (counts[-2] if len(counts) > 2 else 0))
+            number = place = 0
+    return None if place or min(counts, default=0) < 0 else counts
+
+
+small = st.text(st.sampled_from("0123456789:;<=>?"), max_size=9)
+any_of_it = st.text(st.characters(min_codepoint=48, max_codepoint=111), max_size=9)
+
+
+@given(st.lists(small | any_of_it, max_size=9), st.sampled_from([2, 1 << 16]), st.booleans())
+def test_any_strings_are_those_read_one_by_one(texts: list[str], block: int, big: bool) -> None:
+    expected = [by_hand(text) for text in texts]
+    # Sides that no image of 32 bits has, for the wide way; else a size that fits, where there is.
+    pixels = [1 if counts is None else sum(counts) for counts in expected]
+    largest = 1 << 20 if big else 1 << 15
+    sides = [next((n for n in range(1, 40) if p % n == 0 and p // n <= largest), 1) for p in pixels]
+    sizes = np.array([(p // n, n) for p, n in zip(pixels, sides, strict=True)], np.int64).reshape(
+        -1, 2
+    )
+    sizes[(sizes > 1 << 20).any(axis=1)] = 1
+    fits = (sizes.prod(axis=1) == pixels).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rle, "CHARACTERS_AT_ONCE", block)
+        patch.setattr(rle, "COUNTS_AT_ONCE", block)
+        masks, valid = decoded([text.encode() for text in texts], sizes)
+    sound = [counts is not None and fit for counts, fit in zip(expected, fits, strict=True)]
+    assert valid.tolist() == sound
+    own = [
+        counts if ok else [size]
+        for counts, ok, size in zip(expected, sound, sizes.prod(axis=1).tolist(), strict=True)
+    ]
+    assert lists(masks) == own if texts else not len(masks)
+    # Known areas are those that are counted.
+    assert masks.foreground is not None
+    assert areas(masks).tolist() == areas(replace(masks, foreground=None)).tolist()
+    assert masks.foreground.tolist() == [sum(one[1::2]) for one in own]
+
+
+def test_counts_that_run_over_32_bits_are_not_valid() -> None:
+    # Nine times 2 ** 29 - 1 more is 2 ** 32 + 2 ** 29 - 9: over 32 bits it would be back in range.
+    # Six characters hold that: the low 25 bits as five that are "o", then 15, without its sign bit.
+    most = b"ooooo?"
+    back = encoded(from_counts([[0, 9, 0, 0, 0]], np.array([[3, 3]]))[0])
+    assert back == ["090G0"]
+    for steps in (1, 2, 3, 8, 9, 17):
+        text = b"0" + (most + b"0") * steps
+        for size in ([1, 1], [1 << 15, 1 << 15], [1 << 10, 1 << 20]):
+            assert not decoded([text], np.array([size]))[1].any()
+    # The largest image of 32 bits, all foreground: 2 ** 30 has seven characters, so is read wide.
+    full = np.array([[1 << 15, 1 << 15]])
+    masks, valid = decoded([encoded(from_counts([[0, 1 << 30]], full)[0])[0].encode()], full)
+    assert (valid.tolist(), masks.counts.tolist()) == ([True], [0, 1 << 30])
+    assert areas(masks).tolist() == [1 << 30]
 
 
 def test_counts_that_are_not_compressed() -> None:

@@ -312,6 +312,40 @@ def test_names_of_a_results_list(tmp_path: Path) -> None:
     assert loaded(tmp_path / "out.json") == loaded(VOC / "predictions.bbox.json")
 
 
+def test_yolo_detections_take_their_sizes_from_the_ground_truth(tmp_path: Path) -> None:
+    images = [{"id": 1, "file_name": "0.jpg", "width": 40, "height": 20}]
+    images.append({"id": 2, "file_name": "1.jpg", "width": 80, "height": 60})
+    truth = {"images": images, "categories": [{"id": 5, "name": "cat"}], "annotations": []}
+    (tmp_path / "gt.json").write_text(json.dumps(truth))
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels/classes.txt").write_text("dog\ncat\n")
+    (tmp_path / "labels/1.txt").write_text("1 0.5 0.5 0.5 0.5 0.9\n")
+    (tmp_path / "labels/0.txt").write_text("1 0.5 0.5 0.5 1 0.8\n")
+    run(tmp_path / "labels", tmp_path / "dt.json", ground_truth=str(tmp_path / "gt.json"))
+    assert loaded(tmp_path / "dt.json") == [
+        {"image_id": 1, "category_id": 5, "bbox": [10, 0, 20, 20], "score": 0.8},
+        {"image_id": 2, "category_id": 5, "bbox": [20, 15, 40, 30], "score": 0.9},
+    ]
+
+
+def test_standard_input_is_one_file(tmp_path: Path) -> None:
+    wish = Conversion("-", str(tmp_path / "dt.csv"), role="predictions", ground_truth="-")
+    with pytest.raises(DataError, match="--ground-truth: standard input"):
+        convert(wish)
+
+
+def test_detections_may_lack_keypoints_in_a_conversion(tmp_path: Path) -> None:
+    row = {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}
+    document = {
+        "images": [{"id": 1}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [{**row, "keypoints": [1, 2, 2]}, row],
+    }
+    (tmp_path / "dt.json").write_text(json.dumps(document))
+    run(tmp_path / "dt.json", tmp_path / "dt.csv")
+    assert len((tmp_path / "dt.csv").read_text().splitlines()) == 3
+
+
 def test_a_ground_truth_of_a_ground_truth(tmp_path: Path) -> None:
     truth = VOC / "groundtruth.coco.json"
     with pytest.raises(DataError, match=r"--ground-truth: .* is ground truth itself"):

@@ -56,7 +56,7 @@ def test_results_list(write: Write) -> None:
     assert (found.images, found.categories, found.shapes.kinds) == (None, None, ("box",))
     [file] = found.files
     assert (file.rows, file.skipped, len(file.sha256)) == (2, 0, 64)
-    assert found.typed_ids
+    assert found.image_names == "typed"
     assert table.place_of(1).endswith("a.json: [1]")
 
 

@@ -34,7 +34,7 @@ HEIGHT, WIDTH = 40, 50
 requests = st.builds(
     Request,
     st.sampled_from(["box", "shape"]),
-    st.frozensets(st.sampled_from(["keypoints", "federated"])),
+    st.frozensets(st.sampled_from(["some_keypoints", "federated"])),
 )
 coordinates = st.floats(-1e6, 1e6) | st.integers(-9, 99) | st.just(LARGEST_COORDINATE)
 sides = st.floats(0, 1e6) | st.integers(0, 99)

@@ -12,6 +12,7 @@ import pycocotools.mask as reference
 import pytest
 
 from tests.readers.readings import assert_equal
+from valor_cli.errors import DataError
 from valor_cli.kernels.shapes import BOX, MASK, POLYGON, Masks
 from valor_cli.readers.coco import read_ground_truth, read_results
 from valor_cli.readers.coco_decode import decode_ground_truth, decode_results
@@ -257,7 +258,7 @@ def test_keypoints(write: Write) -> None:
         detection(bbox=[0, 0, 1, 1]),
         detection(bbox=[0, 0, 1, 1], keypoints=[]),
     ]
-    path, request = write(rows), Request("box", frozenset({"keypoints"}))
+    path, request = write(rows), Request("box", frozenset({"some_keypoints"}))
     found = both(path, request).objects["keypoints"]
     assert found.tolist() == [[[1, 2, 2], [3, 4.5, 1]], [[0] * 3] * 2, [[0] * 3] * 2]
     assert found.dtype == np.float64
@@ -268,10 +269,27 @@ def test_keypoints(write: Write) -> None:
     assert "keypoints" not in without.objects.columns
 
 
+@pytest.mark.parametrize("without", [{}, {"keypoints": None}, {"keypoints": []}])
+def test_every_detection_needs_keypoints_where_they_are_compared(
+    without: dict[str, Any], write: Write
+) -> None:
+    # pycocotools stops here with a KeyError, or takes the minimum of nothing.
+    good = detection(bbox=[0, 0, 1, 1], keypoints=[1, 2, 2, 3, 4.5, 1])
+    path = write([good, detection(bbox=[0, 0, 1, 1], **without), good])
+    fields = frozenset({"keypoints"})
+    with pytest.raises(DataError) as caught:
+        read_results(path, fields=fields)
+    (problem,) = caught.value.problems
+    assert problem.place.endswith("a.json: [1].keypoints")
+    assert problem.message == "there are none, and other detections have them"
+    skipped = read_results(path, fields=fields, invalid="skip")
+    assert (len(skipped.objects), skipped.objects.skipped) == (2, 1)
+
+
 def test_keypoint_results_have_the_box_of_the_reference(write: Write) -> None:
     # pycocotools: x from 1 to 5, y from 2 to 8, whatever is visible.
     rows = [detection(keypoints=[1, 2, 2, 5, 8, 0, 3, 3, 1]), detection(bbox=[1, 1, 1, 1])]
-    request = Request("box", frozenset({"keypoints"}))
+    request = Request("box", frozenset({"some_keypoints"}))
     shapes = both(write(rows), request).shapes
     assert shapes.box.tolist() == [[1, 2, 4, 6], [1, 1, 1, 1]]
     assert both(write(rows), request._replace(wanted="shape")).shapes.box.tolist() == [

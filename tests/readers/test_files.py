@@ -99,6 +99,9 @@ def test_what_is_no_file_says_so(tmp_path: Path) -> None:
     assert failure(TextSource(empty)) == f"{empty}: the file is empty"
     below = f"{empty}/x"
     assert failure(TextSource(below)) == f"{below}: cannot be read: Not a directory"
+    assert failure(TextSource("a\ud800")) == (
+        "a\\ud800: no such file (the name holds half a character)"
+    )
     expected = "a\\x00b: no such file (the name holds a NUL character)"
     assert failure(TextSource("a\0b")) == expected
 

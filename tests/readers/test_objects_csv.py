@@ -66,7 +66,7 @@ def test_the_same_data_in_coco_json(table: str, document: str, role: Any) -> Non
         strict=True,
     )
     assert list(rows) == coco_rows(document, truth)
-    assert not found.typed_ids
+    assert found.image_names == "text"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -80,7 +80,7 @@ def test_delimiters_and_line_ends(end: str, delimiter: str, mark: str, last: boo
     assert found.objects["image_id"].tolist() == ["a.jpg", "b"]
     assert found.shapes.box.tolist() == [[1, 2, 3, 4], [-1, 2, 0, 4]]
     assert found.objects["score"].tolist() == [0.5, 1]
-    assert [found.objects.place_of(row) for row in (0, 1)] == ["a.csv: line 2", "a.csv: line 3"]
+    assert [found.objects.place_of(row) for row in (0, 1)] == ["a.csv:2", "a.csv:3"]
 
 
 def test_the_forms_of_a_box() -> None:
@@ -114,14 +114,14 @@ def test_quoted_fields_may_hold_anything() -> None:
     assert found.objects["image_id"].tolist() == ["a", "b\nb", "c"]
     assert found.objects["id"].tolist() == [1, 2, 3]
     places = [found.objects.place_of(row) for row in range(3)]
-    assert places == ["a.csv: line 2", "a.csv: line 4", "a.csv: line 7"]
+    assert places == ["a.csv:2", "a.csv:4", "a.csv:7"]
 
 
 def test_a_quoted_field_over_two_blocks() -> None:
     rows = GOOD * 7300 + f'b,"{"d" * 3000}\n{"e" * 3000}",1,2,3,4,0.5\n' + GOOD * 10
     found = read_csv(write(HEAD + rows), "predictions")
     assert len(found.objects) == 7311
-    assert found.objects.place_of(7310) == "a.csv: line 7313"
+    assert found.objects.place_of(7310) == "a.csv:7313"
 
 
 def test_spaces_after_commas_belong_to_no_field() -> None:
@@ -214,7 +214,7 @@ def test_a_wrong_row(row: str, message: str, end: str, quoted: bool) -> None:
     assert error(text) == f"a.csv:3{message}\n{SKIP}"
     found = read_csv(write(text), "predictions", invalid="skip")
     assert found.objects["image_id"].tolist() == ["a", "a"]
-    assert found.objects.place_of(1) == "a.csv: line 4"
+    assert found.objects.place_of(1) == "a.csv:4"
     assert (found.objects.skipped, found.files[0].rows, found.files[0].skipped) == (1, 3, 1)
 
 
@@ -279,6 +279,52 @@ def test_rows_of_an_image_must_say_the_same_of_it(invalid: str) -> None:
 def test_ground_truth_needs_an_image_and_predictions_nothing() -> None:
     assert error(HEAD, "ground_truth") == "a.csv: there are no images; at least one is needed"
     assert len(read_csv(write(HEAD), "predictions").objects) == 0
+
+
+@pytest.mark.parametrize("text", ["\n", "\r\n\n", " \n\n \n"])
+def test_line_ends_alone_are_nothing(text: str) -> None:
+    assert error(text) == "a.csv: the file is empty: it holds line ends alone"
+
+
+@pytest.mark.parametrize("second", ["score", "Score"])
+def test_a_column_that_stands_twice(second: str) -> None:
+    text = f"image_id,label,x,y,width,height,score,{second}\na,cat,1,2,3,4,0.9,0.1\n"
+    assert error(text) == f"a.csv:1: the column '{second}' stands twice (columns 7 and 8)"
+
+
+def test_columns_without_a_name_are_nobodys() -> None:
+    text = "image_id,label,x,y,width,height,score,,\na,cat,1,2,3,4,0.9,,\n"
+    assert read_csv(write(text), "predictions").objects["score"].tolist() == [0.9]
+
+
+def test_a_box_is_written_once() -> None:
+    text = "image,label,x,y,w,h,x1,y1,x2,y2\na,cat,1,2,3,4,1,2,3,4\n"
+    assert error(text, "ground_truth") == (
+        "a.csv:1: boxes are written twice, as x, y, w, h and x1, y1, x2, y2\n"
+        "Leave out the columns of one of them."
+    )
+
+
+def test_a_mapped_column_must_be_there() -> None:
+    text = "image,label,species,x,y,w,h\na,cat,1,1,2,3,4\n"
+    assert error(text, "ground_truth", columns={"label": "speces"}) == (
+        "a.csv:1: there is no column 'speces' for label (did you mean 'species'?); "
+        "there is: image, label, species, x, y, w, h"
+    )
+    # Scores are not read of ground truth, nor areas of predictions.
+    columns = {"label": "species", "score": "certainty"}
+    assert len(read_csv(write(text), "ground_truth", columns=columns).objects) == 1
+    assert len(read_csv(write(HEAD + GOOD), "predictions", columns={"area": "a"}).objects) == 1
+
+
+def test_a_field_may_be_long() -> None:
+    label = "d" * 200_000
+    found = read_csv(write(f'{HEAD}a,"{label}",1,2,3,4,0.5\n'), "predictions")
+    assert found.categories is not None
+    assert found.categories["name"].tolist() == [label]
+    assert error(f'{HEAD}a,"{label},1,2,3,4,0.5\n') == (
+        "a.csv:2: a double quote opens a field here, and none closes it"
+    )
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)

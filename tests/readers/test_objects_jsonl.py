@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def test_predictions_are_read_in_order() -> None:
     assert found.categories is not None
     assert found.categories["name"].tolist() == ["cat", "dog"]
     assert found.coded
-    assert found.typed_ids
-    assert found.objects.place_of(2) == "a.jsonl: line 2"
+    assert found.image_names == "typed"
+    assert found.objects.place_of(2) == "a.jsonl:2"
     assert [(file.path, file.rows, file.skipped) for file in found.files] == [("a.jsonl", 3, 0)]
 
 
@@ -103,7 +104,7 @@ def test_blocks_are_cut_between_lines() -> None:
     Path("a.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     found = read_jsonl("a.jsonl.gz", "predictions")
     assert found.objects["image_id"].tolist() == [f"i{at}" for at in range(60) for _ in range(200)]
-    assert found.objects.place_of(200 * 59) == "a.jsonl.gz: line 60"
+    assert found.objects.place_of(200 * 59) == "a.jsonl.gz:60"
 
 
 def test_each_object_has_its_kind_of_geometry() -> None:
@@ -297,7 +298,7 @@ def test_a_wrong_value_of_an_object(change: dict[str, Any], message: str) -> Non
         ),
         (
             {"mask": "none.png"},
-            ".mask: none.png: the file cannot be read: No such file or directory",
+            ".mask: none.png: the PNG cannot be read: No such file or directory",
         ),
         (
             {"mask": {"png": "large.png", "value": -1}},
@@ -314,7 +315,7 @@ def test_a_wrong_value_of_an_object(change: dict[str, Any], message: str) -> Non
                 "found an image of mode RGB"
             ),
         ),
-        ({"mask": "text.png"}, ".mask: text.png: this is no image that can be read"),
+        ({"mask": "text.png"}, ".mask: text.png: expected a PNG; this is another kind of file"),
     ],
 )
 def test_a_wrong_geometry(geometry: dict[str, Any], message: str) -> None:
@@ -329,6 +330,33 @@ def test_a_wrong_geometry(geometry: dict[str, Any], message: str) -> None:
     assert found.objects["image_id"].tolist() == [2]
     assert found.objects.skipped == found.files[0].skipped == 1
     assert found.files[0].rows == 2
+
+
+def test_a_mask_is_a_png_by_its_content() -> None:
+    # The pixels of a JPEG are not those that were saved.
+    Image.new("L", (3, 2), 1).save("a.jpg")
+    Path("a.jpg").rename("a.png")
+    message = error(image({"label": "cat", "mask": "a.png"}), role="ground_truth")
+    assert "objects[0].mask: a.png: expected a PNG; this is another kind of file" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pipe", "pipe: expected a file, found a pipe or a device"),
+        ("/dev/zero", "/dev/zero: expected a file, found a pipe or a device"),
+        ("folder", "folder: expected a file, found a folder"),
+        ("huge", "huge: the file has 1,073,741,825 bytes; at most 1,073,741,824 are read"),
+        ("a\ud800", "the PNG cannot be read"),
+        ("a" * 300, "the PNG cannot be read: File name too long"),
+    ],
+)
+def test_what_is_no_file_is_not_read(name: str, message: str) -> None:
+    os.mkfifo("pipe")
+    Path("folder").mkdir()
+    with open("huge", "wb") as file:
+        file.truncate((1 << 30) + 1)
+    assert message in error(image({"label": "cat", "mask": name}), role="ground_truth")
 
 
 def test_a_damaged_png_is_an_error() -> None:

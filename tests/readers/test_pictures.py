@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from io import BytesIO
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from valor_cli.errors import DataError
+from valor_cli.readers.image_files import image_size
 from valor_cli.readers.pictures import LONGEST_SIDE, PictureFolder
 
 
@@ -70,6 +72,14 @@ def test_broken_images_are_told_and_left_out(folder: Path) -> None:
     assert "text.jpg: this is no image that can be read" in told[1]
     assert pictures.size("text.jpg") == (None, None)
     assert pictures.size("a.jpg") == (40, 30)
+
+
+def test_a_pipe_is_no_picture(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.jpg")
+    with pytest.raises(DataError, match=r"pipe\.jpg: expected a file, found a pipe or a device"):
+        image_size(str(folder / "pipe.jpg"))
+    made, told = PictureFolder(str(folder)).thumbnails(["pipe.jpg"])
+    assert (dict(made), len(told)) == ({}, 1)
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:

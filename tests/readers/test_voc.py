@@ -70,7 +70,7 @@ def test_the_same_data_in_coco_json() -> None:
     widths = zip(found.images["file_name"], found.images["width"].tolist(), strict=True)
     assert dict(widths) == by_name
     assert [(file.path, file.rows) for file in found.files] == [("voc", 273)]
-    assert not found.typed_ids
+    assert found.image_names == "file"
 
 
 def test_a_single_file_of_predictions() -> None:

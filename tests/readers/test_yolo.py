@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 
 from valor_cli.errors import DataError
+from valor_cli.readers.known_images import KnownImages
+from valor_cli.readers.table import Table
 from valor_cli.readers.yolo import read_yolo
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -59,8 +61,8 @@ def test_boxes_are_in_pixels() -> None:
     assert found.categories is not None
     assert found.categories["id"].tolist() == [0, 1]
     assert found.categories["name"].tolist() == ["cat", "dog"]
-    assert not found.typed_ids
-    assert not found.coded
+    assert found.image_names == "file"
+    assert found.coded
     assert found.warnings == []
 
 
@@ -169,7 +171,7 @@ def test_names_must_be_known() -> None:
         ("0 0.5 1_0 1 1", ': field 3: expected a finite number, found the string "1_0"'),
         ("0 0.5 \u0663 1 1", ': field 3: expected a finite number, found the string "\u0663"'),
         ("0 0.5 0.5 -1 1", ": expected a width of 0 or more, found -1.0"),
-        ("0 1e300 0.5 1 1", ": expected numbers of at most 1e+141"),
+        ("0 1e300 0.5 1 1", ": expected fractions of the image, found 1e+300 (pixels?)"),
         ("0 0 0 1 1 0 0", ": expected a polygon of at least 3 points, found 2"),
         (
             "0 0.5 0.5 1",
@@ -217,6 +219,70 @@ def test_sizes_must_be_known(invalid: str) -> None:
         f"(images/a.png: this is no image that can be read)\n{SIZES}"
     )
     assert error(images="pictures") == "pictures: there is no such folder of images"
+
+
+def test_sizes_of_the_ground_truth_go_before_those_of_files() -> None:
+    folder({"a.txt": "0 0.5 0.5 0.5 1 0.9\n", "b.txt": "0 0.5 0.5 0.5 1 0.9\n"})
+    images = Table(
+        "gt.json",
+        {
+            "id": np.array([7, 8]),
+            "file_name": np.array(["x/b.jpg", "x/a.jpg"], object),
+            "width": np.array([40, 0]),
+            "height": np.array([20, 30]),
+        },
+    )
+    known = KnownImages.of(images, "typed")
+    assert error("predictions", images=None, known=known).startswith(
+        "labels/a.txt: the size of its image is not known\n"
+    )
+    Path("images").mkdir()
+    Image.new("L", (100, 60)).save("images/a.png")
+    Image.new("L", (100, 60)).save("images/b.png")
+    found = read_yolo("labels", "predictions", names=["cat"], images="images", known=known)
+    # a: 100 x 60 of its file; b: 40 x 20 of the ground truth.
+    assert found.shapes.box.tolist() == [[25, 0, 50, 60], [10, 0, 20, 20]]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("0 20 0.5 0.1 0.1", "20"),
+        ("0 0.5 -1.5 0.1 0.1", "-1.5"),
+        ("0 0.5 0.5 2.5 0.1", "2.5"),
+        ("0 0.5 0.5 320 240", "320"),
+        ("0 10 10 20 10 20 20", "10"),
+    ],
+)
+def test_pixels_are_no_fractions(line: str, found: str) -> None:
+    folder({"a.txt": line + "\n"}, {"a.png": (8, 8)})
+    message = f"labels/a.txt:1: expected fractions of the image, found {found} (pixels?)"
+    assert error().startswith(message)
+
+
+def test_a_box_may_reach_over_the_edges() -> None:
+    folder({"a.txt": "0 -0.5 1.5 2 0\n"}, {"a.png": (10, 10)})
+    found = read_yolo("labels", "ground_truth", names=["cat"], images="images")
+    assert found.shapes.box.tolist() == [[-15, 15, 20, 0]]
+
+
+def test_a_row_names_its_own_file() -> None:
+    folder({"a.txt": "", "b.txt": "\n0 0.5 0.5 1 1\n"}, {"a.png": (8, 8), "b.png": (8, 8)})
+    found = read_yolo("labels", "ground_truth", names=["cat"], images="images")
+    assert found.objects.place_of(0, "image_id") == "labels/b.txt:2: image_id"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("names: {0: cat, 1: dog, 0: bird}", "data.yaml:1: names.0: this key stands twice"),
+        ("names: [cat]\nnc: 1\nnames: [dog]", "data.yaml:3: names: this key stands twice"),
+    ],
+)
+def test_a_key_of_names_that_stands_twice(text: str, message: str) -> None:
+    folder({"a.txt": ""})
+    Path("data.yaml").write_text(text)
+    assert error(names=()).endswith(message)
 
 
 def test_files_without_objects_need_no_sizes() -> None:

@@ -10,20 +10,22 @@ import pytest
 
 from tests.writers.scenes import BOXES, scene, text, with_categories, with_images
 from valor_cli.errors import DataError
-from valor_cli.readers.objects import ObjectFile
+from valor_cli.readers.objects import ImageNames, ObjectFile
 from valor_cli.writers.ids import under_ids_of
 
 TRUTH = replace(scene(BOXES), path="gt.json")
 
 
-def detections(image_ids: Any, *, typed: bool = True, names: tuple[str, ...] = ()) -> ObjectFile:
+def detections(
+    image_ids: Any, *, kind: ImageNames = "typed", names: tuple[str, ...] = ()
+) -> ObjectFile:
     """Three detections; categories by name where there are names, else by id 10, 20, 10."""
     numbers = np.array([0, 1, 0]) if names else np.array([10, 20, 10])
     objects = scene(BOXES, image_id=image_ids, category_id=numbers, score=np.array([0.1, 0.2, 0.3]))
     assert objects.categories is not None
     columns = {"id": np.arange(len(names)), "name": text(names)}
     categories = replace(objects.categories, columns=columns) if names else None
-    return replace(with_images(objects), categories=categories, typed_ids=typed)
+    return replace(with_images(objects), categories=categories, image_names=kind)
 
 
 def test_a_results_list_gets_names_and_images() -> None:
@@ -35,16 +37,16 @@ def test_a_results_list_gets_names_and_images() -> None:
 
 
 @pytest.mark.parametrize(
-    ("image_ids", "typed"),
+    ("image_ids", "kind"),
     [
-        (text(["3", "7", "5"]), False),
-        (text(["three.jpg", "seven.jpg", "five.jpg"]), False),
-        (text(["three", "seven", "five"]), True),
-        (text(["3", "7", "a/five.png"]), True),
+        (text(["3", "7", "5"]), "text"),
+        (text(["three.jpg", "seven.jpg", "five.jpg"]), "text"),
+        (text(["three", "seven", "five"]), "typed"),
+        (text(["a/three.png", "b/seven.png", "a/five.png"]), "file"),
     ],
 )
-def test_images_by_text_and_by_file_name(image_ids: Any, typed: bool) -> None:
-    found = under_ids_of(detections(image_ids, typed=typed, names=("dog", "cat")), TRUTH, "error")
+def test_images_by_text_and_by_file_name(image_ids: Any, kind: ImageNames) -> None:
+    found = under_ids_of(detections(image_ids, kind=kind, names=("dog", "cat")), TRUTH, "error")
     assert found.objects["image_id"].tolist() == [3, 7, 5]
     assert found.objects["image_id"].dtype == np.int64
     assert found.objects["category_id"].tolist() == [20, 10, 20]
@@ -58,7 +60,7 @@ def test_text_is_no_file_name_where_ids_are_text() -> None:
 
 def test_numbers_meet_the_untyped_text_of_a_ground_truth() -> None:
     truth = with_images(TRUTH, id=text(["03", "3", "7"]))
-    truth = replace(truth, typed_ids=False)
+    truth = replace(truth, image_names="text")
     found = under_ids_of(detections(np.array([3, 7, 3])), truth, "error")
     assert found.objects["image_id"].tolist() == ["3", "7", "3"]
 
@@ -83,10 +85,29 @@ def test_unknown_images_and_categories() -> None:
 
 def test_file_names_that_stand_twice_name_nothing() -> None:
     truth = with_images(TRUTH, id=np.array([3, 5]), file_name=text(["a/x.jpg", "b/x.png"]))
-    with pytest.raises(DataError, match="no image 'x'"):
+    with pytest.raises(DataError, match=r"two images are named 'x' in in.json: 'a/x.jpg' and"):
         under_ids_of(detections(text(["x", "x", "x"])), truth, "error")
-    found = under_ids_of(detections(text(["x.jpg", "x.png", "3"])), truth, "error")
+    found = under_ids_of(detections(text(["x.jpg", "x.png", "x.jpg"])), truth, "error")
     assert found.objects["image_id"].tolist() == [3, 5, 3]
+
+
+def test_names_are_all_of_one_kind() -> None:
+    with pytest.raises(DataError, match=r"annotations\[2\]: no image 'five.jpg' in gt\.json"):
+        under_ids_of(detections(text(["3", "7", "five.jpg"])), TRUTH, "error")
+
+
+def test_ids_that_a_reader_made_up_are_nobodys() -> None:
+    with pytest.raises(DataError) as caught:
+        under_ids_of(detections(np.array([3, 7, 5])), replace(TRUTH, coded=True), "skip")
+    assert str(caught.value) == (
+        "in.json: its category ids mean nothing to gt.json, which names its labels\n"
+        "give the COCO ground truth"
+    )
+    none = detections(np.array([3, 7, 5]))
+    nobody = np.zeros(3, bool)
+    none = replace(none, objects=none.objects.take(nobody), shapes=none.shapes.take(nobody))
+    found = under_ids_of(none, replace(TRUTH, coded=True), "error")
+    assert len(found.objects) == 0
 
 
 def test_a_category_is_met_by_id_and_name_before_name() -> None:

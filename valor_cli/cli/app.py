@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
 from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, NoReturn
-
-# numpy starts a thread pool per core at import that no kernel here uses: half its import time.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# pydantic asks every installed package whether it is a plugin for it, which none here needs: 7 ms.
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 import typer
 
@@ -24,15 +18,12 @@ from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.init import init
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
+from valor_cli.cli.quick_start import leave_at_once, quicken
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
 from valor_cli.errors import ValorError
 
 INTERRUPTED, TERMINATED = 130, 143
-
-YOUNG_OBJECTS = 200_000
-"""New objects between two looks of the garbage collector. Python's 700 make it walk the imported
-modules over and over: 30 ms of a run's half second. Cycles, which it is there for, are rare here."""
 
 app = typer.Typer(
     name="valor",
@@ -77,12 +68,11 @@ def valor(
 
 def main() -> NoReturn:
     """Run the program and exit with its code."""
-    gc.set_threshold(YOUNG_OBJECTS)
+    quicken()
     try:
         _run()
     finally:
-        # Else all that is left is looked through once more before the process ends: 35 ms.
-        gc.freeze()
+        leave_at_once()
 
 
 def _run() -> NoReturn:

@@ -80,6 +80,13 @@ def meeting_boxes(
         yield _meeting(_Columns(detections[rows]), d, rows.start, truth, g)
 
 
+def shared_areas(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(pairs,) area that each of (pairs, 4) `a` shares with its (pairs, 4) `b`."""
+    low = np.maximum(a[:, :2], b[:, :2])
+    high = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:])
+    return np.asarray(np.maximum(high - low, 0).prod(axis=1))
+
+
 def least_pairs(
     detection: NDArray[np.int64],
     ground_truth: NDArray[np.int64],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,31 +27,81 @@ class Runs:
     """
 
     def __init__(self, masks: Masks) -> None:
-        pixels = np.concatenate([[0], np.cumsum(masks.counts)])
-        odd = (np.arange(len(masks.counts)) & 1).astype(bool)
-        odd ^= np.repeat((masks.starts[:-1] & 1).astype(bool), np.diff(masks.starts))
-        runs = np.flatnonzero(odd & (masks.counts > 0))
-        self.begin, self.end = pixels[runs], pixels[runs + 1]
+        pixels = np.zeros(len(masks.counts) + 1, np.int64)
+        np.cumsum(masks.counts, out=pixels[1:])
+        # Every second count of an object, from its second one on.
+        runs = np.diff(masks.starts) // 2
+        self.starts = np.concatenate([[0], np.cumsum(runs)])
+        at = np.repeat(masks.starts[:-1] + 1 - 2 * self.starts[:-1], runs)
+        at += np.arange(0, 2 * len(at), 2)
+        lengths = masks.counts[at]
+        if not lengths.all():
+            some = np.flatnonzero(lengths)
+            self.starts = np.searchsorted(some, self.starts)
+            at, lengths = at[some], lengths[some]
+        self.begin = pixels[at]
+        self.end = self.begin + lengths
         self.ended = np.concatenate([[0], self.end])
-        self.before = np.concatenate([[0], np.cumsum(masks.counts[runs])])
-        self.starts = np.searchsorted(runs, masks.starts)
+        self.before = np.zeros(len(at) + 1, np.int64)
+        np.cumsum(lengths, out=self.before[1:])
         self.offset = pixels[masks.starts]
 
 
 def areas(masks: Masks) -> Floats:
     """(n,) number of foreground pixels."""
-    area = np.zeros(len(masks))
-    for block in blocks(np.diff(masks.starts), RUNS_AT_ONCE):
-        runs = Runs(_part(masks, block))
-        area[block] = np.diff(runs.before[runs.starts])
-    return area
+    if masks.foreground is not None:
+        return masks.foreground.astype(np.float64)
+    return grounds(masks.counts, masks.starts)[1].astype(np.float64)
 
 
-def bounds(masks: Masks) -> Floats:
-    """(n, 4) box of the foreground, as pycocotools' `toBbox` has it; zeros without foreground."""
-    box = np.zeros((len(masks), 4))
-    for block in blocks(np.diff(masks.starts), RUNS_AT_ONCE):
-        box[block] = _bounds(Runs(_part(masks, block)), masks.size[block, 0])
+def grounds(counts: NDArray[np.signedinteger[Any]], starts: Ints) -> tuple[Ints, Ints]:
+    """(n,) pixels of background and of foreground, of runs as `Masks` has them.
+
+    All even and all odd places are added up on their own: no list of places is needed.
+    """
+    totals = np.zeros((2, len(starts) - 1), np.int64)
+    for block in blocks(np.diff(starts), RUNS_AT_ONCE):
+        for parity in (0, 1):
+            part, at = every_second(counts, starts, block, parity)
+            sums = np.zeros(len(part) + 1, np.int64)
+            np.cumsum(part, out=sums[1:])
+            totals[parity, block] = np.diff(sums[at - at[0]])
+    odd = (starts[:-1] & 1).astype(bool)
+    return np.where(odd, totals[1], totals[0]), np.where(odd, totals[0], totals[1])
+
+
+def every_second(
+    counts: NDArray[np.signedinteger[Any]], starts: Ints, block: slice, parity: int
+) -> tuple[NDArray[np.signedinteger[Any]], Ints]:
+    """The counts of a block of objects at even or odd places, and where each object's begin.
+
+    Args:
+        counts, starts: As `Masks` has them.
+        block: Which objects.
+        parity: 0 for even, 1 for odd places of all counts.
+
+    Returns:
+        part: (c,) a view of the counts.
+        at: (objects + 1,) how many such places come before each object, from the first of all.
+    """
+    some = starts[block.start : block.stop + 1]
+    first = int(some[0])
+    return counts[first + ((first ^ parity) & 1) : int(some[-1]) : 2], (some + 1 - parity) // 2
+
+
+def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
+    """(n, 4) box of the foreground, as pycocotools' `toBbox` has it; zeros without foreground.
+
+    Args:
+        masks: Masks.
+        rows: (n,) which of them; None for all.
+    """
+    if rows is None:
+        rows = np.arange(len(masks))
+    box = np.zeros((len(rows), 4))
+    for block in blocks(np.diff(masks.starts)[rows], RUNS_AT_ONCE):
+        part = masks.take(rows[block])
+        box[block] = _bounds(Runs(part), part.size[:, 0])
     return box
 
 
@@ -119,11 +171,6 @@ def from_runs(owner: Ints, begin: Ints, end: Ints, size: Ints) -> Masks:
     counts = np.diff(edges, prepend=0)
     counts[some] = edges[some]
     return Masks(counts, starts, size)
-
-
-def _part(masks: Masks, block: slice) -> Masks:
-    starts = masks.starts[block.start : block.stop + 1]
-    return Masks(masks.counts[starts[0] : starts[-1]], starts - starts[0], masks.size[block])
 
 
 def _bounds(runs: Runs, height: Ints) -> Floats:

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels import masks
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.boxes import (
     Pairs,
@@ -19,14 +18,15 @@ from valor_cli.kernels.boxes import (
 )
 from valor_cli.kernels.columns import quotient
 from valor_cli.kernels.conversion import areas, bounds
+from valor_cli.kernels.mask_overlaps import overlapping_masks
 from valor_cli.kernels.polygons import geometries
 from valor_cli.kernels.rotated_boxes import shared_areas
-from valor_cli.kernels.shapes import Floats, Ints, Masks, Shapes
+from valor_cli.kernels.shapes import Floats, Ints, Shapes
 
 PAIRS_AT_ONCE = 1 << 14
 """Pairs whose geometries are held together."""
 
-Shared: TypeAlias = Callable[[Ints, Ints], Floats | Ints]
+Shared: TypeAlias = Callable[[Ints, Ints], Floats]
 
 
 def overlapping(
@@ -36,6 +36,7 @@ def overlapping(
     first: Ints,
     count: Ints,
     least: float,
+    rows: Ints | None = None,
 ) -> Pairs:
     """Pairs of a detection and a ground truth whose IoU is at least `least`.
 
@@ -43,24 +44,31 @@ def overlapping(
     pycocotools to the last bit; masks of unequal size do not overlap.
 
     Args:
-        detections: n shapes of one kind.
+        detections: Shapes of one kind; n of them, without `rows`.
         ground_truths: m shapes of the same kind.
         crowd: (m,) whether a ground truth is a crowd region.
         first: (n,) the first ground truth to compare each detection with.
         count: (n,) how many from there on.
         least: Smallest IoU kept, above 0.
+        rows: (n,) which of the detections to look at, in which order: cheaper than taking them,
+            for masks are large. None for all.
 
     Returns:
-        The pairs, by detection, then ground truth.
+        The pairs, by detection (as it stands in `rows`), then ground truth.
 
     Raises:
         ValueError: The shapes are of several kinds.
     """
+    rows = np.arange(len(detections)) if rows is None else rows
     kinds = {*detections.kinds, *ground_truths.kinds}
     if len(kinds) > 1:
         raise ValueError(f"expected shapes of one kind, got {', '.join(sorted(kinds))}")
-    if not len(detections) or not len(ground_truths):
+    if not len(rows) or not len(ground_truths):
         return joined_pairs([])
+    if kinds == {"mask"}:
+        mine, theirs = detections.mask, ground_truths.mask
+        return overlapping_masks(mine, rows, theirs, crowd, first, count, least)
+    detections = detections.take(rows)
     if kinds == {"box"}:
         return overlapping_boxes(detections.box, ground_truths.box, crowd, first, count, least)
     shared, own, other = _measured(detections, ground_truths)
@@ -68,7 +76,7 @@ def overlapping(
     for met in meeting_boxes(bounds(detections), bounds(ground_truths), first, count):
         for block in blocks(np.ones(len(met.detection), np.int64), PAIRS_AT_ONCE):
             d, g = met.detection[block], met.ground_truth[block]
-            common = np.asarray(shared(d, g), np.float64)
+            common = shared(d, g)
             union = np.where(crowd[g], own[d], own[d] + other[g] - common)
             parts.append(least_pairs(d, g, quotient(common, union, 0.0), least))
     return joined_pairs(parts)
@@ -85,16 +93,6 @@ def _measured(detections: Shapes, ground_truths: Shapes) -> tuple[Shared, Floats
             np.asarray(shapely.area(mine)),
             np.asarray(shapely.area(theirs)),
         )
+    a, b = detections.rotated_box, ground_truths.rotated_box
     own, other = areas(detections), areas(ground_truths)
-    if detections.kinds == ("rotated_box",):
-        a, b = detections.rotated_box, ground_truths.rotated_box
-        return lambda d, g: shared_areas(a[d], b[g]), own, other
-    return lambda d, g: _shared_pixels(detections.mask, ground_truths.mask, d, g), own, other
-
-
-def _shared_pixels(a: Masks, b: Masks, d: Ints, g: Ints) -> Ints:
-    """Shared pixels of pairs; none where the images are of unequal size."""
-    shared = np.zeros(len(d), np.int64)
-    same = np.flatnonzero((a.size[d] == b.size[g]).all(axis=1))
-    shared[same] = masks.intersections(a, b, d[same], g[same])
-    return shared
+    return lambda d, g: shared_areas(a[d], b[g]), own, other

@@ -37,6 +37,8 @@ def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
     owner = part_object[ring_part]
     rings = _rings(polygons, size[owner])
     counts = np.bincount(owner, minlength=len(polygons))
+    if (counts == 1).all():
+        return rings
     alone = np.flatnonzero(counts[owner] == 1)
     several = np.flatnonzero(counts > 1)
     mine = np.flatnonzero(counts[owner] > 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,19 +60,22 @@ class Masks:
 
     Attributes:
         counts: (c,) lengths of runs down the columns, from the left; each object's first run is
-            background, then they alternate.
+            background, then they alternate. Of 32 bits where readers see that they do: half the
+            memory, and most of what is done with masks waits for memory.
         starts: (n + 1,) where the runs of each object begin.
         size: (n, 2) height and width of its image.
+        foreground: (n,) how many pixels are of the object, where that is known already.
     """
 
-    counts: Ints
+    counts: NDArray[np.signedinteger[Any]]
     starts: Ints
     size: Ints
+    foreground: Ints | None = None
 
     @classmethod
     def none(cls) -> Masks:
         """No object."""
-        return cls(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros((0, 2), np.int64))
+        return cls(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros((0, 2), np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -80,7 +83,8 @@ class Masks:
     def take(self, rows: Ints) -> Masks:
         """Some objects, in that order."""
         runs, starts = _picked(self.starts, rows)
-        return Masks(self.counts[runs], starts, self.size[rows])
+        known = None if self.foreground is None else self.foreground[rows]
+        return Masks(self.counts[runs], starts, self.size[rows], known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +144,12 @@ class Shapes:
 
     def take(self, rows: Ints | NDArray[np.bool_]) -> Shapes:
         """Some objects, by their numbers in the order wanted, or by a mask."""
-        if rows.dtype == np.bool_:
-            rows = np.flatnonzero(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
         kind = self.kind[rows]
         if len(self.box) == len(self.kind):
             return Shapes(kind, self.box[rows], self.rotated_box, self.polygon, self.mask)
+        if len(self.mask) == len(self.kind):
+            return Shapes.masks(self.mask.take(rows))
         # Place of every object among those of its own kind.
         place = np.zeros(len(self.kind), np.int64)
         for one in range(len(KINDS)):
@@ -162,12 +167,16 @@ class Shapes:
 
 def joined_masks(parts: Sequence[Masks]) -> Masks:
     """The objects of several, one after the other."""
-    if not parts:
-        return Masks.none()
+    # An empty part would make counts of 32 bits longer.
+    parts = [part for part in parts if len(part)]
+    if len(parts) < 2:
+        return parts[0] if parts else Masks.none()
+    known = [part.foreground for part in parts if part.foreground is not None]
     return Masks(
         np.concatenate([part.counts for part in parts]),
         _joined_starts([part.starts for part in parts]),
         np.concatenate([part.size for part in parts]),
+        np.concatenate(known) if len(known) == len(parts) else None,
     )
 
 

@@ -25,7 +25,7 @@ from valor_cli.readers.formats import Reading, read_objects
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.table import InvalidRows
 from valor_cli.writers.formats import Format, format_named, format_of
-from valor_cli.writers.ids import under_ids_of
+from valor_cli.writers.ids import known_images, under_ids_of
 from valor_cli.writers.output import check_place, write_file, write_folder
 from valor_cli.writers.scene import image_numbers, images_of, sizes_needed
 from valor_cli.writers.written import Wishes, Written
@@ -111,15 +111,19 @@ def _read(wish: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> Obj
     reading = Reading(
         wanted=wanted,
         metadata=metadata,
-        fields=frozenset({"keypoints", "federated"}),
+        fields=frozenset({"some_keypoints", "federated"}),
         invalid=wish.invalid,
         names=() if wish.names is None else names_in(wish.names),
         images=wish.images,
     )
     role = wish.role or "ground_truth"
-    objects = read_objects(wish.source, role, reading, wish.source_format)
-    if wish.ground_truth is not None:
-        objects = _under_ids(wish, role, objects, reading)
+    if wish.ground_truth is None:
+        objects = read_objects(wish.source, role, reading, wish.source_format)
+    else:
+        truth = _truth(wish, role, reading)
+        reading = replace(reading, known=known_images(truth))
+        objects = read_objects(wish.source, role, reading, wish.source_format)
+        objects = under_ids_of(objects, truth, wish.invalid)
     return objects if wish.images is None else with_sizes(objects, wish.images)
 
 
@@ -133,14 +137,16 @@ def _metadata(wish: Conversion) -> tuple[list[str], list[str]]:
     return names, [told] * bool(others)
 
 
-def _under_ids(wish: Conversion, role: Role, objects: ObjectFile, reading: Reading) -> ObjectFile:
-    """Predictions under the ids of their ground truth."""
+def _truth(wish: Conversion, role: Role, reading: Reading) -> ObjectFile:
+    """The ground truth of predictions."""
+    if wish.source == wish.ground_truth == STDIN:
+        problem = Problem("--ground-truth", "standard input (-) holds one file, and is the input")
+        raise DataError(problem, hint="name a file for one of them")
     if role == "ground_truth":
         problem = Problem("--ground-truth", f"{wish.source} is ground truth itself")
         raise DataError(problem, hint="leave it out, or say --role predictions")
     reading = replace(reading, wanted="box", metadata=(), invalid="error")
-    truth = read_objects(wish.ground_truth or "", "ground_truth", reading)
-    return under_ids_of(objects, truth, wish.invalid)
+    return read_objects(wish.ground_truth or "", "ground_truth", reading)
 
 
 def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None, list[str]]:

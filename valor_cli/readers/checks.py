@@ -43,6 +43,22 @@ class Problems:
             self.kept.append(Problem(f"{self.path}: {self.list_name}[{row}]{key}", message))
 
 
+class LineProblems(Problems):
+    """What is wrong in the lines of a file: a row is a line, counted from 1.
+
+    Readers of folders change `path` as they go from file to file.
+    """
+
+    __slots__ = ()
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Note a problem of a line; `key` says where in it ("objects[3].box[2]")."""
+        self.total += 1
+        if len(self.kept) < LISTED:
+            place = f"{self.path}:{row}" if row else self.path
+            self.kept.append(Problem(f"{place}: {key}" if key else place, message))
+
+
 def stop_on(found: Sequence[Problems], hint: str = "") -> None:
     """Raise what was noted, if anything was.
 

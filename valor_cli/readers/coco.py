@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 
 from valor_cli.readers.coco_decode import decode_ground_truth, decode_results
-from valor_cli.readers.coco_diagnosis import diagnose_ground_truth, diagnose_results
 from valor_cli.readers.coco_tables import Request
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.objects import ObjectFile, Wanted
 from valor_cli.readers.table import InvalidRows
 
@@ -50,6 +48,9 @@ def read_ground_truth(
     with _collector_paused():
         found = decode_ground_truth(source, metadata, request)
         if found is None:
+            from valor_cli.readers.coco_diagnosis import diagnose_ground_truth
+            from valor_cli.readers.json_document import parse_json
+
             document = parse_json(source.whole(), path)
             found = diagnose_ground_truth(document, source, metadata, request, invalid)
     return found
@@ -70,8 +71,9 @@ def read_results(
     Args:
         path: The file, plain, gzip or zstd, or "-" for standard input.
         wanted: As for `read_ground_truth`.
-        fields: "keypoints" adds that column. The box of a detection that has nothing else is then
-            the extent of its keypoints, as in pycocotools.
+        fields: "keypoints" adds that column, which every detection needs where one has them;
+            "some_keypoints" has zeros for those without. The box of a detection that has nothing
+            else is then the extent of its keypoints, as in pycocotools.
         invalid: "skip" leaves out detections that cannot be used and counts them.
 
     Raises:
@@ -81,6 +83,9 @@ def read_results(
     with _collector_paused():
         found = decode_results(source, request)
         if found is None:
+            from valor_cli.readers.coco_diagnosis import diagnose_results
+            from valor_cli.readers.json_document import parse_json
+
             document = parse_json(source.whole(), path)
             found = diagnose_results(document, source, request, invalid)
     return found

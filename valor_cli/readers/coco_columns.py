@@ -85,21 +85,42 @@ def detection_rows(
     request: Request,
 ) -> Rows | None:
     """Detections whose ids may be strings or any int64, of any geometry."""
-    image_ids = _id_column(list(map(attrgetter("image_id"), detections)))
-    category_ids = _id_column(list(map(attrgetter("category_id"), detections)))
+    columns = detection_columns(detections)
     keypoints = keypoints_of(detections) if request.keypoints else np.zeros((0, 0, 3))
-    if image_ids is None or category_ids is None or keypoints is None:
+    if columns is None or keypoints is None:
         return None
     instead: Sequence[Sequence[float] | None] | None = None
     if keypoints.size:
+        if request.every_keypoints and not all(map(attrgetter("keypoints"), detections)):
+            return None
         pairs = zip(detections, extents(keypoints).tolist(), strict=True)
         instead = [box if cast(AnyDetection, row).keypoints else None for row, box in pairs]
     shapes = shapes_of(detections, request.wanted, instead)
     if shapes is None:
         return None
-    scores = np.fromiter(map(attrgetter("score"), detections), np.float64, len(detections))
-    columns: Columns = {"image_id": image_ids, "category_id": category_ids, "score": scores}
     return Rows(columns | ({"keypoints": keypoints} if keypoints.size else {}), shapes)
+
+
+def detection_columns(detections: Sequence[Any]) -> Columns | None:
+    """What detections of any geometry have beside it."""
+    image_ids = _id_column(list(map(attrgetter("image_id"), detections)))
+    category_ids = _id_column(list(map(attrgetter("category_id"), detections)))
+    if image_ids is None or category_ids is None:
+        return None
+    scores = np.fromiter(map(attrgetter("score"), detections), np.float64, len(detections))
+    return {"image_id": image_ids, "category_id": category_ids, "score": scores}
+
+
+def joined_columns(pieces: Sequence[Columns]) -> Columns | None:
+    """The rows of all pieces; None if ids changed their kind on the way."""
+    parts: dict[str, list[NDArray[Any]]] = {}
+    for piece in pieces:
+        for name, column in piece.items():
+            parts.setdefault(name, []).append(column)
+    if any(len({column.dtype for column in columns}) > 1 for columns in parts.values()):
+        return None
+    # A column's parts go as soon as it is whole, so not all is in memory twice.
+    return {name: np.concatenate(parts.pop(name)) for name in list(parts)}
 
 
 def annotation_rows(

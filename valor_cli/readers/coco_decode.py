@@ -23,7 +23,9 @@ from valor_cli.readers.coco_columns import (
     federated_columns,
     flat_rows,
     image_columns,
+    joined_columns,
 )
+from valor_cli.readers.coco_masks import AT_ONCE, mask_rows
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.coco_structs import (
     Annotation,
@@ -79,6 +81,12 @@ def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
     Raises:
         DataError: The file cannot be read as text.
     """
+    if request.wanted == "shape" and not request.keypoints:
+        chunks = source.chunks(AT_ONCE)
+        head = next(chunks).lstrip(_WHITE)
+        rows = mask_rows(_short_lists(chain([head[1:]], chunks))) if head[:1] == b"[" else None
+        if rows is not None:
+            return results(source, rows)
     chunks = source.chunks()
     head = next(chunks).lstrip(_WHITE)
     if head.startswith(b"["):
@@ -241,18 +249,16 @@ def _fits(annotations: Rows, images: Columns) -> bool:
 
 def _joined(pieces: Iterable[Rows | None]) -> Rows | None:
     """All rows as one; None if a piece is, or if ids changed their kind on the way."""
-    parts: dict[str, list[NDArray[Any]]] = {}
+    parts: list[Columns] = []
     shapes: list[Shapes] = []
     for piece in pieces:
         if piece is None:
             return None
         shapes.append(piece.shapes)
-        for name, column in piece.columns.items():
-            parts.setdefault(name, []).append(column)
-    if any(len({column.dtype for column in columns}) > 1 for columns in parts.values()):
+        parts.append(piece.columns)
+    columns = joined_columns(parts)
+    if columns is None:
         return None
-    # A column's parts go as soon as it is whole, so not all is in memory twice.
-    columns = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
     if all(len(each.box) == len(each) for each in shapes):
         return Rows(columns, Shapes.boxes(np.concatenate([each.box for each in shapes])))
     return Rows(columns, joined(shapes))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain, compress, repeat
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from msgspec import UnsetType
@@ -37,8 +37,11 @@ def shapes_of(
     if not rows or isinstance(rows[0], Detection | Annotation):
         box = _boxes(list(map(attrgetter("bbox"), rows)))
         return None if box is None else Shapes.boxes(box)
-    boxes = list(map(attrgetter("bbox"), rows))
     segmentations = list(map(attrgetter("segmentation"), rows))
+    if wanted == "shape" and set(map(type, segmentations)) == {Rle}:
+        mask = _masks(cast(list[Rle], segmentations))
+        return None if mask is None else Shapes.masks(mask)
+    boxes = list(map(attrgetter("bbox"), rows))
     kind = np.fromiter(map(_KIND.__getitem__, map(type, segmentations)), np.uint8, len(rows))
     # An empty list is no segmentation.
     kind[~_truth(segmentations)] = BOX
@@ -115,8 +118,9 @@ def _boxes(sides: Sequence[Any]) -> NDArray[np.float64] | None:
 
 def _masks(rles: Sequence[Rle]) -> Masks | None:
     counts = list(map(attrgetter("counts"), rles))
-    compressed = np.fromiter(map(isinstance, counts, repeat(str)), np.bool_, len(rles))
-    if compressed.any() and not compressed.all():
+    kinds = set(map(type, counts))
+    if len(kinds) > 1:
+        compressed = np.fromiter(map(isinstance, counts, repeat(str)), np.bool_, len(rles))
         parts = [_masks(list(compress(rles, which))) for which in (compressed, ~compressed)]
         order = np.concatenate([np.flatnonzero(compressed), np.flatnonzero(~compressed)])
         whole = [part for part in parts if part is not None]
@@ -126,8 +130,11 @@ def _masks(rles: Sequence[Rle]) -> Masks | None:
         sizes = np.fromiter(sides, np.int64, 2 * len(rles)).reshape(-1, 2)
         if not ((sizes > 0) & (sizes <= rle.LARGEST_SIDE)).all():
             return None
-        if compressed.any():
-            masks, valid = rle.decoded(list(map(str.encode, counts)), sizes)
+        if kinds == {str}:
+            text = "".join(counts)
+            if not text.isascii():
+                return None
+            masks, valid = rle.decoded_text(text.encode(), _lengths(counts), sizes)
         else:
             masks, valid = rle.from_counts(counts, sizes)
     except OverflowError:

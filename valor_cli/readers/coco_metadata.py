@@ -7,17 +7,26 @@ from math import isfinite
 from typing import Any
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
-from valor_cli.readers.checks import Problems, describe, is_text, stop_on
+from valor_cli.readers.checks import LineProblems, Problems, describe, is_text, stop_on
 
 _LISTED_NAMES = 30
 
 
 def metadata_of(
-    images: Sequence[Mapping[str, Any]], names: Sequence[str], path: str
+    images: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    path: str,
+    lines: Sequence[int] | None = None,
 ) -> dict[str, list[Any]]:
     """Metadata by name, aligned with the images.
 
     A name is looked for in the image's "metadata" object, then in the image itself.
+
+    Args:
+        images: As in the file.
+        names: What to look for.
+        path: The file, for messages.
+        lines: Where each image stands; None where they are the list "images".
 
     Raises:
         DataError: No image has one of the names, or a value is not a single JSON value.
@@ -29,30 +38,34 @@ def metadata_of(
         listed = ", ".join(seen[:_LISTED_NAMES]) + (", …" if len(seen) > _LISTED_NAMES else "")
         problems = [
             Problem(
-                f"{path}: images",
+                f"{path}: images" if lines is None else path,
                 f"no image has the metadata '{name}'{did_you_mean(name, seen)}; there is: {listed}",
             )
             for name in unknown
         ]
         raise DataError(problems)
-    _check(found, path)
+    _check(found, path, lines)
     return found
 
 
-def _check(metadata: Mapping[str, list[Any]], path: str) -> None:
+def _check(metadata: Mapping[str, list[Any]], path: str, lines: Sequence[int] | None) -> None:
     """Only single values can be compared, counted and shown.
 
     Raises:
         DataError: A value is a list or an object, or no JSON (NaN, a lone surrogate), which the
             lenient parser lets in.
     """
-    problems = Problems(path, "images")
+    problems = Problems(path, "images") if lines is None else LineProblems(path)
     for name, values in metadata.items():
         for row, value in enumerate(values):
             if isinstance(value, list | dict):
-                problems.add(row, f".{name}", f"expected a single value, found {describe(value)}")
+                expected = "a single value"
             elif not _is_json(value):
-                problems.add(row, f".{name}", f"expected a JSON value, found {describe(value)}")
+                expected = "a JSON value"
+            else:
+                continue
+            at, key = (row, f".{name}") if lines is None else (lines[row], name)
+            problems.add(at, key, f"expected {expected}, found {describe(value)}")
     stop_on([problems])
 
 

@@ -41,6 +41,9 @@ def detection_rows(
             source = "keypoints"
         if not has_keys(record, ("image_id", "category_id", source, "score"), problems, row):
             continue
+        if length and request.every_keypoints and record.get("keypoints") in (None, []):
+            problems.add(row, ".keypoints", "there are none, and other detections have them")
+            continue
         points = _keypoints(record, length, request, problems, row)
         alone = source == "keypoints"
         shape = extent(points) if alone else _geometry(record, source, _UNKNOWN, problems, row)

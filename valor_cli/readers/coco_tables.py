@@ -22,7 +22,8 @@ class Request(NamedTuple):
 
     Attributes:
         wanted: The box or the segmentation of those that have both.
-        fields: "keypoints", "federated" (what LVIS adds to COCO).
+        fields: "keypoints", which every detection needs where one has them; "some_keypoints",
+            which they may lack; "federated" (what LVIS adds to COCO).
     """
 
     wanted: Wanted = "box"
@@ -30,6 +31,10 @@ class Request(NamedTuple):
 
     @property
     def keypoints(self) -> bool:
+        return not self.fields.isdisjoint({"keypoints", "some_keypoints"})
+
+    @property
+    def every_keypoints(self) -> bool:
         return "keypoints" in self.fields
 
     @property

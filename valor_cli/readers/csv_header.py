@@ -6,6 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
@@ -45,6 +46,10 @@ FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
 
 _DELIMITERS = ",;\t"
 _LISTED = 30
+_SHOWN = 40
+
+_OF_TRUTH = ("id", "crowd", "area", "image_width", "image_height")
+"""Columns that are read of ground truth alone, where it has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ def read_header(
         metadata: Names of columns to read for every image.
 
     Raises:
-        DataError: A column is missing or stands twice, or `columns` has an unknown name.
+        DataError: A column is missing or stands twice; boxes are written in two ways; `columns`
+            has an unknown name, or names a column that is not there.
     """
     unknown = [name for name in columns if name not in ALIASES]
     if unknown:
@@ -109,15 +115,24 @@ def read_header(
     delimiter = max(_DELIMITERS, key=lambda one: _known_names(line, one, columns))
     raw = _fields(line, delimiter)
     names = tuple(name.strip() for name in raw)
+    place = f"{path}:1"
+    needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
+    readable = [*needed, *(_OF_TRUTH if role == "ground_truth" else ()), *chain(*FORMS.values())]
+    problems = [*_twice(names, place), *_unmapped(names, readable, columns, place)]
+    if problems:
+        raise DataError(problems)
     found = _positions(names, columns)
     forms = [form for form, sides in FORMS.items() if all(side in found for side in sides)]
-    needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
     missing = [name for name in needed if name not in found]
     if missing or not forms:
-        raise DataError(Problem(f"{path}:1", _missing(missing, forms, names)), hint=_HINT)
+        raise DataError(Problem(place, _missing(missing, forms, names)), hint=_HINT)
+    if forms[:2] == ["box", "corners"]:
+        shown = " and ".join(
+            ", ".join(names[found[side]] for side in FORMS[form]) for form in forms[:2]
+        )
+        raise DataError(Problem(place, f"boxes are written twice, as {shown}"), hint=_TWO_FORMS)
     form = "rotated_box" if wanted == "shape" and "rotated_box" in forms else forms[0]
-    optional = ("id", "crowd", "area", "image_width", "image_height")
-    read = [*needed, *FORMS[form], *(optional if role == "ground_truth" else ())]
+    read = [*needed, *FORMS[form], *(_OF_TRUTH if role == "ground_truth" else ())]
     return Header(
         names=names,
         at={name: found[name] for name in read if name in found},
@@ -128,7 +143,35 @@ def read_header(
     )
 
 
+_TWO_FORMS = "Leave out the columns of one of them."
 _HINT = "Map other names under `data: columns:`, as {label: my_column}."
+
+
+def _twice(names: Sequence[str], place: str) -> list[Problem]:
+    """Names that stand over two columns. Columns without a name are nobody's."""
+    seen: dict[str, int] = {}
+    problems = []
+    for position, name in enumerate(names, 1):
+        first = seen.setdefault(name.casefold(), position)
+        if name and first != position:
+            message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
+            problems.append(Problem(place, message))
+    return problems
+
+
+def _unmapped(
+    names: Sequence[str], readable: Sequence[str], columns: Mapping[str, str], place: str
+) -> list[Problem]:
+    """Mapped columns that are to be read, and are not there."""
+    return [
+        Problem(
+            place,
+            f"there is no column '{mapped}' for {standard}{did_you_mean(mapped, names)}; "
+            f"there is: {_listed(names)}",
+        )
+        for standard, mapped in columns.items()
+        if standard in readable and mapped not in names
+    ]
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -149,8 +192,9 @@ def _positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, in
     found: dict[str, int] = {}
     for standard, aliases in ALIASES.items():
         mapped = columns.get(standard)
-        if mapped is not None and mapped in names:
-            found[standard] = names.index(mapped)
+        if mapped is not None:
+            if mapped in names:
+                found[standard] = names.index(mapped)
             continue
         for name in (standard, *aliases):
             if name in at:
@@ -191,5 +235,5 @@ def _missing(missing: Sequence[str], forms: Sequence[Form], names: Sequence[str]
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(printable(name[:40]) for name in names[:_LISTED])
+    shown = ", ".join(printable(name[:_SHOWN]) for name in names[:_LISTED])
     return shown + (", …" if len(names) > _LISTED else "")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from valor_cli.readers.checks import LARGEST_COORDINATE, describe
+from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe
 from valor_cli.readers.csv_header import Header
 from valor_cli.readers.csv_lines import CROWD
 from valor_cli.readers.image_facts import ImageFacts
-from valor_cli.readers.object_rows import Codes, LineProblems, ObjectRows, Piece
+from valor_cli.readers.object_rows import Codes, ObjectRows, Piece
 from valor_cli.readers.objects import Role
 
 

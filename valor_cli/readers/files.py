@@ -95,9 +95,11 @@ class TextSource:
             self._kept = self._standard_input()
         if self._kept is not None:
             return BytesIO(self._kept)
-        if "\0" in self.path:
-            raise self._error("no such file (the name holds a NUL character)")
-        raw = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+        try:
+            raw = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+        except ValueError:
+            held = "a NUL character" if "\0" in self.path else "half a character"
+            raise self._error(f"no such file (the name holds {held})") from None
         if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
             return raw
         with raw:
@@ -105,6 +107,11 @@ class TextSource:
         return BytesIO(self._kept)
 
     def _standard_input(self) -> bytes:
+        """All of it.
+
+        Raises:
+            DataError: It is closed, or a terminal.
+        """
         # A closed standard input is None, whatever typeshed says.
         stream = getattr(sys.stdin, "buffer", None)
         if stream is None or stream.closed:

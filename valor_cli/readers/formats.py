@@ -6,24 +6,16 @@ import glob
 import json
 import os
 import sys
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO, TextIOWrapper
 from typing import Final
 
 from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.readers import coco
-from valor_cli.readers.coco_panoptic import is_panoptic, read_panoptic
 from valor_cli.readers.files import STDIN, TextSource
-from valor_cli.readers.folders import files_under
-from valor_cli.readers.joined_objects import joined_objects
+from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
-from valor_cli.readers.objects_csv import read_csv
-from valor_cli.readers.objects_jsonl import read_jsonl
 from valor_cli.readers.table import InvalidRows
-from valor_cli.readers.voc import read_voc
-from valor_cli.readers.yolo import read_yolo
-from valor_cli.readers.yolo_names import NAMES_FILES
 
 FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
 
@@ -36,7 +28,6 @@ _EXTENSIONS: Final = {
     ".xml": "voc",
 }
 _COMPRESSED = (".gz", ".zst")
-_GZIP_MAGIC = b"\x1f\x8b"
 _HEAD = 1 << 16
 """Bytes of an input that its format is told by, at most."""
 
@@ -54,11 +45,12 @@ class Reading:
     Attributes:
         wanted: Which geometry to take of an object that says several.
         metadata: Names to read for every image of the ground truth.
-        fields: What else to read of COCO files: "keypoints", "federated".
+        fields: What else to read of COCO files: "keypoints" or "some_keypoints", "federated".
         invalid: What to do with objects that cannot be used.
         names: Of YOLO classes: in order, or by class.
         images: Folder of image files, for the sizes that YOLO needs.
         columns: Standard name to the file's own, for CSV.
+        known: The images of the ground truth, for the sizes that predictions in YOLO need.
     """
 
     wanted: Wanted = "box"
@@ -68,6 +60,7 @@ class Reading:
     names: Sequence[str] | Mapping[int, str] = ()
     images: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    known: KnownImages | None = None
 
 
 def read_objects(
@@ -93,13 +86,24 @@ def read_objects(
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
     parts = [_read(one, role, reading, format or format_of(one)) for one in _expanded(path)]
+    if len(parts) == 1:
+        return parts[0]
+    from valor_cli.readers.joined_objects import joined_objects
+
     return joined_objects(path, parts)
 
 
 def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
+    """The objects of one input. Readers are imported on use: all of them take as long as one file
+    of 20,000 objects.
+    """
     if format == "jsonl":
+        from valor_cli.readers.objects_jsonl import read_jsonl
+
         return read_jsonl(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
     if format == "csv":
+        from valor_cli.readers.objects_csv import read_csv
+
         return read_csv(
             path,
             role,
@@ -109,6 +113,8 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
             columns=how.columns,
         )
     if format == "yolo":
+        from valor_cli.readers.yolo import read_yolo
+
         return read_yolo(
             path,
             role,
@@ -116,11 +122,18 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
             invalid=how.invalid,
             names=how.names,
             images=how.images,
+            known=how.known if role == "predictions" else None,
         )
     if format == "voc":
+        from valor_cli.readers.voc import read_voc
+
         return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
     if format == "coco_panoptic":
+        from valor_cli.readers.coco_panoptic import read_panoptic
+
         return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
+    from valor_cli.readers import coco
+
     if role == "predictions":
         return coco.read_results(path, wanted=how.wanted, fields=how.fields, invalid=how.invalid)
     return coco.read_ground_truth(
@@ -136,7 +149,11 @@ def _expanded(path: str) -> list[str]:
     """
     if not any(mark in path for mark in "*?[") or os.path.lexists(path):
         return [path]
-    found = sorted(glob.glob(path, recursive=True))
+    try:
+        found = sorted(glob.glob(path, recursive=True))
+    except ValueError:
+        # The name of a folder in it holds what no name can.
+        found = []
     if not found:
         message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
         raise DataError(Problem(path, message))
@@ -155,10 +172,17 @@ def format_of(path: str) -> str:
     if extension.lower() in _COMPRESSED:
         extension = os.path.splitext(stem)[1]
     found = _EXTENSIONS.get(extension.lower()) or _content_format(path)
-    return "coco_panoptic" if found == "coco" and is_panoptic(path) else found
+    if found == "coco":
+        from valor_cli.readers.coco_panoptic import is_panoptic
+
+        return "coco_panoptic" if is_panoptic(path) else found
+    return found
 
 
 def _folder_format(path: str) -> str:
+    from valor_cli.readers.folders import files_under
+    from valor_cli.readers.yolo_names import NAMES_FILES
+
     labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
     annotations = files_under(path, ".xml")
     if labels and annotations:
@@ -173,7 +197,7 @@ def _folder_format(path: str) -> str:
 def _content_format(path: str) -> str:
     head = _head(path).lstrip()
     if not head:
-        # A pipe cannot be looked into, and COCO JSON is what most tools write.
+        # A named pipe cannot be looked into, and COCO JSON is what most tools write.
         return "coco"
     if head[:1] == b"{":
         return "jsonl" if _is_line(head) else "coco"
@@ -200,9 +224,9 @@ def _is_line(head: bytes) -> bool:
 
 def _head(path: str) -> bytes:
     """The first bytes of the text of an input; nothing of what could not be read again."""
-    if path == STDIN:
-        return _peeked()
-    if os.path.exists(path) and not os.path.isfile(path):
+    if path != STDIN and os.path.exists(path) and not os.path.isfile(path):
+        return b""
+    if path == STDIN and not _rewindable():
         return b""
     chunks = TextSource(path).chunks(_HEAD)
     try:
@@ -210,24 +234,20 @@ def _head(path: str) -> bytes:
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()  # type: ignore[attr-defined] # a generator
+        if path == STDIN:
+            sys.stdin.buffer.seek(0)
 
 
-def _peeked() -> bytes:
-    """What waits on standard input, left there."""
+def _rewindable() -> bool:
+    """Put a stream that can be read again in the place of standard input, if that can be read.
+
+    What waits on a pipe is too little to tell the format of a compressed file by.
+    """
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or stream.closed or stream.isatty():
-        return b""
-    if hasattr(stream, "peek"):
-        head = bytes(stream.peek(_HEAD))
-    elif stream.seekable():
-        at = stream.tell()
-        head = bytes(stream.read(_HEAD))
-        stream.seek(at)
-    else:
-        return b""
-    if head.startswith(_GZIP_MAGIC):
-        try:
-            head = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(head, _HEAD)
-        except zlib.error:
-            return b""
-    return head.removeprefix(b"\xef\xbb\xbf")
+        return False
+    try:
+        sys.stdin = TextIOWrapper(BytesIO(stream.read()))
+    except OSError:
+        return False
+    return True

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.rle import LARGEST_SIDE
-from valor_cli.readers.checks import describe
-from valor_cli.readers.object_rows import LineProblems
+from valor_cli.readers.checks import LineProblems, describe
 
 
 class ImageFacts:

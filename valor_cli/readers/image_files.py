@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 """Pillow's names of images with one whole number a pixel."""
 
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+LARGEST_FILE = 1 << 30
+"""Bytes of an image file."""
+
 
 def image_size(path: str) -> tuple[int, int]:
     """Height and width that the header of an image file says.
@@ -28,6 +35,41 @@ def image_size(path: str) -> tuple[int, int]:
     """
     with opened(path, path) as image:
         return image.height, image.width
+
+
+def png_content(path: str) -> bytes:
+    """The bytes of a PNG file.
+
+    Raises:
+        DataError: The file cannot be read, is a folder, a pipe or a device, is huge, or is no PNG.
+    """
+    try:
+        _check_file(path)
+        with open(path, "rb") as file:
+            content = file.read()
+    except (OSError, ValueError) as error:
+        # A NUL or half a character in a name is a ValueError.
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(Problem(path, f"the PNG cannot be read: {reason}")) from None
+    if not content.startswith(_PNG):
+        raise DataError(Problem(path, "expected a PNG; this is another kind of file"))
+    return content
+
+
+def _check_file(path: str) -> None:
+    """Refuse what could be read without end.
+
+    Raises:
+        DataError: It is no regular file, or larger than any image should be.
+        OSError, ValueError: There is no such file, or can be none.
+    """
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+        raise DataError(Problem(path, f"expected a file, found {what}"))
+    if found.st_size > LARGEST_FILE:
+        message = f"the file has {found.st_size:,} bytes; at most {LARGEST_FILE:,} are read"
+        raise DataError(Problem(path, message))
 
 
 def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
@@ -64,6 +106,8 @@ def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
             # An image of suspicious size is a warning for Pillow up to twice that size.
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             warnings.filterwarnings("ignore", category=UserWarning)
+            if isinstance(file, str):
+                _check_file(file)
             with pillow.open(file) as image:
                 yield image
     except FileNotFoundError:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, printable
 from valor_cli.kernels.rle import LARGEST_SIDE
-from valor_cli.readers.checks import LARGEST_COORDINATE, box, describe, number
+from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, box, describe, number
 from valor_cli.readers.mask_files import MaskFiles
-from valor_cli.readers.object_rows import LineProblems
 from valor_cli.readers.objects import Wanted
 from valor_cli.readers.shape_rows import Frame, Part, Ring, ShapeRows
 

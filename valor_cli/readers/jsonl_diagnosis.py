@@ -15,16 +15,10 @@ import msgspec
 
 from valor_cli.errors import printable
 from valor_cli.kernels.rle import LARGEST_SIDE
-from valor_cli.readers.checks import describe, number, text
+from valor_cli.readers.checks import LineProblems, describe, number, text
 from valor_cli.readers.json_geometry import GEOMETRIES, GeometryReader, geometry_of
 from valor_cli.readers.mask_files import MaskFiles
-from valor_cli.readers.object_rows import (
-    Codes,
-    ImageRows,
-    LineProblems,
-    ObjectRows,
-    Piece,
-)
+from valor_cli.readers.object_rows import Codes, ImageRows, ObjectRows, Piece
 from valor_cli.readers.objects import Role, Wanted
 
 _LISTED_KEYS = 12

@@ -8,10 +8,9 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import DataError, Problem
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import STDIN
-from valor_cli.readers.image_files import pixel_values
+from valor_cli.readers.image_files import pixel_values, png_content
 from valor_cli.results import InputFile
 
 
@@ -31,16 +30,11 @@ class MaskFiles:
         Objects of one image stand together, often in one file.
 
         Raises:
-            DataError: The file is missing or no mask.
+            DataError: The file is missing or no PNG that can be a mask.
         """
         if self._last is None or self._last[0] != name:
             path = os.path.join(self._folder, name)
-            try:
-                with open(path, "rb") as file:
-                    content = file.read()
-            except OSError as error:
-                message = f"the file cannot be read: {error.strerror or error}"
-                raise DataError(Problem(path, message)) from None
+            content = png_content(path)
             self._last = name, pixel_values(path, content)
             self._digests[name] = hashlib.sha256(content).hexdigest()
         return self._last[1]

@@ -9,31 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import LISTED, Problem
 from valor_cli.kernels.shapes import Shapes, joined
 from valor_cli.readers.checks import Problems, describe, identifier
-from valor_cli.readers.objects import ObjectFile, Role
+from valor_cli.readers.objects import ImageNames, ObjectFile, Role
 from valor_cli.readers.shape_rows import ShapeRows
-from valor_cli.readers.table import Columns, Table
+from valor_cli.readers.table import LINE, Columns, Parts, Table
 from valor_cli.results import InputFile
 
 Id: TypeAlias = int | str
-
-
-class LineProblems(Problems):
-    """What is wrong in the lines of a file: a row is a line, counted from 1.
-
-    Readers of folders change `path` as they go from file to file.
-    """
-
-    __slots__ = ()
-
-    def add(self, row: int, key: str, message: str) -> None:
-        """Note a problem of a line; `key` says where in it ("objects[3].box[2]")."""
-        self.total += 1
-        if len(self.kept) < LISTED:
-            place = f"{self.path}:{row}" if row else self.path
-            self.kept.append(Problem(f"{place}: {key}" if key else place, message))
 
 
 class Codes(dict[Any, int]):
@@ -227,11 +210,16 @@ def id_column(ids: Sequence[Id]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Categories: the ids of label codes, and their names."""
+    """Categories: the ids of label codes, and their names.
+
+    Attributes:
+        ids, names: By code.
+        by_use: Whether the ids count the labels, so that those without objects have none.
+    """
 
     ids: Sequence[int]
     names: Sequence[str]
-    coded: bool = True
+    by_use: bool = True
 
     @classmethod
     def in_order(cls, names: Iterable[str]) -> Named:
@@ -248,10 +236,10 @@ def object_file(
     image_ids: NDArray[Any],
     labels: Named,
     files: Sequence[InputFile],
-    place: str = "line {row}",
+    part_of: Sequence[str] | None = None,
     metadata: Mapping[str, list[Any]] | None = None,
     skipped: int = 0,
-    typed_ids: bool = True,
+    image_names: ImageNames = "typed",
     warnings: Sequence[str] = (),
 ) -> ObjectFile:
     """The record of an input.
@@ -263,26 +251,28 @@ def object_file(
         image_ids: By position, what an object's `image` means.
         labels: By code, what an object's `label` means.
         files: What was read.
-        place: How an object is named by its line.
+        part_of: Of a folder, the file that each image stands in, by position.
         metadata: Of images.
         skipped: Objects left out.
-        typed_ids, warnings: As in `ObjectFile`.
+        image_names, warnings: As in `ObjectFile`.
     """
     columns = dict(piece.columns)
     lines = columns.pop("line")
     del columns["position"]
     label = columns.pop("label")
-    if labels.coded:
+    if labels.by_use:
         label, labels = _in_use(label, labels)
     category_ids = np.array(labels.ids, np.int64)
+    image = columns.pop("image")
+    parts = None if part_of is None else Parts([(file, LINE) for file in part_of], image)
     objects: Columns = {
-        "image_id": image_ids[columns.pop("image")],
+        "image_id": image_ids[image],
         "category_id": category_ids[label],
         **{name: column for name, column in columns.items() if _says_something(name, column)},
     }
     return ObjectFile(
         path=path,
-        objects=Table(path, objects, place, lines, skipped),
+        objects=Table(path, objects, LINE, lines, skipped, parts),
         shapes=piece.shapes,
         images=images,
         categories=Table(
@@ -290,8 +280,8 @@ def object_file(
         ),
         metadata=metadata or {},
         files=files,
-        coded=labels.coded,
-        typed_ids=typed_ids,
+        coded=True,
+        image_names=image_names,
         warnings=warnings,
     )
 

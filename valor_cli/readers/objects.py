@@ -15,6 +15,8 @@ Wanted: TypeAlias = Literal["box", "shape"]
 """Which geometry to take of an object that says several: its box if it has one, or its most
 detailed shape."""
 
+ImageNames: TypeAlias = Literal["typed", "text", "file"]
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
@@ -35,9 +37,10 @@ class ObjectFile:
             when `category_id` are ids of the ground truth's categories (a COCO results list).
         metadata: By asked-for name, one JSON value per image; None where an image lacks it.
         files: Everything that was read, in order; `rows` counts the objects of each.
-        coded: Whether the input names labels; category ids are then numbers that the reader gave.
-        typed_ids: False where image ids are text for want of types (CSV, file names): "17" may
-            then be the number 17 of the other side.
+        coded: Whether labels are names, and category ids numbers that mean nothing beside other
+            inputs: the reader gave them, or they are YOLO's classes.
+        image_names: What image ids are: "typed" values; "text" for want of types (CSV), so that
+            "17" may be the number 17 of the other side; or names of a "file" (YOLO, VOC).
         warnings: What a reader mended or took for granted, for the report.
     """
 
@@ -49,5 +52,5 @@ class ObjectFile:
     metadata: Mapping[str, list[Any]]
     files: Sequence[InputFile]
     coded: bool = False
-    typed_ids: bool = True
+    image_names: ImageNames = "typed"
     warnings: Sequence[str] = ()

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.checks import stop_on
+from valor_cli.readers.checks import LineProblems, stop_on
 from valor_cli.readers.csv_header import Header, read_header
 from valor_cli.readers.csv_lines import PlainRows
 from valor_cli.readers.csv_rows import RowReader
@@ -25,7 +25,6 @@ from valor_cli.readers.image_facts import ImageFacts
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,
-    LineProblems,
     Named,
     Piece,
     checked_ids,
@@ -40,6 +39,7 @@ from valor_cli.readers.text_lines import blocks_of_lines
 from valor_cli.results import InputFile
 
 _ROWS_AT_ONCE = 4096
+_LONGEST_FIELD = 2**31 - 1
 _SIDES = ("image_width", "image_height")
 
 
@@ -65,10 +65,14 @@ def read_csv(
     Raises:
         DataError: The file cannot be read; a column is missing; a row or a value is wrong.
     """
+    # Python's own limit of 131,072 characters is for all of the process.
+    csv.field_size_limit(_LONGEST_FIELD)
     source = TextSource(path)
     faults, problems = LineProblems(path), LineProblems(path)
     blocks = blocks_of_lines(source)
     first, rest = _first_line(next(blocks))
+    if not first.strip() and not any(block.strip() for block in chain([rest], blocks)):
+        raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
     header = read_header(first, path, role, wanted=wanted, columns=columns or {}, metadata=metadata)
     names = [name for name in _SIDES if name in header.at] + list(header.metadata)
     facts = ImageFacts(names, [{**header.at, **header.metadata}[name] for name in names], faults)
@@ -94,7 +98,7 @@ def read_csv(
         files=[InputFile(path, source.sha256, rows - slow.empty, skipped)],
         metadata=values,
         skipped=skipped,
-        typed_ids=False,
+        image_names="text",
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.checks import stop_on
+from valor_cli.readers.checks import LineProblems, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.jsonl_diagnosis import LineReader
@@ -21,7 +21,6 @@ from valor_cli.readers.mask_files import MaskFiles
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,
-    LineProblems,
     Named,
     Piece,
     checked_ids,
@@ -30,7 +29,7 @@ from valor_cli.readers.object_rows import (
     object_file,
 )
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
-from valor_cli.readers.table import SKIP_HINT, InvalidRows
+from valor_cli.readers.table import LINE, SKIP_HINT, InvalidRows
 from valor_cli.readers.text_lines import blocks_of_lines
 from valor_cli.results import InputFile
 
@@ -87,10 +86,10 @@ def read_jsonl(
     return object_file(
         path,
         found,
-        images=images.table(path, "line {row}"),
+        images=images.table(path, LINE),
         image_ids=id_column(images.ids),
         labels=Named.in_order(labels),
         files=[InputFile(path, source.sha256, total, skipped), *masks.input_files()],
-        metadata=metadata_of(records, metadata, path) if keep is not None else {},
+        metadata=metadata_of(records, metadata, path, images.lines) if keep is not None else {},
         skipped=skipped,
     )

@@ -16,7 +16,7 @@ from valor_cli.kernels.columns import grouped, positions_of
 from valor_cli.kernels.masks import areas, from_runs
 from valor_cli.kernels.shapes import Masks, joined_masks
 from valor_cli.readers.digests import digest_of
-from valor_cli.readers.image_files import opened
+from valor_cli.readers.image_files import opened, png_content
 from valor_cli.readers.panoptic_segments import Listing
 from valor_cli.results import InputFile
 
@@ -58,7 +58,7 @@ def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
     total = 0
     for row, (name, segments) in enumerate(zip(listing.file_names, _split(listing), strict=True)):
         try:
-            content = _content(os.path.join(folder, name))
+            content = png_content(os.path.join(folder, name))
             ids = _segment_ids(os.path.join(folder, name), content, listing.image_size[row])
         except DataError as error:
             found = list(error.problems)
@@ -114,16 +114,6 @@ def segment_masks(ids: NDArray[np.uint32], segments: Ints) -> tuple[Masks, list[
     wrong += [f"segment {one} is listed and has no pixel" for one in segments[empty].tolist()]
     size = np.tile(np.array(ids.shape, np.int64), (len(segments), 1))
     return from_runs(owner[runs], begin[runs], end[runs], size), wrong
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except (OSError, ValueError) as error:
-        # A NUL in a name is a ValueError.
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(Problem(path, f"the PNG cannot be read: {reason}")) from None
 
 
 def _segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.uint32]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,35 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 InvalidRows: TypeAlias = Literal["error", "skip"]
 """What to do with rows that cannot be used: stop with an error, or leave them out and count."""
 
+LINE: Final = ":{row}"
+"""The place of a row that is a line, counted from 1: "gt.csv:17"."""
+
 SKIP_HINT = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+
+
+class Parts(NamedTuple):
+    """The files of an input of several.
+
+    Attributes:
+        files: Path of each, and how its rows are named, as `Table.place`.
+        of_row: (n,) which of them each row stands in.
+    """
+
+    files: Sequence[tuple[str, str]]
+    of_row: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns read from one file.
+    """Columns read from one input.
 
     Attributes:
-        path: The file, as the user wrote it.
+        path: The input, as the user wrote it.
         columns: Arrays by name; the first dimension of each is the row.
-        place: How a row is named in the file: "[{row}]", "annotations[{row}]".
+        place: How a row is named in the file: "[{row}]", "annotations[{row}]", `LINE`.
         rows: Position in the file of each row, shape (n,); None when no row was skipped.
         skipped: How many rows were left out as invalid.
+        parts: The files of a folder or a glob; None for one file.
 
     Raises:
         ValueError: The columns differ in length.
@@ -36,6 +52,7 @@ class Table:
     place: str = "[{row}]"
     rows: NDArray[np.int64] | None = None
     skipped: int = 0
+    parts: Parts | None = None
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}
@@ -48,7 +65,40 @@ class Table:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[name]
 
-    def place_of(self, row: int) -> str:
-        """Where a row of this table stands in its file, as "gt.json: annotations[17]"."""
+    def place_of(self, row: int, key: str = "") -> str:
+        """Where a row stands, or a value of it: "gt.json: annotations[17].bbox", "a.csv:3: x"."""
+        path, place = self.path, self.place
+        if self.parts is not None:
+            path, place = self.parts.files[int(self.parts.of_row[row])]
         position = row if self.rows is None else int(self.rows[row])
-        return f"{self.path}: {self.place.format(row=position)}"
+        joint, dot = ("", ": ") if place == LINE else (": ", ".")
+        where = f"{path}{joint}{place.format(row=position)}"
+        return f"{where}{dot}{key}" if key else where
+
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        """The rows that are kept; the others count as skipped."""
+        rows = np.arange(len(self)) if self.rows is None else self.rows
+        parts = self.parts
+        return replace(
+            self,
+            columns={name: column[kept] for name, column in self.columns.items()},
+            rows=rows[kept],
+            skipped=self.skipped + int((~kept).sum()),
+            parts=None if parts is None else parts._replace(of_row=parts.of_row[kept]),
+        )
+
+
+def places_in(tables: Sequence[Table]) -> tuple[NDArray[np.int64], Parts]:
+    """Where the rows of several tables stand, one after the other: `rows` and `parts`."""
+    files: list[tuple[str, str]] = []
+    rows, of_row = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for table in tables:
+        count, before = len(table), len(files)
+        rows.append(np.arange(count) if table.rows is None else table.rows)
+        if table.parts is None:
+            files.append((table.path, table.place))
+            of_row.append(np.full(count, before))
+        else:
+            files += table.parts.files
+            of_row.append(table.parts.of_row + before)
+    return np.concatenate(rows), Parts(files, np.concatenate(of_row))

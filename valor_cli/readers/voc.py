@@ -14,14 +14,13 @@ from collections.abc import Sequence
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.rle import LARGEST_SIDE
-from valor_cli.readers.checks import LARGEST_COORDINATE, describe, stop_on
+from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.folders import files_under, no_metadata
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,
-    LineProblems,
     Named,
     ObjectRows,
     checked_ids,
@@ -86,7 +85,8 @@ def read_voc(
         labels=Named.in_order(reader.labels),
         files=[InputFile(path, digest, reader.found, skipped)],
         skipped=skipped,
-        typed_ids=False,
+        image_names="file",
+        part_of=list(reader.files.values()),
     )
 
 
@@ -97,6 +97,7 @@ class _AnnotationReader:
         rows, images, labels: What was found so far.
         faults: Of files as such.
         problems: Of objects.
+        files: Where each image stands.
         found: How many objects there were, good or not.
     """
 
@@ -111,7 +112,7 @@ class _AnnotationReader:
         self.found = 0
         self._predicted = role == "predictions"
         self._wanted = wanted
-        self._files: dict[str, str] = {}
+        self.files: dict[str, str] = {}
 
     def read(self, root: Element, path: str) -> None:
         """Add the image of a file and its objects."""
@@ -124,10 +125,10 @@ class _AnnotationReader:
         file_name = named.text if named is not None and named.text else None
         base = os.path.basename((file_name or path).replace("\\", "/"))
         image = os.path.splitext(base)[0] if base.count(".") else base
-        if image in self._files:
-            message = f"the image '{image}' stands in {self._files[image]} too"
+        if image in self.files:
+            message = f"the image '{image}' stands in {self.files[image]} too"
             self.faults.add(root.line if named is None else named.line, "filename", message)
-        self._files[image] = path
+        self.files[image] = path
         size = root.first("size")
         self.images.ids.append(image)
         self.images.width.append(self._side(size, "width"))

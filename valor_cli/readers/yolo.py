@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.checks import stop_on
+from valor_cli.readers.checks import LineProblems, stop_on
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.folders import files_under, no_metadata, text_of
+from valor_cli.readers.known_images import KnownImages, find_images
 from valor_cli.readers.object_rows import (
     ImageRows,
-    LineProblems,
     Named,
     Piece,
     checked_ids,
@@ -25,6 +27,7 @@ from valor_cli.readers.object_rows import (
     text_column,
 )
 from valor_cli.readers.objects import ObjectFile, Role
+from valor_cli.readers.shape_rows import Frame
 from valor_cli.readers.table import SKIP_HINT, InvalidRows
 from valor_cli.readers.yolo_lines import LabelReader
 from valor_cli.readers.yolo_names import NAMES_FILES, class_names
@@ -33,8 +36,9 @@ from valor_cli.results import InputFile
 
 _SIZES_HINT = (
     "YOLO labels are in units of the image: name the folder of the image files as `images:` "
-    "under `data:`."
+    "under `data:`{}."
 )
+_OF_TRUTH = ", or give a ground truth that says the sizes of its images"
 
 
 def read_yolo(
@@ -45,6 +49,7 @@ def read_yolo(
     invalid: InvalidRows = "error",
     names: Sequence[str] | Mapping[int, str] = (),
     images: str | None = None,
+    known: KnownImages | None = None,
 ) -> ObjectFile:
     """Objects of a folder of label files; image ids are file names without extension.
 
@@ -59,6 +64,7 @@ def read_yolo(
         invalid: "skip" leaves out lines that cannot be used and counts them.
         names: Of the classes; empty to look for them beside the folder.
         images: The folder of the image files, which their sizes are read of.
+        known: The images of the ground truth, whose sizes go before those of the files.
 
     Raises:
         DataError: The folder cannot be read or has no label files; names or sizes are not known;
@@ -76,17 +82,18 @@ def read_yolo(
     folder = None if images is None else ImageFolder(images)
     digests: dict[str, str] = {}
     pieces: list[Piece] = []
-    for file in files:
+    stems = [os.path.splitext(file)[0].replace(os.sep, "/") for file in files]
+    sizes = _known_sizes(stems, known)
+    for file, image, size in zip(files, stems, sizes, strict=True):
         problems.path = faults.path = os.path.join(path, file)
         text, digests[file] = text_of(problems.path)
-        image = os.path.splitext(file)[0].replace(os.sep, "/")
-        frame = _add_image(rows, image, folder, faults, needed=bool(text.strip()))
+        frame = _add_image(rows, image, size, folder, faults, needed=bool(text.strip()))
         pieces.append(reader.read(text, len(rows.ids) - 1, frame))
     warnings = _add_unlabelled(rows, folder, files) if folder and role == "ground_truth" else []
     found = joined_pieces(pieces, role)
     if role == "ground_truth":
         found = checked_ids(found, problems)
-    stop_on([faults], _SIZES_HINT)
+    stop_on([faults], _SIZES_HINT.format(_OF_TRUTH if role == "predictions" else ""))
     if invalid == "error":
         stop_on([problems], SKIP_HINT)
     skipped = reader.found - len(found.shapes)
@@ -95,35 +102,45 @@ def read_yolo(
         found,
         images=rows.table(path, "image {row}"),
         image_ids=text_column(rows.ids),
-        labels=Named(list(named), list(named.values()), coded=False),
+        labels=Named(list(named), list(named.values()), by_use=False),
         files=[InputFile(path, digest_of(digests), reader.found, skipped)],
         skipped=skipped,
-        typed_ids=False,
+        image_names="file",
+        part_of=[os.path.join(path, file) for file in files],
         warnings=warnings,
     )
+
+
+def _known_sizes(stems: Sequence[str], known: KnownImages | None) -> list[Frame | None]:
+    """Height and width of each image as the ground truth says; None where it does not."""
+    if known is None:
+        return [None] * len(stems)
+    at = find_images(stems, known, from_files=True).at
+    size = np.where(at[:, None] >= 0, known.size[at], 0)
+    return [(height, width) if height else None for height, width in size.tolist()]
 
 
 def _add_image(
     rows: ImageRows,
     image: str,
+    frame: Frame | None,
     folder: ImageFolder | None,
     faults: LineProblems,
     *,
     needed: bool,
-) -> tuple[int, int] | None:
+) -> Frame | None:
     """Add an image; its height and width, or None where they are not known.
 
-    That is a fault where they are needed.
+    That is a fault where they are needed. `frame` is what is known already.
     """
     file = None if folder is None else folder.file_of(image)
-    frame = None
-    if folder is not None and file is not None:
+    if frame is None and folder is not None and file is not None:
         try:
             frame = folder.size(file)
         except DataError as error:
             found = error.problems[0]
             faults.add(0, "", f"the size of its image is not known ({found})")
-    elif needed:
+    elif frame is None and needed:
         where = "" if folder is None else f": there is no image '{image}.*' in {folder.path}"
         faults.add(0, "", f"the size of its image is not known{where}")
     rows.ids.append(image)

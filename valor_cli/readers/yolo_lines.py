@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.shapes import Shapes
-from valor_cli.readers.checks import LARGEST_COORDINATE, describe
-from valor_cli.readers.object_rows import LineProblems, ObjectRows, Piece
+from valor_cli.readers.checks import LineProblems, describe
+from valor_cli.readers.object_rows import ObjectRows, Piece
 from valor_cli.readers.objects import Role
 from valor_cli.readers.shape_rows import Frame
 from valor_cli.readers.table import Columns
 
 _SIDES = ("cx", "cy", "width", "height")
-_LARGEST = LARGEST_COORDINATE / 1e9
-"""Of a number in units of the image: in pixels it still has its place."""
+_NEAR = (-1, 2)
+"""Where points may lie, in units of the image: predictions reach over its edges, pixels beyond."""
+
+_WIDEST = 2
+"""Of a width or height, likewise."""
 
 
 class LabelReader:
@@ -81,7 +84,7 @@ class LabelReader:
             return None
         values = numbers.reshape(n, k)
         codes = [self._codes.get(number, -1) for number in values[:, 0].tolist()]
-        if -1 in codes or not (np.abs(values) <= _LARGEST).all() or (values[:, 3:5] < 0).any():
+        if -1 in codes or not _near(values[:, 1:5]) or not np.isfinite(values).all():
             return None
         columns: Columns = {
             "image": np.full(n, image),
@@ -141,15 +144,17 @@ class LabelReader:
             return
         score = values[-1] if scored else 0.0
         sides = values[:-1] if scored else values
-        if any(abs(side) > _LARGEST for side in sides):
-            self._problems.add(line, "", f"expected numbers of at most {_LARGEST}")
-            return
         if len(sides) == 4:
             for name, side in zip(_SIDES[2:], sides[2:], strict=True):
                 if side < 0:
                     message = f"expected a {name} of 0 or more, found {side!r}"
                     self._problems.add(line, "", message)
                     return
+        if far := _far(sides):
+            message = f"expected fractions of the image, found {far[0]:g} (pixels?)"
+            self._problems.add(line, "", message)
+            return
+        if len(sides) == 4:
             box = pixel_boxes(np.array([sides]), frame)[0]
             self._rows.shapes.add_box(box.tolist())
         else:
@@ -174,6 +179,23 @@ class LabelReader:
             "expected a class, cx, cy, width, height and a score, or a class, x, y, x, y, … of a "
             f"polygon and a score, found a class and {found} numbers{hint}"
         )
+
+
+def _far(sides: Sequence[float]) -> list[float]:
+    """The numbers of a box or a polygon that are no fractions of the image."""
+    count = 2 if len(sides) == 4 else len(sides)
+    low, high = _NEAR
+    far = [one for one in sides[:count] if not low <= one <= high]
+    return far + [one for one in sides[count:] if one > _WIDEST]
+
+
+def _near(sides: NDArray[np.float64]) -> bool:
+    """Whether boxes, by centre and size, are fractions of the image and no size is negative."""
+    centre, size = sides[:, :2], sides[:, 2:]
+    low, high = _NEAR
+    return bool(
+        ((centre >= low) & (centre <= high)).all() and ((size >= 0) & (size <= _WIDEST)).all()
+    )
 
 
 def pixel_boxes(sides: NDArray[np.float64], frame: Frame) -> NDArray[np.float64]:

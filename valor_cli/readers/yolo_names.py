@@ -67,6 +67,7 @@ def _yaml_names(path: str) -> dict[int, str]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = printable(" ".join(str(error).split()))
         raise DataError(Problem(path, f"not YAML: {reason}")) from None
+    _check_keys(text, path)
     names = document.get("names") if isinstance(document, dict) else None
     if isinstance(names, list):
         names = dict(enumerate(names))
@@ -84,6 +85,29 @@ def _yaml_names(path: str) -> dict[int, str]:
     if problems:
         raise DataError(problems, hint=_HINT)
     return {key: str(name) for key, name in names.items()}
+
+
+def _check_keys(text: bytes, path: str) -> None:
+    """Refuse a key that stands twice, of which YAML would take the last.
+
+    Raises:
+        DataError: `names:` or a class in it stands twice.
+    """
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    places, problems = [("", root)], []
+    while places:
+        place, node = places.pop()
+        seen: set[str] = set()
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            at = f"{place}{key.value}"
+            if key.value in seen and (place or key.value == "names"):
+                line = key.start_mark.line + 1
+                problems.append(Problem(f"{path}:{line}: {at}", "this key stands twice"))
+            seen.add(key.value)
+            if not place and key.value == "names":
+                places.append(("names.", value))
+    if problems:
+        raise DataError(problems)
 
 
 def _shown(name: object) -> str:

@@ -59,7 +59,7 @@ def test_worked_by_hand() -> None:
     found = ask(dataset, IMAGE_SCORES, worst=2)
     samples = found.samples
     assert samples is not None
-    # Image 12 is empty. Precision of image 13 is 0/0 and follows zero_division; image 14 has no recall.
+    # Image 12 is empty; precision of image 13 follows zero_division; image 14 has no recall.
     assert samples.sample_ids == [10, 11, 12, 13, 14]
     assert samples.columns == {
         "f1": [0.5, 1, None, 0, 0],

@@ -42,20 +42,21 @@ class Encounters:
 
 
 def find_encounters(
-    shapes: Shapes, image: Ints, rows: Ints, truths: GroundTruths, least: float
+    shapes: Shapes, order: Ints, image: Ints, rows: Ints, truths: GroundTruths, least: float
 ) -> Encounters:
     """All pairs that overlap by at least `least`.
 
     Args:
-        shapes: (n,) geometry of the detections.
-        image: (n,) their images.
+        shapes: (n,) geometry of the detections, in any order.
+        order: (n,) which of them each detection has.
+        image: (n,) the image of each detection.
         rows: The detections to look at.
         truths: The ground truths.
         least: Smallest IoU kept, above 0.
     """
     regular = np.flatnonzero(~truths.crowd)
-    order, starts = grouped(truths.image[regular])
-    truth = regular[order]
+    by_image, starts = grouped(truths.image[regular])
+    truth = regular[by_image]
     known = truths.image[truth[starts[:-1]]] if len(truth) else np.zeros(0, np.int64)
     images = int(image.max(initial=-1)) + 1
     first, count = np.zeros(images, np.int64), np.zeros(images, np.int64)
@@ -63,12 +64,13 @@ def find_encounters(
     first[known[here]], count[known[here]] = starts[:-1][here], np.diff(starts)[here]
     rows = rows[count[image[rows]] > 0]
     pairs = overlapping(
-        shapes.take(rows),
+        shapes,
         truths.shapes.take(truth),
         np.zeros(len(truth), bool),
         first[image[rows]],
         count[image[rows]],
         least,
+        rows=order[rows],
     )
     return Encounters(rows[pairs.detection], truth[pairs.ground_truth], pairs.iou)
 

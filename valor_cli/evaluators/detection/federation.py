@@ -10,6 +10,7 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.frame import Frame, images_of
 from valor_cli.evaluators.detection.joining import positions
 from valor_cli.readers.objects import ObjectFile
+from valor_cli.readers.table import Table
 
 _FIELDS = {"negative": "neg_category_ids", "not_exhaustive": "not_exhaustive_category_ids"}
 
@@ -18,7 +19,8 @@ def federation_of(truth: ObjectFile, frame: Frame) -> Federation:
     """The federation of a ground truth, over the images kept and all of the frame's labels.
 
     Raises:
-        DataError: The ground truth lacks what LVIS adds to COCO.
+        DataError: The ground truth lacks what LVIS adds to COCO; categories that became one label
+            differ in their frequency.
     """
     images, categories = images_of(truth), truth.categories
     missing = [
@@ -35,12 +37,34 @@ def federation_of(truth: ObjectFile, frame: Frame) -> Federation:
     frequency = np.full(len(frame.labels), "", object)
     by_id = positions(categories["id"], frame.category_ids)
     label = frame.label_number[by_id]
+    _check_merged(categories, label, frame)
     frequency[label[label >= 0]] = categories["frequency"][label >= 0]
     return Federation(
         _pairs(images["negative"], at, frame)[kept],
         _pairs(images["not_exhaustive"], at, frame)[kept],
         tuple(frequency.tolist()),
     )
+
+
+def _check_merged(categories: Table, label: NDArray[np.int64], frame: Frame) -> None:
+    """One label has one frequency.
+
+    Raises:
+        DataError: `label_map` makes one label of categories that differ.
+    """
+    first: dict[int, tuple[str, str]] = {}
+    problems = []
+    columns = (label.tolist(), categories["name"].tolist(), categories["frequency"].tolist())
+    for at, name, frequency in zip(*columns, strict=True):
+        other, expected = first.setdefault(at, (name, frequency))
+        if at >= 0 and frequency != expected:
+            message = (
+                f"'{other}' (frequency {expected}) and '{name}' (frequency {frequency}) become "
+                f"'{frame.labels[at]}'"
+            )
+            problems.append(Problem("label_map", message))
+    if problems:
+        raise DataError(problems, hint="merge labels of one frequency, or leave out lvis")
 
 
 def _pairs(lists: NDArray[np.object_], at: NDArray[np.int64], frame: Frame) -> NDArray[np.bool_]:

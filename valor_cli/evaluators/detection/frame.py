@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Selection, written
+from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import Table
 from valor_cli.results import Scalar
@@ -24,9 +23,7 @@ class Frame:
     Attributes:
         image_ids: (images,) of the ground truth, ascending.
         image_number: (images,) number among the images kept; -1 for those left out.
-        image_names: Every name an image may be called by where ids have no types, to its position
-            in `image_ids`.
-        typed_ids: As in `ObjectFile`.
+        images: The same, by which other files find them.
         category_ids: (categories,) of the ground truth, ascending.
         label_number: (categories,) position in `labels`; -1 for labels left out.
         label_names: (categories,) as in the file.
@@ -37,8 +34,7 @@ class Frame:
 
     image_ids: NDArray[np.generic]
     image_number: NDArray[np.int64]
-    image_names: Mapping[str, int]
-    typed_ids: bool
+    images: KnownImages
     category_ids: NDArray[np.generic]
     label_number: NDArray[np.int64]
     label_names: tuple[str, ...]
@@ -114,12 +110,10 @@ def make_frame(
     labels = _kept_labels([*names, *new_names], selection)
     number = {label: at for at, label in enumerate(labels)}
     by_id = np.argsort(ids_of(categories))
-    files = images.columns.get("file_name", np.full(len(images), None, object))
     frame = Frame(
         image_ids=image_ids,
         image_number=np.where(kept, np.cumsum(kept) - 1, -1),
-        image_names=_names_of_images(image_ids.tolist(), files[order].tolist()),
-        typed_ids=truth.typed_ids,
+        images=KnownImages.of(images, truth.image_names, order),
         category_ids=ids_of(categories)[by_id],
         label_number=np.array([number.get(name, -1) for name in names], np.int64),
         label_names=tuple(categories["name"][by_id].tolist()),
@@ -214,31 +208,6 @@ def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
         more = f" … ({len(seen)} values)" if len(seen) > LISTED else ""
         lines.append(f"{METADATA}{name} has: {', '.join(seen[:LISTED])}{more}")
     return "\n".join(lines)
-
-
-def _names_of_images(ids: Sequence[Any], files: Sequence[str | None]) -> dict[str, int]:
-    """Every name an image may be called by, to its position; a name of two images is left out."""
-    names: dict[str, int] = {}
-    for claims in (
-        [written(one) for one in ids],
-        [one and os.path.basename(one) for one in files],
-        [one and stem_of(one) for one in files],
-        [stem_of(one) if isinstance(one, str) else None for one in ids],
-    ):
-        taken: set[str] = set()
-        for at, name in enumerate(claims):
-            if name is None or (name in names and name not in taken):
-                continue
-            if name in taken and names[name] != at:
-                names[name] = -1
-            names.setdefault(name, at)
-            taken.add(name)
-    return {name: at for name, at in names.items() if at >= 0}
-
-
-def stem_of(name: str) -> str:
-    """The name of a file, less its folder and its extension."""
-    return os.path.splitext(os.path.basename(name))[0]
 
 
 def ids_of(table: Table) -> NDArray[np.generic]:

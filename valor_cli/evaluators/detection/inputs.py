@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from annotated_types import MinLen
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from valor_cli.readers.files import STDIN
 from valor_cli.readers.formats import Reading
 from valor_cli.readers.objects import Role
 from valor_cli.readers.paths import InputPath
@@ -54,12 +55,20 @@ class DetectionInputs(_Strict):
         "error", description="what to do with invalid rows: stop, or leave them out and count them"
     )
 
+    @model_validator(mode="after")
+    def _one_standard_input(self) -> DetectionInputs:
+        """Standard input holds one file, and is read once."""
+        inputs = [self.ground_truth, *self.models.values()]
+        if inputs.count(STDIN) > 1:
+            raise ValueError("standard input (-) can be one input only; name files for the others")
+        return self
+
     @property
     def models(self) -> Mapping[str, str]:
         """Path of each model's predictions; a lone path is named after its file."""
         if isinstance(self.predictions, dict):
             return self.predictions
-        stem = "stdin" if self.predictions == "-" else Path(self.predictions).name.split(".")[0]
+        stem = "stdin" if self.predictions == STDIN else Path(self.predictions).name.split(".")[0]
         return {stem or "model": self.predictions}
 
     def format_of(self, role: Role) -> Format | None:

@@ -9,29 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, printable
-from valor_cli.evaluators.detection.frame import Frame, stem_of
+from valor_cli.evaluators.detection.frame import Frame
 from valor_cli.kernels.columns import positions_of
+from valor_cli.readers.known_images import Joined
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import SKIP_HINT, Table
 
 Ints = NDArray[np.int64]
 
-
-def image_positions(file: ObjectFile, frame: Frame) -> Ints:
-    """(n,) position of each object's image in the frame; -1 where there is no such image.
-
-    Ids of one type are compared as they are. Where a side has no types (CSV, file names), or
-    where they differ, an id is also looked for as it is written, then as the name of an image
-    file, with its extension or without.
-    """
-    ids = file.objects["image_id"]
-    at = positions(ids, frame.image_ids)
-    if (at >= 0).all() or (file.typed_ids and frame.typed_ids and _alike(ids, frame.image_ids)):
-        return at
-    distinct, which = np.unique(ids.astype(str), return_inverse=True)
-    known = frame.image_names
-    found = [known.get(name, known.get(stem_of(name), -1)) for name in distinct.tolist()]
-    return np.where(at >= 0, at, np.array(found, np.int64)[which])
+_NAMES_HINT = (
+    "give predictions with names (a COCO dictionary with categories, JSONL, CSV, …), or the COCO "
+    "ground truth"
+)
 
 
 def _alike(ids: NDArray[Any], keys: NDArray[Any]) -> bool:
@@ -66,6 +55,17 @@ def _named(categories: Table) -> list[tuple[Any, str]]:
     return list(zip(categories["id"].tolist(), categories["name"].tolist(), strict=True))
 
 
+def check_named(file: ObjectFile, truth: ObjectFile) -> None:
+    """Ids without names are those of the ground truth, which must have ids of its own.
+
+    Raises:
+        DataError: A results list meets a ground truth whose ids its reader has made up.
+    """
+    if file.categories is None and truth.coded and len(file.objects):
+        message = f"its category ids mean nothing to {truth.path}, which names its labels"
+        raise DataError(Problem(file.path, message), hint=_NAMES_HINT)
+
+
 def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
     """An id that stands for two names is a mix-up, unless the name is known under another id.
 
@@ -89,17 +89,18 @@ def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
         raise DataError(problems, hint="give both files the same categories")
 
 
-def unknown_ids(file: ObjectFile, image: Ints, label: Ints, truth: str) -> DataError:
+def unknown_ids(file: ObjectFile, image: Joined, label: Ints, truth: str) -> DataError:
     """The error for objects whose image or category is not known."""
     problems = []
-    unknown = {"image_id": image < 0, "category_id": label == -2}
+    unknown = {"image_id": image.objects < 0, "category_id": label == -2}
     for column, missing in unknown.items():
         for row in np.flatnonzero(missing)[:LISTED].tolist():
-            what = column.removesuffix("_id")
-            value = file.objects[column][row]
-            shown = printable(repr(value)) if isinstance(value, str) else value
-            place = f"{file.objects.place_of(row)}.{column}"
-            problems.append((row, Problem(place, f"no {what} {shown} in {truth}")))
+            (value,) = file.objects[column][row : row + 1].tolist()
+            if column == "image_id":
+                message = image.problem(value, truth)
+            else:
+                message = f"no category {value!r} in {truth}"
+            problems.append((row, Problem(file.objects.place_of(row, column), message)))
     problems.sort(key=lambda entry: entry[0])
     return DataError(
         [problem for _, problem in problems[:LISTED]],

@@ -19,7 +19,7 @@ from valor_cli.evaluators.detection.geometry import Placed, common_kind, image_s
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.joining import (
     check_categories,
-    image_positions,
+    check_named,
     label_positions,
     positions,
     unknown_ids,
@@ -30,6 +30,7 @@ from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
 from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.readers.formats import read_objects
+from valor_cli.readers.known_images import Joined, KnownImages, join_images, own_images
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.pictures import PictureFolder
 from valor_cli.results import InputFile, Scalar
@@ -94,25 +95,26 @@ def _load(
     files = [truth, *predicted.values()]
     frame, warnings = make_frame(truth, list(predicted.values()), selection)
     warnings = [*(warning for file in files for warning in file.warnings), *warnings]
-    true, _ = _side("ground truths", truth, frame)
+    joined = [own_images(truth, frame.images)]
+    joined += [join_images(file, frame.images) for file in predicted.values()]
+    true, _ = _side("ground truths", truth, joined[0], frame)
     sides: dict[str, _Side] = {}
     skipped = {}
-    for model, file in predicted.items():
+    for (model, file), found in zip(predicted.items(), joined[1:], strict=True):
         check_categories(file, truth)
-        sides[model], skipped[model] = _side(f"detections of {model}", file, frame)
+        sides[model], skipped[model] = _side(f"detections of {model}", file, found, frame)
         if skipped[model] and inputs.on_invalid == "error":
-            image, label = image_positions(file, frame), label_positions(file, frame)
-            raise unknown_ids(file, image, label, truth.path)
+            raise unknown_ids(file, found, label_positions(file, frame), truth.path)
     if options.matching == "valor":
         true, sides, told = _as_valor_has_it(true, sides)
         warnings += told
     everything = [true, *sides.values()]
-    kind, found, told = _compared(everything, files, frame, options)
+    kind, shapes_of, told = _compared(everything, files, joined, frame, options)
     warnings += told
-    ground_truths = _ground_truths(true, found[0])
+    ground_truths = _ground_truths(true, shapes_of[0])
     detections = {
         model: _detections(side, shape)
-        for (model, side), shape in zip(sides.items(), found[1:], strict=True)
+        for (model, side), shape in zip(sides.items(), shapes_of[1:], strict=True)
     }
     warnings += _remarkable(ground_truths, detections)
     records = [*truth.files]
@@ -157,11 +159,14 @@ def _read(
         )
     except DataError as error:
         errors.append(error)
-    reading = replace(reading, metadata=())
+    known = None if truth is None else KnownImages.of(images_of(truth), truth.image_names)
+    reading = replace(reading, metadata=(), known=known)
     for model, path in inputs.models.items():
         try:
             found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
             predicted[model] = found
+            if truth is not None:
+                check_named(found, truth)
         except DataError as error:
             errors.append(error)
     errors += _without_keypoints([truth, *predicted.values()], fields)
@@ -197,9 +202,9 @@ def _without_keypoints(
     ]
 
 
-def _side(name: str, file: ObjectFile, frame: Frame) -> tuple[_Side, int]:
+def _side(name: str, file: ObjectFile, joined: Joined, frame: Frame) -> tuple[_Side, int]:
     """The objects that the selection keeps, and how many are of unknown images or categories."""
-    at, label = image_positions(file, frame), label_positions(file, frame)
+    at, label = joined.objects, label_positions(file, frame)
     unknown = int(((at < 0) | (label == -2)).sum())
     image = np.where(at >= 0, frame.image_number[at], -1)
     kept = (image >= 0) & (label >= 0)
@@ -212,17 +217,17 @@ def _side(name: str, file: ObjectFile, frame: Frame) -> tuple[_Side, int]:
 
 
 def _compared(
-    sides: Sequence[_Side], files: Sequence[ObjectFile], frame: Frame, options: DetectionOptions
+    sides: Sequence[_Side],
+    files: Sequence[ObjectFile],
+    joined: Sequence[Joined],
+    frame: Frame,
+    options: DetectionOptions,
 ) -> tuple[Kind, list[Shapes], list[str]]:
     """The kind that shapes are compared as, the shapes of each side, and what to warn of."""
     placed = [side.placed for side in sides]
     whole = {part.name: part.file.shapes for part in placed}
     kind, warnings = common_kind(whole, options.geometry)
-    known = {
-        file.path: positions(file.images["id"], frame.image_ids)
-        for file in files
-        if file.images is not None
-    }
+    known = {file.path: found.images for file, found in zip(files, joined, strict=True)}
     shapes, told = of_kind(placed, kind, image_sizes(files, known, len(frame.image_ids)))
     if options.inclusive_pixels:
         if kind != "box":
@@ -365,7 +370,8 @@ def _ids(side: _Side) -> NDArray[Any]:
     if ids is not None:
         return ids
     rows, objects = side.placed.rows, side.placed.file.objects
-    return rows if objects.rows is None else objects.rows[rows]
+    # Positions in one of several files would name several objects.
+    return rows if objects.rows is None or objects.parts is not None else objects.rows[rows]
 
 
 @dataclass(frozen=True, slots=True)

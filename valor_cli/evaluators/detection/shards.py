@@ -26,10 +26,9 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     truths, found = dataset.ground_truths, dataset.detections
     order = ranked(found.label, found.score, found.image)
     image, label, score = found.image[order], found.label[order], found.score[order]
-    shapes = found.shapes.take(order)
     limits = np.array([AREAS[name] for name in plan.areas])
     low, high = limits[:, :1], limits[:, 1:]
-    area = areas(shapes)
+    area = areas(found.shapes)[order]
     ignored = truths.crowd | (truths.area < low) | (truths.area > high)
     cells = _Cells.of(label * dataset.unit_count + image)
     gt_cells = _Cells.of(truths.label * dataset.unit_count + truths.image)
@@ -37,12 +36,13 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     gt = gt_cells.rows
     close = plan.encounters
     pairs = overlapping(
-        shapes.take(meeting.rows),
+        found.shapes,
         truths.shapes.take(gt),
         truths.crowd[gt],
         gt_cells.starts[meeting.gt_cell],
         gt_cells.sizes[meeting.gt_cell],
         min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
+        rows=order[meeting.rows],
     )
     rank, turn = cells.rank(), None
     if dataset.matching == "valor":
@@ -82,7 +82,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         encounters=None
         if close is None
         else find_encounters(
-            shapes, image, np.flatnonzero(score >= close.score), truths, close.iou
+            found.shapes, order, image, np.flatnonzero(score >= close.score), truths, close.iou
         ),
     )
 
