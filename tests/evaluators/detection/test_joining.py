@@ -175,9 +175,7 @@ def test_metadata_of_lines_is_found_by_line() -> None:
     with pytest.raises(DataError) as caught:
         load_detections(inputs, DetectionOptions(), Selection(metadata=("camera",)))
     assert str(caught.value) == "gt.jsonl:3: camera: expected a single value, found a list"
-    with pytest.raises(
-        DataError, match=r"^gt\.jsonl: no image has the metadata 'lens'"
-    ):
+    with pytest.raises(DataError, match=r"^gt\.jsonl: no image has the metadata 'lens'"):
         load_detections(inputs, DetectionOptions(), Selection(metadata=("lens",)))
 
 

@@ -18,10 +18,11 @@ from valor_cli.evaluators.detection.detailed_pr_curve import DETAILED_PR_CURVE
 from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections, load_instances, thumbnails
+from valor_cli.evaluators.detection.loading import load_detections, load_instances
 from valor_cli.evaluators.detection.lvis import LVIS_WING
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING
+from valor_cli.evaluators.detection.pictures import thumbnails
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL

@@ -1,0 +1,66 @@
+"""The images of a ground truth in; what it takes to show their objects out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from valor_cli.dataset.gallery import Gallery
+from valor_cli.errors import printable
+from valor_cli.evaluators.detection.frame import Frame, images_of
+from valor_cli.evaluators.detection.inputs import DetectionInputs
+from valor_cli.evaluators.detection.joining import positions
+from valor_cli.evaluators.detection.sides import Side
+from valor_cli.readers.objects import ObjectFile
+from valor_cli.readers.pictures import PictureFolder
+
+
+def gallery_of(
+    truth: ObjectFile, frame: Frame, side: Side, folder: str | None
+) -> tuple[Gallery, list[str]]:
+    """What it takes to show objects, and what to warn of."""
+    images = images_of(truth)
+    order = np.argsort(positions(images["id"], frame.image_ids))
+    columns = {
+        name: images[name][order] if name in images.columns else None
+        for name in ("file_name", "width", "height")
+    }
+    gallery = Gallery(
+        truth_ids=side.ids,
+        image_ids=frame.image_ids,
+        files=columns["file_name"],
+        width=columns["width"],
+        height=columns["height"],
+    )
+    return (
+        (gallery, []) if folder is None else _with_pictures(gallery, frame, PictureFolder(folder))
+    )
+
+
+def _with_pictures(
+    gallery: Gallery, frame: Frame, folder: PictureFolder
+) -> tuple[Gallery, list[str]]:
+    """The files of the pictures as the folder names them, and a warning if some have none."""
+    names = (frame.image_ids.astype(str) if gallery.files is None else gallery.files).tolist()
+    found = [name and folder.find(name) for name in names]
+    files = np.array([file or name for file, name in zip(found, names, strict=True)], object)
+    kept = (frame.image_number >= 0).tolist()
+    missing = [
+        name for name, file, keep in zip(names, found, kept, strict=True) if keep and not file
+    ]
+    warnings = []
+    if missing:
+        warnings.append(
+            f"images: {len(missing):,} of {sum(kept):,} images have no file in {folder.folder} "
+            f"(the first: {printable(str(missing[0]))}); they are drawn without"
+        )
+    return replace(gallery, files=files, size_of=folder.size), warnings
+
+
+def thumbnails(
+    inputs: DetectionInputs, names: Sequence[str]
+) -> tuple[Mapping[str, bytes], Sequence[str]]:
+    """The pictures of some images, where the config names their folder; and what to warn of."""
+    return ({}, ()) if inputs.images is None else PictureFolder(inputs.images).thumbnails(names)
