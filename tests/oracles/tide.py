@@ -42,7 +42,8 @@ def errors(verdict: Verdict, threshold: float, background: float) -> list[Error]
         here = [truth for truth in verdict.real if truth.image == found.image]
         own, own_truth = closest(found, [one for one in here if one.label == found.label])
         other, other_truth = closest(found, [one for one in here if one.label != found.label])
-        if background <= own <= threshold:
+        # A perfect overlap is not placed badly, whatever the threshold.
+        if background <= own <= threshold and own < least(1.0):
             told.append(Error(found, "localisation", own_truth))
         elif other >= least(threshold):
             told.append(Error(found, "classification", other_truth))

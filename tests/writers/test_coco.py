@@ -12,6 +12,7 @@ from tests.writers.scenes import BOXES, polygons, scene, text, with_images
 from valor_cli.errors import DataError
 from valor_cli.kernels.shapes import Masks, Shapes
 from valor_cli.writers.coco import write_coco
+from valor_cli.writers.jsonl import write_jsonl
 from valor_cli.writers.written import Wishes
 
 CATEGORIES = b'"categories":[{"id":10,"name":"cat"},{"id":20,"name":"dog"}]'
@@ -160,3 +161,15 @@ def test_rotated_boxes_and_holes_are_refused() -> None:
         "in.json: annotations[1]: COCO cannot hold a polygon with holes\n"
         "convert it: --geometry mask"
     )
+
+
+def test_things_and_stuff_stay_known() -> None:
+    objects = scene(BOXES)
+    kinds = objects.categories
+    assert kinds is not None
+    told = replace(kinds, columns={**kinds.columns, "isthing": np.array([1, 0])})
+    objects = replace(objects, categories=told)
+    document = json.loads(write_coco(objects, Wishes()).files[""])
+    assert [row["isthing"] for row in document["categories"]] == [1, 0]
+    lost = "JSONL holds no kinds of categories (things or stuff): 2 are lost"
+    assert lost in write_jsonl(objects, Wishes()).warnings

@@ -52,18 +52,17 @@ def decoded(strings: Sequence[bytes], sizes: Ints) -> tuple[Masks, Bools]:
         No side may be longer than `LARGEST_SIDE`.
     """
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    return decoded_text(b"".join(strings), lengths, sizes)
+    return decoded_text(np.frombuffer(b"".join(strings), np.uint8), lengths, sizes)
 
 
-def decoded_text(text: bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Bools]:
-    """Masks of the compressed counts of these lengths that stand one after the other in a text.
+def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Bools]:
+    """Masks of compressed counts that stand one after the other.
 
     Args:
-        text: The characters of all.
-        lengths: (n,) how many are of each.
+        letters: The characters of all strings.
+        lengths: (n,) how many each string has.
         sizes: As for `decoded`, which says more.
     """
-    letters = np.frombuffer(text, np.uint8)
     sound = _sound(letters, lengths)
     if not sound.all():
         # What a broken string leaves open would run into the next one.

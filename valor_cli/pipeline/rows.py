@@ -27,7 +27,10 @@ from valor_cli.results import (
 
 
 class Computation:
-    """All that one run finds: by metric, model, slice, label, parameters, output."""
+    """All that one run finds: by metric, model, slice, label, parameters, output.
+
+    `illustrated` asks for examples too; only a whole dataset can show its objects, no shard of it.
+    """
 
     def __init__(
         self,
@@ -36,12 +39,15 @@ class Computation:
         slices: Sequence[Slice],
         pool: Workers,
         progress: Progress,
+        *,
+        illustrated: bool = True,
     ) -> None:
         self.plan = plan
         self.loaded = loaded
         self.slices = slices
         self.pool = pool
         self.progress = progress
+        self.illustrated = illustrated
         self.resampled = 0
         self.metrics: list[MetricResult] = []
         self.curves: list[CurveResult] = []
@@ -62,7 +68,8 @@ class Computation:
                 ranges = self._intervals(part, evidence, findings)
                 for call, found, around in zip(part.calls, findings, ranges, strict=True):
                     self._add(call, model, cut, found, around)
-                    self._illustrate(call, model, cut, found, dataset)
+                    if self.illustrated:
+                        self._illustrate(call, model, cut, found, dataset)
 
     def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""

@@ -53,7 +53,9 @@ def _shape(plan: Plan, loaded: Loaded[Any]) -> list[MetricResult]:
     }
     values_only = replace(plan, config=plan.config.model_copy(update={"interval": None}))
     one = replace(loaded, datasets=first)
-    return Computation(values_only, one, (), ThisProcess(), lambda stage, done, total: None).metrics
+    return Computation(
+        values_only, one, (), ThisProcess(), lambda stage, done, total: None, illustrated=False
+    ).metrics
 
 
 def evaluate(

@@ -134,7 +134,8 @@ def _masks(rles: Sequence[Rle]) -> Masks | None:
             text = "".join(counts)
             if not text.isascii():
                 return None
-            masks, valid = rle.decoded_text(text.encode(), _lengths(counts), sizes)
+            letters = np.frombuffer(text.encode(), np.uint8)
+            masks, valid = rle.decoded_text(letters, _lengths(counts), sizes)
         else:
             masks, valid = rle.from_counts(counts, sizes)
     except OverflowError:

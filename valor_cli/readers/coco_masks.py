@@ -41,10 +41,10 @@ _DECODER: Final = msgspec.json.Decoder(list[_MaskDetection])
 
 
 class _Piece(NamedTuple):
-    """Detections of one list: their columns, and the strings of their masks, joined."""
+    """Detections of one list: their columns, and the characters of their masks' counts."""
 
     columns: Columns
-    text: bytes
+    letters: NDArray[np.uint8]
     lengths: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
@@ -61,7 +61,7 @@ def mask_rows(lists: Iterable[bytes]) -> Rows | None:
     if not columns or not len(columns["score"]):
         return None
     masks, valid = rle.decoded_text(
-        b"".join([piece.text for piece in pieces]),
+        np.concatenate([piece.letters for piece in pieces]),
         np.concatenate([piece.lengths for piece in pieces]),
         np.concatenate([piece.sizes for piece in pieces]),
     )
@@ -86,4 +86,4 @@ def _piece(text: bytes) -> _Piece | None:
     if columns is None or not possible or not counts.isascii():
         return None
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    return _Piece(columns, counts.encode(), lengths, sizes)
+    return _Piece(columns, np.frombuffer(counts.encode(), np.uint8), lengths, sizes)

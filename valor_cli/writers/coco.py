@@ -22,7 +22,7 @@ from valor_cli.writers.written import Wishes, Written
 KINDS: tuple[Kind, ...] = ("box", "polygon", "mask")
 _DICTIONARY = frozenset(
     {"id", "area", "crowd", "keypoints", "size", "file_name", "negative", "not_exhaustive"}
-    | {"category_id", "empty_category", "frequency", "metadata", "empty_image"}
+    | {"category_id", "empty_category", "frequency", "isthing", "metadata", "empty_image"}
 )
 _RESULTS = _DICTIONARY - {"id", "area", "crowd"}
 """A results list stands beside its ground truth, which has the images and the categories."""
@@ -182,7 +182,8 @@ def _categories(objects: ObjectFile) -> list[dict[str, Any]]:
         {"id": number, "name": name}
         for number, name in zip(table["id"].tolist(), table["name"].tolist(), strict=True)
     ]
-    if "frequency" in table.columns:
-        for row, frequency in zip(rows, table["frequency"].tolist(), strict=True):
-            row["frequency"] = frequency
+    for key in ("frequency", "isthing"):
+        if key in table.columns:
+            for row, value in zip(rows, table[key].tolist(), strict=True):
+                row[key] = value
     return rows

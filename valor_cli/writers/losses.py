@@ -84,6 +84,8 @@ def _of_categories(objects: ObjectFile) -> Iterator[tuple[str, str]]:
         )
     if "frequency" in table.columns:
         yield "frequency", f"frequencies of categories: {len(ids):,} are lost"
+    if "isthing" in table.columns:
+        yield "isthing", f"kinds of categories (things or stuff): {len(ids):,} are lost"
 
 
 def _names_where_not(table: Table, used: set[Id]) -> list[str]:

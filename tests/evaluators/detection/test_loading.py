@@ -177,3 +177,8 @@ def test_filters_compare_what_is_written(tmp_path: Path) -> None:
     assert only(kept).image_ids.tolist() == [1, 3]
     with pytest.raises(DataError, match=r"filter.image_id: no image True"):
         load(tmp_path, truth, selection=Selection(keep={"image_id": (True,)}))
+    truth["categories"][0]["name"] = "1"
+    first = load(tmp_path, truth, selection=Selection(keep={"label": (1,)}))
+    assert only(first).labels == ("1",)
+    with pytest.raises(DataError, match=r"filter.label: no label '2'"):
+        load(tmp_path, truth, selection=Selection(keep={"label": (2,)}))

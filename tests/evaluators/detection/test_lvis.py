@@ -12,6 +12,7 @@ import pytest
 
 from tests.oracles.lvis import digest, lvis_problem
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation, GroundTruths
+from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.lvis import LVIS, LVIS_WING, lvis
 from valor_cli.evaluators.detection.lvis_matching import (
     FederatedMatches,
@@ -223,3 +224,8 @@ def test_the_wing_plans_what_the_metric_asks() -> None:
     assert {value.output for value in found.values} == {
         *("AP", "AP50", "APr", "APc", "APf", "AR", "APsmall", "ARsmall")
     }
+
+
+def test_another_rule_of_matching_is_refused() -> None:
+    with pytest.raises(DataError, match=r"matching: lvis follows COCO's rule, not valor's"):
+        match_federated(replace(by_hand(), matching="valor"), PLAN)

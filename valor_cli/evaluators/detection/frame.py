@@ -152,8 +152,8 @@ def _categories(truth: ObjectFile) -> Table:
 
 def _kept_labels(names: Sequence[str], selection: Selection) -> list[str]:
     labels = list(dict.fromkeys(names))
-    wanted = selection.keep.get("label", labels)
-    unknown = [str(label) for label in wanted if label not in labels]
+    wanted = dict.fromkeys(map(written, selection.keep.get("label", labels)))
+    unknown = [label for label in wanted if label not in labels]
     if unknown:
         raise DataError(
             [

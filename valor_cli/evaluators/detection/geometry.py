@@ -155,8 +155,12 @@ def _check_known(parts: Sequence[Placed], size: Ints) -> None:
                 )
 
 
-def image_sizes(files: Sequence[ObjectFile], positions: Mapping[str, Ints], images: int) -> Ints:
-    """(images, 2) height and width as the first file that says so has them; 0 where none does.
+def image_sizes(
+    files: Sequence[ObjectFile], positions: Mapping[str, Ints], images: int
+) -> tuple[Ints, list[str]]:
+    """(images, 2) height and width as the first file that says so has them; and what to warn of.
+
+    0 where no file says.
 
     Args:
         files: Ground truth and predictions.
@@ -164,12 +168,20 @@ def image_sizes(files: Sequence[ObjectFile], positions: Mapping[str, Ints], imag
         images: How many images there are.
     """
     size = np.zeros((images, 2), np.int64)
+    warnings = []
     for file in files:
         if file.images is None or not {"width", "height"} <= set(file.images.columns):
             continue
-        at = positions[file.path]
         own = np.column_stack([file.images["height"], file.images["width"]])
-        new = (at >= 0) & (own > 0).all(axis=1)
-        new[new] = (size[at[new]] == 0).all(axis=1)
+        known = (positions[file.path] >= 0) & (own > 0).all(axis=1)
+        at, own = positions[file.path][known], own[known]
+        new = (size[at] == 0).all(axis=1)
+        other = np.flatnonzero(~new & (size[at] != own).any(axis=1))
+        if len(other):
+            here, there = (" by ".join(map(str, s[other[0]].tolist())) for s in (own, size[at]))
+            warnings.append(
+                f"{file.path}: images of another size than in {files[0].path}, which counts: "
+                f"{len(other):,} (the first: {here}, not {there}, height by width)"
+            )
         size[at[new]] = own[new]
-    return size
+    return size, warnings

@@ -47,14 +47,13 @@ def image_scores(
     its ground truths and detections and what became of them. Precision of an image that has ground
     truth and no detection follows `zero_division`; recall of one without ground truth is undefined.
     """
-    found = mistakes(matches, iou_threshold, background_iou, score_threshold, max_detections)
-    tp, fp, fn = (
-        tallies(image[flags], matches.unit_count)[0]
-        for image, flags in (
-            (matches.image, found.outcomes.right),
-            (matches.image, found.outcomes.wrong),
-            (matches.gt_image, found.outcomes.missed),
-        )
+    key = ("image_scores", iou_threshold, score_threshold, background_iou, max_detections)
+    found, tp, fp, fn = matches.once(
+        key,
+        lambda: _counted(
+            matches,
+            mistakes(matches, iou_threshold, background_iou, score_threshold, max_detections),
+        ),
     )
     columns = {
         "f1": quotient(2 * tp, 2 * tp + fp + fn, np.nan),
@@ -62,9 +61,12 @@ def image_scores(
         "recall": quotient(tp, tp + fn, np.nan),
     }
     columns["precision"][(tp + fp == 0) & (fn > 0)] = zero_division
+    means = [_mean(matches, name, column) for name, column in columns.items()]
+    if matches.weights is not None:
+        return Findings(means)
     ids = matches.image_ids.tolist()
     return Findings(
-        [_mean(matches, name, column) for name, column in columns.items()],
+        means,
         examples=list(_worst(matches, found, columns["f1"], fp + fn, worst)),
         samples=MetricSamples(
             ids,
@@ -77,6 +79,19 @@ def image_scores(
             [None if count else NOTHING for count in (tp + fp + fn).tolist()],
         ),
     )
+
+
+def _counted(matches: Matches, found: Mistakes) -> tuple[Mistakes, Ints, Ints, Ints]:
+    """The reasons, and true and false positives and false negatives of each image."""
+    tp, fp, fn = (
+        tallies(image[flags], matches.unit_count)[0]
+        for image, flags in (
+            (matches.image, found.outcomes.right),
+            (matches.image, found.outcomes.wrong),
+            (matches.gt_image, found.outcomes.missed),
+        )
+    )
+    return found, tp, fp, fn
 
 
 def _nulls(column: NDArray[np.float64]) -> list[float | None]:

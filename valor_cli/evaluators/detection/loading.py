@@ -130,13 +130,14 @@ def _compared(
     whole = {part.name: part.file.shapes for part in placed}
     kind, warnings = common_kind(whole, options.geometry)
     known = {file.path: found.images for file, found in zip(files, joined, strict=True)}
-    shapes, told = of_kind(placed, kind, image_sizes(files, known, len(frame.image_ids)))
+    size, resized = image_sizes(files, known, len(frame.image_ids))
+    shapes, told = of_kind(placed, kind, size)
     if options.inclusive_pixels:
         if kind != "box":
             problem = Problem("inclusive_pixels", f"is for boxes; objects are compared as {kind}")
             raise DataError(problem, hint="set `geometry: box`, or leave inclusive_pixels out")
         shapes = [Shapes.boxes(found.box + np.array([0, 0, 1, 1])) for found in shapes]
-    return kind, shapes, [*warnings, *told]
+    return kind, shapes, [*warnings, *resized, *told]
 
 
 def _ground_truths(side: Side, shapes: Shapes) -> GroundTruths:

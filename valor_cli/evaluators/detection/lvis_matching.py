@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation
+from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
@@ -57,8 +58,14 @@ def match_federated(dataset: DetectionDataset, plan: MatchingPlan) -> FederatedM
     """Evidence of one shard of images.
 
     Raises:
+        DataError: Detections are not to be matched by COCO's rule.
         ValueError: The dataset was read without its federation.
     """
+    if dataset.matching != "coco":
+        raise DataError(
+            Problem("matching", f"lvis follows COCO's rule, not {dataset.matching}'s"),
+            hint="set `matching: coco`, or leave the metric lvis out",
+        )
     federation = dataset.federation
     if federation is None:
         raise ValueError("lvis: the dataset was read without its federation")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from valor_cli.kernels.precision_recall import (
     interpolate,
 )
 from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
+
+T = TypeVar("T")
 
 POINTS_AT_ONCE = 1 << 17
 """Detections, or points of curves, of as many resamples as are computed together."""
@@ -89,7 +91,7 @@ class Matches:
     weights: NDArray[np.int64] | None = None
     replica: int = 0
     # What was computed already: of the matches, and of the matches with these weights.
-    _orders: dict[object, HitOrder] = field(default_factory=dict, repr=False)
+    _shared: dict[object, Any] = field(default_factory=dict, repr=False)
     _known: dict[object, Any] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -141,7 +143,7 @@ class Matches:
             codes=self.codes[:, :, kept],
             taken=np.append(np.cumsum(truths) - 1, -1)[self.taken[:, :, kept]],
             encounters=self.encounters and self.encounters.where(rows, truths),
-            _orders={},
+            _shared={},
             _known={},
         )
 
@@ -262,6 +264,19 @@ class Matches:
         )
         return Ranking(self.label[last], self.score[last], tp, seen - tp)
 
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What does not depend on how often images count, made once for all resamples.
+
+        Args:
+            key: Names it among all that is made of this evidence in this area range.
+            make: Makes it.
+        """
+        key = (self.area, key)
+        if key not in self._shared:
+            self._shared[key] = make()
+        made: T = self._shared[key]
+        return made
+
     @property
     def unit_weights(self) -> NDArray[np.int64]:
         """(units,) how often each image counts in what metrics read."""
@@ -304,20 +319,22 @@ class Matches:
     def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         if max_detections is not None and not (self.rank >= max_detections).any():
             max_detections = None
-        key = (self.area, tuple(iou_thresholds), max_detections)
-        if key not in self._orders:
-            area = self.plan.areas.index(self.area)
-            ious = [self.plan.ious.index(float(iou)) for iou in iou_thresholds]
-            kept = None if max_detections is None else self.rank < max_detections
-            self._orders[key] = order_hits(
-                self.label,
-                self.candidate,
-                self.codes[area, ious],
-                self.outside[area],
-                kept,
-                len(self.labels),
-            )
-        return self._orders[key]
+        return self.once(
+            (tuple(iou_thresholds), max_detections),
+            lambda: self._ordered(iou_thresholds, max_detections),
+        )
+
+    def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
+        area = self.plan.areas.index(self.area)
+        ious = [self.plan.ious.index(float(iou)) for iou in iou_thresholds]
+        return order_hits(
+            self.label,
+            self.candidate,
+            self.codes[area, ious],
+            self.outside[area],
+            None if max_detections is None else self.rank < max_detections,
+            len(self.labels),
+        )
 
     def _hits(
         self, iou_thresholds: Sequence[float], max_detections: int | None

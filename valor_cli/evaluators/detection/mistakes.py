@@ -69,7 +69,7 @@ def mistakes(
     other, other_truth = highest(pairs, real & ~same, rows)
     wrong = found.wrong
     # tidecv asks for at most the threshold, where a free ground truth has been matched already.
-    badly_placed = wrong & (own >= background_iou) & (own <= iou_threshold)
+    badly_placed = wrong & (own >= background_iou) & (own <= iou_threshold) & (own < 1 - 1e-10)
     mislabelled = wrong & ~badly_placed & (other >= enough)
     duplicate = wrong & ~badly_placed & ~mislabelled & (own >= enough)
     rest = wrong & ~badly_placed & ~mislabelled & ~duplicate
