@@ -55,4 +55,4 @@ def make_plan(config: RunConfig) -> Plan:
 
 def _defaults(task: Task[Any], metric: str) -> dict[str, Any]:
     """Every parameter of a metric, as its function's signature has it."""
-    return dict(catalogue.parameters(task.name, metric)())
+    return {one.name: one.default for one in catalogue.metric(task.name, metric).parameters}

@@ -127,8 +127,9 @@ def _refuse_nan(result: RunResult) -> None:
         if not _finite(table.parameters.values()):
             raise ValueError(f"tables.{index}.parameters ({table.metric}): NaN or infinity")
     for index, example in enumerate(result.examples):
-        objects = [(thing.score, *_coordinates(thing.geometry)) for thing in example.objects]
-        if not _finite((example.value, *example.parameters.values(), objects)):
+        numbers = (example.value, *example.parameters.values())
+        drawn = all(map(_outlined, (thing.geometry for thing in example.objects)))
+        if not drawn or not _finite((*numbers, *(thing.score for thing in example.objects))):
             raise ValueError(f"examples.{index} ({example.metric}): NaN or infinity")
     if not _finite(result.settings.values()):
         raise ValueError("settings: NaN or infinity")
@@ -139,8 +140,13 @@ def _refuse_nan(result: RunResult) -> None:
         raise ValueError("run.duration_s: NaN or infinity")
 
 
-def _coordinates(geometry: Mapping[str, Any] | None) -> Iterable[object]:
-    return () if geometry is None else geometry.values()
+def _outlined(geometry: Mapping[str, Any] | None) -> bool:
+    """Whether all coordinates of a GeoJSON geometry are finite; any one spoils the sum."""
+    if geometry is None:
+        return True
+    coordinates = geometry["coordinates"]
+    parts = coordinates if geometry["type"] == "MultiPolygon" else [coordinates]
+    return all(isfinite(sum(map(sum, ring))) for part in parts for ring in part)
 
 
 def _finite(values: Iterable[object]) -> bool:
