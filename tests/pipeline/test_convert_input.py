@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,13 @@ import pytest
 
 from tests.writers.scenes import BOXES, scene, text, with_images
 from valor_cli.errors import DataError
-from valor_cli.pipeline.convert_input import metadata_in, names_in, role_of, with_sizes
+from valor_cli.pipeline.convert_input import (
+    metadata_in,
+    names_in,
+    role_of,
+    unread_keys,
+    with_sizes,
+)
 
 
 @pytest.mark.parametrize(
@@ -115,3 +122,25 @@ def test_sizes_of_pictures(tmp_path: Path) -> None:
     assert found["width"].tolist() == [0, 0]
     with pytest.raises(DataError, match="no such folder"):
         with_sizes(objects, str(tmp_path / "nosuch"))
+
+
+def test_keys_that_no_reader_takes_are_named_once_each(tmp_path: Path) -> None:
+    path = tmp_path / "gt.json"
+    path.write_text(
+        json.dumps(
+            {
+                "info": {},
+                "images": [{"id": 1, "license": 3}, {"id": 2, "license": 1}],
+                "annotations": [{"id": 1, "bbox": [0, 0, 1, 1], "attributes": {}}],
+                "categories": [{"id": 1, "name": "cat", "supercategory": "animal"}],
+            }
+        )
+    )
+    assert unread_keys(str(path), None) == [
+        "images.license",
+        "annotations.attributes",
+        "categories.supercategory",
+    ]
+    path.write_text("[]")
+    assert unread_keys(str(path), None) == []
+    assert unread_keys(str(tmp_path / "none.csv"), None) == []

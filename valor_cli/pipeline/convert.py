@@ -18,6 +18,7 @@ from valor_cli.pipeline.convert_input import (
     names_in,
     passes_once,
     role_of,
+    unread_keys,
     with_sizes,
 )
 from valor_cli.readers.files import STDIN
@@ -129,12 +130,15 @@ def _read(wish: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> Obj
 
 def _metadata(wish: Conversion) -> tuple[list[str], list[str]]:
     """The names of metadata to read, and a warning for what cannot be read."""
+    unread = unread_keys(wish.source, wish.source_format)
+    keys = ", ".join(printable(key) for key in unread)
+    left = [f"keys that valor does not read are lost: {keys}"] * bool(unread)
     if wish.role == "predictions":
-        return [], []
+        return [], left
     names, others = metadata_in(wish.source, wish.source_format)
     shown = ", ".join(f"'{printable(name)}'" for name in others)
     told = f"metadata that holds lists or objects is lost: {shown}"
-    return names, [told] * bool(others)
+    return names, [*left, *[told] * bool(others)]
 
 
 def _truth(wish: Conversion, role: Role, reading: Reading) -> ObjectFile:

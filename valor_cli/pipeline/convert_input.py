@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -127,6 +127,44 @@ def metadata_in(path: str, source_format: str | None) -> tuple[list[str], list[s
             readable[key] = readable.get(key, True) and not isinstance(value, list | dict)
     return [key for key in readable if readable[key]], [
         key for key in readable if not readable[key]
+    ]
+
+
+class _Keys(msgspec.Struct, gc=False):
+    images: list[dict[str, msgspec.Raw]] = []
+    annotations: list[dict[str, msgspec.Raw]] = []
+    categories: list[dict[str, msgspec.Raw]] = []
+
+
+_KEYS: Final = msgspec.json.Decoder(_Keys)
+_READ: Final[Mapping[str, frozenset[str]]] = {
+    "images": frozenset(
+        ("id", "width", "height", "file_name", "metadata")
+        + ("neg_category_ids", "not_exhaustive_category_ids")
+    ),
+    "annotations": frozenset(
+        ("id", "image_id", "category_id", "bbox", "segmentation", "area", "iscrowd", "score")
+        + ("keypoints", "num_keypoints", "segments_info", "file_name")
+    ),
+    "categories": frozenset(("id", "name", "frequency", "isthing")),
+}
+"""What readers take from the lists of a COCO dictionary."""
+
+
+def unread_keys(path: str, source_format: str | None) -> list[str]:
+    """Keys of a COCO dictionary that no reader takes, as "categories.supercategory"."""
+    if not os.path.isfile(path) or not (source_format or format_of(path)).startswith("coco"):
+        return []
+    try:
+        found = _KEYS.decode(TextSource(path).whole())
+    except (msgspec.MsgspecError, RecursionError):
+        # A list of results, or something wrong, which is for its reader to say.
+        return []
+    return [
+        f"{name}.{key}"
+        for name, known in _READ.items()
+        for key in dict.fromkeys(key for row in getattr(found, name) for key in row)
+        if key not in known
     ]
 
 
