@@ -50,32 +50,9 @@ def detailed_pr_curve(
     # A ground truth is found, or overlapped by another label, up to these scores.
     reached = np.append(matches.score, -np.inf)[found.found_by]
     wrong, real = found.wrong, found.real
-    by_score = {
-        "tp": _upto(matches.score, matches.label, found.right, levels, len(matches.labels)),
-        "fp_misclassifications": _upto(
-            matches.score, matches.label, wrong & crossed, levels, len(matches.labels)
-        ),
-        "fp_hallucinations": _upto(
-            matches.score, matches.label, wrong & ~crossed, levels, len(matches.labels)
-        ),
-        "fn_misclassifications": _upto(
-            crossing, matches.gt_label, real, levels, len(matches.labels)
-        )
-        - _upto(np.minimum(crossing, reached), matches.gt_label, real, levels, len(matches.labels)),
-    }
     truths = matches.ground_truth_count
-    fp = by_score["fp_misclassifications"] + by_score["fp_hallucinations"]
-    fn = truths - by_score["tp"]
-    columns = {
-        "tp": by_score["tp"],
-        "fp": fp,
-        "fn": fn,
-        "fp_misclassifications": by_score["fp_misclassifications"],
-        "fp_hallucinations": by_score["fp_hallucinations"],
-        "fn_misclassifications": by_score["fn_misclassifications"],
-        "fn_no_predictions": fn - by_score["fn_misclassifications"],
-    }
-    seen = np.flatnonzero((truths > 0) | fp.any(axis=0))
+    columns = _columns(matches, found, crossed, crossing, reached, levels)
+    seen = np.flatnonzero((truths > 0) | columns["fp"].any(axis=0))
     return Findings(
         curves=[
             MetricCurve(
@@ -94,6 +71,36 @@ def detailed_pr_curve(
             *_of_ground_truths(matches, real, reached, crossing, levels, max_examples),
         ],
     )
+
+
+def _columns(
+    matches: Matches,
+    found: Outcomes,
+    crossed: NDArray[np.bool_],
+    crossing: Floats,
+    reached: Floats,
+    levels: Floats,
+) -> dict[str, Ints]:
+    """(levels, labels) each count of the curve."""
+
+    def upto(score: Floats, label: Ints, kept: NDArray[np.bool_]) -> Ints:
+        return _upto(score, label, kept, levels, len(matches.labels))
+
+    tp = upto(matches.score, matches.label, found.right)
+    mistaken = upto(matches.score, matches.label, found.wrong & crossed)
+    invented = upto(matches.score, matches.label, found.wrong & ~crossed)
+    fn = matches.ground_truth_count - tp
+    confused = upto(crossing, matches.gt_label, found.real)
+    confused -= upto(np.minimum(crossing, reached), matches.gt_label, found.real)
+    return {
+        "tp": tp,
+        "fp": mistaken + invented,
+        "fn": fn,
+        "fp_misclassifications": mistaken,
+        "fp_hallucinations": invented,
+        "fn_misclassifications": confused,
+        "fn_no_predictions": fn - confused,
+    }
 
 
 def _crossings(
