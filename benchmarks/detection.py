@@ -76,11 +76,15 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", help="python of an environment that has the peers")
     parser.add_argument("--data", type=Path, default=Path("benchmarks/data"))
-    parser.add_argument("--sizes", nargs="+", default=["val"], help="small, val, large")
+    parser.add_argument(
+        "--sizes", nargs="+", help="small, val, large; omitted: val, and small for masks"
+    )
     parser.add_argument("--masks", action="store_true", help="masks in place of boxes")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--skip", nargs="*", default=[], help="peers to leave out")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.sizes = options.sizes or ["small" if options.masks else "val"]
+    return options
 
 
 def _commands(options: argparse.Namespace, folder: Path) -> dict[str, list[str]]:
