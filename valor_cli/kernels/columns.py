@@ -56,6 +56,34 @@ def tallies(
     return flat.astype(np.int64).reshape(len(weights), length)
 
 
+def reaching(
+    values: NDArray[np.float64],
+    group: Ints,
+    levels: NDArray[np.float64],
+    groups: int,
+    weights: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """How many values of each group are at least each level, or the sum of their weights.
+
+    Args:
+        values: (n,) what is held against the levels.
+        group: (n,) the group of each, from 0.
+        levels: (k,) ascending.
+        groups: How many groups there are.
+        weights: (replicas, n); None for 1 each.
+
+    Returns:
+        (replicas, levels, groups); a single replica without weights.
+    """
+    # Bin i holds values that reach i levels; those that reach level i are in the bins above.
+    width = len(levels) + 1
+    reached = np.searchsorted(levels, values, side="right")
+    bins = tallies(group * width + reached, groups * width, weights)
+    bins = bins.reshape(len(bins), groups, width)
+    above = bins[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
+    return np.ascontiguousarray(above.swapaxes(1, 2))
+
+
 def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
     """Where each value stands in sorted, distinct keys; -1 where it does not.
 

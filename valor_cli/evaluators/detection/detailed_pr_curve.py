@@ -18,7 +18,7 @@ from valor_cli.evaluators.detection.plan import (
     ScoreThresholds,
 )
 from valor_cli.evaluators.detection.showing import example, first_of_each
-from valor_cli.kernels.columns import places_in_runs
+from valor_cli.kernels.columns import places_in_runs, reaching
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve, MetricExample
 
@@ -84,7 +84,8 @@ def _columns(
     """(levels, labels) each count of the curve."""
 
     def upto(score: Floats, label: Ints, kept: NDArray[np.bool_]) -> Ints:
-        return _upto(score, label, kept, levels, len(matches.labels))
+        (counts,) = reaching(score[kept], label[kept], levels, len(matches.labels))
+        return np.asarray(counts)
 
     tp = upto(matches.score, matches.label, found.right)
     mistaken = upto(matches.score, matches.label, found.wrong & crossed)
@@ -116,15 +117,6 @@ def _crossings(
     crossing = np.full(len(matches.gt_label), -np.inf)
     np.maximum.at(crossing, truth[other], matches.score[detection[other]])
     return crossed, crossing
-
-
-def _upto(score: Floats, label: Ints, kept: NDArray[np.bool_], levels: Floats, labels: int) -> Ints:
-    """(levels, labels) how many rows kept score at least each of the ascending levels."""
-    width = len(levels) + 1
-    reached = np.searchsorted(levels, score[kept], side="right")
-    bins = np.bincount(label[kept] * width + reached, minlength=labels * width)
-    above = bins.reshape(labels, width)[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    return np.ascontiguousarray(above.T)
 
 
 def _of_detections(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.encounters import Encounters
 from valor_cli.evaluators.detection.plan import Interpolation, MatchingPlan
-from valor_cli.kernels.columns import quotient, tallies
+from valor_cli.kernels.columns import quotient, reaching, tallies
 from valor_cli.kernels.precision_recall import (
     ELEVEN_RECALLS,
     RECALLS,
@@ -308,13 +308,9 @@ class Matches:
 
     def _at_least(self, levels: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """(replicas, levels, labels) how many of `rows` score at least each ascending level."""
-        # Bin i holds scores that reach i levels; those that reach level i are in the bins above.
-        reached = np.searchsorted(levels, self.score[rows], side="right")
-        width = len(levels) + 1
-        bins = self._tallies(self.label[rows] * width + reached, rows, len(self.labels) * width)
-        bins = bins.reshape(self._replicas, len(self.labels), width)
-        above = bins[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
-        return np.ascontiguousarray(above.swapaxes(1, 2))
+        return reaching(
+            self.score[rows], self.label[rows], levels, len(self.labels), self._weights_of(rows)
+        )
 
     def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         if max_detections is not None and not (self.rank >= max_detections).any():
