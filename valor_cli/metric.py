@@ -14,11 +14,13 @@ from pydantic import BaseModel, ConfigDict
 from valor_cli.results import (
     Direction,
     ExampleObject,
+    ExampleResult,
     Findings,
     InputFile,
     MetricExample,
     MetricValue,
     Picture,
+    Pictures,
     Scalar,
 )
 
@@ -51,6 +53,13 @@ class Dataset(Protocol):
         self, examples: Sequence[MetricExample]
     ) -> Sequence[tuple[Picture | None, Sequence[ExampleObject]]]:
         """The picture and the objects of each example."""
+
+    def verify(self) -> None:
+        """Look at what only making evidence would read.
+
+        Raises:
+            DataError: Something in it cannot be used.
+        """
 
 
 E = TypeVar("E", bound=Evidence)
@@ -150,6 +159,8 @@ class Wing(Generic[D, E]):
         merge: The evidence of several shards together; associative, order-free in its result.
         slices: For each slice key that the evidence itself can cut by (box area), its values
             and the cut.
+        parts: What is evaluated independently (label keys): each part of some evidence, with what
+            it adds to the parameters of its rows. As many parts for every subset of the units.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -157,6 +168,9 @@ class Wing(Generic[D, E]):
     evidence: Callable[[D, Any], E]
     merge: Callable[[Sequence[E]], E]
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
+    parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = lambda evidence: (
+        ({}, evidence),
+    )
 
 
 METADATA = "metadata."
@@ -224,8 +238,8 @@ class Task(Generic[D]):
         load: Reads what `inputs` names, under the options, as far as the selection wants it.
         defaults: Names of the metrics computed when the config lists none.
         primary: (metric, output) of the headline values, most important first.
-        pictures: Small JPEGs by the names in `Picture.file`, and what to warn of; of the inputs
-            and the names that a report shows.
+        pictures: What the report shows of the examples, and what to warn of; from the `data:`
+            block, the selection, and the examples.
     """
 
     name: str
@@ -236,9 +250,9 @@ class Task(Generic[D]):
     defaults: tuple[str, ...]
     primary: tuple[tuple[str, str], ...]
     options: type[Any] = NoOptions
-    pictures: Callable[[Any, Sequence[str]], tuple[Mapping[str, bytes], Sequence[str]]] = (
-        lambda inputs, names: ({}, ())
-    )
+    pictures: Callable[
+        [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
+    ] = lambda inputs, selection, examples: (Pictures(), ())
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

@@ -8,7 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Direction: TypeAlias = Literal["higher", "lower"] | None
-Parameters: TypeAlias = Mapping[str, Scalar | Sequence[Scalar]]
+ParameterValue: TypeAlias = Scalar | Sequence[Scalar] | Mapping[str, float]
+"""What a parameter may be; a mapping has a number for each of some labels."""
+
+Parameters: TypeAlias = Mapping[str, ParameterValue]
 
 SCHEMA_VERSION = 1
 
@@ -54,6 +57,9 @@ class MetricTable:
         matrix: (labels, labels) how often a prediction of the column met that ground truth.
         unmatched_ground_truths: (labels,) those that no prediction met.
         unmatched_predictions: (labels,) those that met no ground truth.
+        ious: (labels, labels) intersection over union of each pair, where counts are of pixels.
+        unmatched_ground_truth_ratios: (labels,) their part of the label's ground truth, likewise.
+        unmatched_prediction_ratios: (labels,) their part of the label's predictions, likewise.
     """
 
     labels: Sequence[str]
@@ -61,6 +67,9 @@ class MetricTable:
     unmatched_ground_truths: Sequence[int]
     unmatched_predictions: Sequence[int]
     at: Mapping[str, Scalar] = field(default_factory=dict)
+    ious: Sequence[Sequence[float | None]] | None = None
+    unmatched_ground_truth_ratios: Sequence[float | None] | None = None
+    unmatched_prediction_ratios: Sequence[float | None] | None = None
 
 
 Role: TypeAlias = Literal["ground_truth", "prediction"]
@@ -164,6 +173,9 @@ class TableResult:
     matrix: Sequence[Sequence[int]]
     unmatched_ground_truths: Sequence[int]
     unmatched_predictions: Sequence[int]
+    ious: Sequence[Sequence[float | None]] | None = None
+    unmatched_ground_truth_ratios: Sequence[float | None] | None = None
+    unmatched_prediction_ratios: Sequence[float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +203,19 @@ class Picture:
     file: str | None
     width: int | None
     height: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Images that a report embeds; they stand beside the results, not in them.
+
+    Attributes:
+        photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
+        overlays: The same, of what one model made of an image, by model and `Picture.file`.
+    """
+
+    photos: Mapping[str, bytes] = field(default_factory=dict)
+    overlays: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

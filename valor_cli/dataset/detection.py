@@ -152,6 +152,9 @@ class DetectionDataset:
             gallery=None,
         )
 
+    def verify(self) -> None:
+        """Nothing is left to read."""
+
     def illustrate(
         self, examples: Sequence[MetricExample]
     ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:

@@ -1,0 +1,78 @@
+"""Samples with the label they have and the labels that a model gave them, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.scores import Scores
+from valor_cli.results import ExampleObject, MetricExample, Picture
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationDataset:
+    """Ground truth and one model's predictions.
+
+    A row is a sample and a label key: what the sample's colour is, and its shape. Rows stand in
+    the order of their samples, those of a sample in the order of the keys.
+
+    Attributes:
+        sample_ids: (units,) UTF-8, ascending, distinct: `S`, or objects that hold bytes.
+        labels: Names of the labels of all keys, in the order that results have.
+        keys: Names of the label keys; (None,) where samples have one label.
+        labels_of: By key, the labels (numbers, ascending) that its rows use on either side of any
+            model.
+        unit: (n,) the sample of each row.
+        key: (n,) the key of each row.
+        truth: (n,) the label that it has.
+        scores: (n,) rows: what the model says; a row without a prediction lists nothing, or has
+            nothing but zeros.
+        number: (n,) the row in the whole dataset.
+    """
+
+    sample_ids: NDArray[Any]
+    labels: tuple[str, ...]
+    keys: tuple[str | None, ...]
+    labels_of: tuple[tuple[int, ...], ...]
+    unit: Ints
+    key: Ints
+    truth: Ints
+    scores: Scores
+    number: Ints
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
+        """The part with those samples only; `units` is a mask over `sample_ids`."""
+        rows = units[self.unit]
+        return replace(
+            self,
+            sample_ids=self.sample_ids[units],
+            unit=(np.cumsum(units) - 1)[self.unit[rows]],
+            key=self.key[rows],
+            truth=self.truth[rows],
+            scores=self.scores.take(rows),
+            number=self.number[rows],
+        )
+
+    def verify(self) -> None:
+        """Nothing is left to read."""
+
+    def illustrate(
+        self, examples: Sequence[MetricExample]
+    ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:
+        """The labels of each example; of the whole dataset, not of a shard.
+
+        An `ObjectRef` has as its number the row, of a ground truth; the row times the number of
+        labels plus the label, of a prediction.
+        """
+        raise NotImplementedError

@@ -1,0 +1,68 @@
+"""What every reader of classification data hands out: samples, their labels, their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from valor_cli.kernels.scores import Scores
+from valor_cli.readers.table import InvalidRows, Table
+from valor_cli.results import InputFile, Scalar
+
+Side: TypeAlias = Literal["ground_truth", "predictions", "samples"]
+"""What a file holds: true labels, predictions, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReading:
+    """How to read, the same for all inputs of a run.
+
+    Attributes:
+        metadata: Names of columns to read beside the labels, of ground truth and of samples.
+        classes: Names of the columns that are classes, or of the scores in a list of bare numbers;
+            empty to find them out.
+        columns: Standard name ("sample_id", "label", "prediction", "score", "label_key") to the
+            file's own.
+        invalid: What to do with rows that cannot be used.
+        probabilities: Whether scores must be from 0 to 1.
+    """
+
+    metadata: Sequence[str] = ()
+    classes: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    invalid: InvalidRows = "error"
+    probabilities: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFile:
+    """One side of a classification run, or both, as one input says it.
+
+    A row is a sample and a label key; no two rows share both.
+
+    Attributes:
+        path: The input, as the user wrote it.
+        samples: (n,) rows in the order of the file. Columns: `sample_id`, UTF-8 as `S` or as
+            objects that hold bytes; `key`, the position in `keys`; and `truth`, the code of the
+            true label, if the file says true labels. Its place is `LINE`.
+        keys: Names of the label keys; (None,) where there are none.
+        labels: Names, by code; a wide file has its classes first, in their order.
+        scores: (n,) rows over label codes, with distinct labels in each and finite scores; None for
+            ground truth alone.
+        classes: The classes in an order that means something (wide columns, `classes:`); empty
+            where the file names labels as they come.
+        metadata: Values by name, one a row.
+        files: The files that were read.
+        warnings: What was odd and could be used all the same.
+    """
+
+    path: str
+    samples: Table
+    keys: tuple[str | None, ...]
+    labels: tuple[str, ...]
+    scores: Scores | None
+    classes: tuple[str, ...]
+    metadata: Mapping[str, Sequence[Scalar]]
+    files: Sequence[InputFile]
+    warnings: Sequence[str] = ()
