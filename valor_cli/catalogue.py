@@ -27,9 +27,23 @@ def _instance_segmentation() -> Task[Any]:
     return INSTANCE_SEGMENTATION
 
 
+def _semantic_segmentation() -> Task[Any]:
+    from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
+
+    return SEMANTIC_SEGMENTATION
+
+
+def _classification() -> Task[Any]:
+    from valor_cli.evaluators.classification import CLASSIFICATION
+
+    return CLASSIFICATION
+
+
 TASKS: Mapping[str, Callable[[], Task[Any]]] = {
+    "classification": _classification,
     "object_detection": _object_detection,
     "instance_segmentation": _instance_segmentation,
+    "semantic_segmentation": _semantic_segmentation,
 }
 
 

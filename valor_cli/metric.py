@@ -149,6 +149,11 @@ class Call:
     parameters: Mapping[str, Any]
 
 
+def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
+    """Evidence that is evaluated as a whole."""
+    return (({}, evidence),)
+
+
 @dataclass(frozen=True, slots=True)
 class Wing(Generic[D, E]):
     """Metrics that share one kind of evidence, and how that evidence is made.
@@ -168,9 +173,7 @@ class Wing(Generic[D, E]):
     evidence: Callable[[D, Any], E]
     merge: Callable[[Sequence[E]], E]
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
-    parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = lambda evidence: (
-        ({}, evidence),
-    )
+    parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
 
 
 METADATA = "metadata."

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from valor_cli.metric import Call, Metric
-from valor_cli.pipeline.intervals import intervals
+from valor_cli.metric import Call, Metric, in_one_part
+from valor_cli.pipeline.intervals import findings_of, intervals
 from valor_cli.pipeline.workers import ThisProcess
 from valor_cli.results import Findings, MetricCurve, MetricValue
 
@@ -62,6 +62,7 @@ def test_each_value_gets_its_own() -> None:
         CALLS,
         [0, 2, 1],
         Numbers(values),
+        in_one_part,
         resamples=60,
         level=0.9,
         seed=0,
@@ -81,5 +82,31 @@ def test_each_value_gets_its_own() -> None:
 
 def test_without_units_or_values_there_is_nothing_to_resample() -> None:
     options = {"resamples": 60, "level": 0.9, "seed": 0, "workers": ThisProcess(), "told": print}
-    assert intervals(CALLS, [0, 2, 1], Numbers(np.zeros(0)), **options) == [[], [None] * 2, [None]]
-    assert intervals(CALLS[:1], [0], Numbers(np.ones(3)), **options) == [[]]
+    nothing, three = Numbers(np.zeros(0)), Numbers(np.ones(3))
+    found = intervals(CALLS, [0, 2, 1], nothing, in_one_part, **options)
+    assert found == [[], [None] * 2, [None]]
+    assert intervals(CALLS[:1], [0], three, in_one_part, **options) == [[]]
+
+
+def halves(numbers: Numbers) -> list[tuple[dict[str, str], Numbers]]:
+    """The even and the odd ones apart."""
+    return [
+        ({"half": "even"}, Numbers(numbers.values[::2])),
+        ({"half": "odd"}, Numbers(numbers.values[1::2])),
+    ]
+
+
+def test_each_part_has_its_own_values_and_says_which_it_is() -> None:
+    numbers = Numbers(np.arange(5.0))
+    found = findings_of(CALLS[1], numbers, halves)
+    assert [(value.at, value.label, value.value) for value in found.values] == [
+        ({"half": "even"}, "same", 7),
+        ({"half": "even"}, "mean", 2),
+        ({"half": "odd"}, "same", 7),
+        ({"half": "odd"}, "mean", 2),
+    ]
+    curves = findings_of(CALLS[0], numbers, halves).curves
+    assert [(curve.at, curve.points["x"]) for curve in curves] == [
+        ({"half": "even"}, [0, 2, 4]),
+        ({"half": "odd"}, [1, 3]),
+    ]

@@ -18,7 +18,7 @@ import pytest
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.curves import COUNTS
 from valor_cli.reports.html import to_html
-from valor_cli.results import RunResult
+from valor_cli.results import Pictures, RunResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = (
@@ -34,7 +34,7 @@ ERRORS = Path(__file__).with_name("driver_errors.html")
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 )
-PICTURES = {"000000000000.jpg": base64.b64decode(PIXEL)}
+PICTURES = Pictures({"000000000000.jpg": base64.b64decode(PIXEL)})
 
 pytestmark = [
     pytest.mark.browser,

@@ -186,7 +186,7 @@ def test_what_is_no_results_file_is_refused(content: bytes, place: str) -> None:
         (lambda d: d["metrics"][3].update(interval=[0.1]), "metrics.3.interval"),
         (lambda d: d["metrics"][3].update(direction="up"), "metrics.3.direction"),
         (lambda d: d["metrics"][3].update(model="other"), "metrics.3.model"),
-        (lambda d: d["metrics"][3]["parameters"].update(a={}), "metrics.3.parameters.a"),
+        (lambda d: d["metrics"][3]["parameters"].update(a={"b": "c"}), "metrics.3.parameters.a.b"),
         (lambda d: d["metrics"].append(None), "metrics.1160"),
         (lambda d: d["curves"][0]["points"]["f1"].pop(), "curves.0.points"),
         (lambda d: d["curves"][0]["points"].update(f1=["x"]), "curves.0.points.f1.0"),

@@ -14,7 +14,7 @@ from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.results_json import to_json
 from valor_cli.reports.samples_jsonl import to_jsonl
 from valor_cli.reports.writer import write_reports
-from valor_cli.results import RunResult
+from valor_cli.results import Pictures, RunResult
 
 ALL = ("json", "markdown", "html")
 
@@ -107,7 +107,9 @@ def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path)
 
 def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path) -> None:
     run = found(("m",), ("cat", "dog"))
-    paths = write_reports(run, tmp_path, ALL, pictures={"000000000000.jpg": b"\xff\xd8picture"})
+    paths = write_reports(
+        run, tmp_path, ALL, pictures=Pictures({"000000000000.jpg": b"\xff\xd8picture"})
+    )
     names = ["results.json", "report.md", "report.html", "samples.jsonl"]
     assert [path.name for path in paths] == names
     assert paths[3].read_bytes() == to_jsonl(run)

@@ -112,8 +112,10 @@ def _run(
             text = to_json(result)
         else:
             from valor_cli.reports.writer import write_reports
+            from valor_cli.results import Pictures
 
-            shown, told = pipeline.pictures(plan, result) if "html" in formats else ({}, ())
+            drawn = "html" in formats
+            shown, told = pipeline.pictures(plan, result) if drawn else (Pictures(), ())
             result = replace(result, warnings=(*result.warnings, *told))
             written = write_reports(result, folder, formats, pictures=shown)
     if folder is None:

@@ -29,8 +29,9 @@ def init(
     name = catalogue.task(task).name
     config = Path(folder) / "configs" / f"{name}.yaml"
     copies = {config: _starter("configs") / config.name}
-    for source in sorted((_starter("sample_data") / name).iterdir()):
-        copies[Path(folder) / "sample_data" / name / source.name] = source
+    sample = _starter("sample_data") / name
+    for source in sorted(path for path in sample.rglob("*") if path.is_file()):
+        copies[Path(folder) / "sample_data" / name / source.relative_to(sample)] = source
     present = [path for path in copies if os.path.exists(path)]
     if present:
         problems = [Problem(str(path), "exists already") for path in present]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.scores import Scores
-from valor_cli.results import ExampleObject, MetricExample, Picture
+from valor_cli.results import ExampleObject, MetricExample, ObjectRef, Picture, Scalar
 
 Ints = NDArray[np.int64]
+
+
+def no_picture(sample_id: str) -> Picture | None:
+    """The picture of a sample that is no image."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class ClassificationDataset:
         scores: (n,) rows: what the model says; a row without a prediction lists nothing, or has
             nothing but zeros.
         number: (n,) the row in the whole dataset.
+        picture: The picture of a sample by its id, if it has one; a shard knows of none.
     """
 
     sample_ids: NDArray[Any]
@@ -45,6 +52,7 @@ class ClassificationDataset:
     truth: Ints
     scores: Scores
     number: Ints
+    picture: Callable[[str], Picture | None] = no_picture
 
     @property
     def unit_count(self) -> int:
@@ -62,6 +70,7 @@ class ClassificationDataset:
             truth=self.truth[rows],
             scores=self.scores.take(rows),
             number=self.number[rows],
+            picture=no_picture,
         )
 
     def verify(self) -> None:
@@ -75,4 +84,33 @@ class ClassificationDataset:
         An `ObjectRef` has as its number the row, of a ground truth; the row times the number of
         labels plus the label, of a prediction.
         """
-        raise NotImplementedError
+        refs = [ref for example in examples for ref in example.objects]
+        row, label = self._cells(refs)
+        score = self.scores.take(row).of(label).tolist()
+        objects = iter(
+            [
+                ExampleObject(
+                    role=ref.role,
+                    id=None,
+                    label=self.labels[at],
+                    score=value if ref.role == "prediction" else None,
+                    outcome=ref.outcome,
+                    geometry=None,
+                )
+                for ref, at, value in zip(refs, label.tolist(), score, strict=True)
+            ]
+        )
+        return [
+            (self._picture(one.sample_id), tuple(islice(objects, len(one.objects))))
+            for one in examples
+        ]
+
+    def _cells(self, refs: Sequence[ObjectRef]) -> tuple[Ints, Ints]:
+        """The row and the label of each object."""
+        number = np.array([ref.number for ref in refs], np.int64)
+        predicted = np.array([ref.role == "prediction" for ref in refs], bool)
+        row = np.where(predicted, number // max(len(self.labels), 1), number)
+        return row, np.where(predicted, number % max(len(self.labels), 1), self.truth[row])
+
+    def _picture(self, sample_id: Scalar) -> Picture | None:
+        return self.picture(sample_id) if isinstance(sample_id, str) else None

@@ -2,31 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call, Evidence
 from valor_cli.pipeline.workers import Workers
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import (
+    Findings,
+    MetricCurve,
+    MetricExample,
+    MetricTable,
+    MetricValue,
+    Scalar,
+)
 from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
 
 Interval = tuple[float, float] | None
+Parts = Callable[[Any], Sequence[tuple[Mapping[str, Scalar], Any]]]
+R = TypeVar("R", MetricValue, MetricCurve, MetricTable, MetricExample)
 
 RESAMPLES_AT_ONCE = 25
 
 
-def findings_of(call: Call, evidence: Evidence) -> Findings:
-    """What a metric says of evidence, always as `Findings`."""
-    found = call.metric.compute(evidence, **call.parameters)
+def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
+    """What a metric says of evidence, part by part (`Wing.parts`), always as `Findings`.
+
+    Values of single samples are those of evidence in one part.
+    """
+    found = [(at, _found(call, part)) for at, part in parts(evidence)]
+    if len(found) == 1 and not found[0][0]:
+        return found[0][1]
+    return Findings(
+        [_under(at, one) for at, part in found for one in part.values],
+        [_under(at, one) for at, part in found for one in part.curves],
+        [_under(at, one) for at, part in found for one in part.tables],
+        [_under(at, one) for at, part in found for one in part.examples],
+    )
+
+
+def _found(call: Call, part: Any) -> Findings:
+    found = call.metric.compute(part, **call.parameters)
     return Findings([found]) if isinstance(found, MetricValue) else found
+
+
+def _under(at: Mapping[str, Scalar], one: R) -> R:
+    return replace(one, at={**at, **one.at})
 
 
 def intervals(
     calls: Sequence[Call],
     counts: Sequence[int],
     evidence: Evidence,
+    parts: Parts,
     *,
     resamples: int,
     level: float,
@@ -40,6 +71,7 @@ def intervals(
         calls: The metrics.
         counts: How many values each finds.
         evidence: What they are computed from.
+        parts: Its independent parts.
         resamples, level, seed: As the config has them.
         workers: What to spread the resamples over.
         told: Hears how many resamples are done.
@@ -51,27 +83,27 @@ def intervals(
     if not evidence.unit_count or not with_values:
         return [[None] * count for count in counts]
     tasks = [
-        (with_values, evidence, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
+        (with_values, evidence, parts, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
         for first in range(0, resamples, RESAMPLES_AT_ONCE)
     ]
-    parts: list[NDArray[np.float64]] = []
-    for part in workers.map(_resampled, tasks):
-        parts.append(part)
-        told(sum(map(len, parts)))
-    found = percentile_intervals(np.concatenate(parts), level)
+    batches: list[NDArray[np.float64]] = []
+    for batch in workers.map(_resampled, tasks):
+        batches.append(batch)
+        told(sum(map(len, batches)))
+    found = percentile_intervals(np.concatenate(batches), level)
     ends = np.cumsum(counted).tolist()
     ranges = [found[end - count : end] for end, count in zip(ends, counted, strict=True)]
     return [around or [None] * count for around, count in zip(ranges, counts, strict=True)]
 
 
 def _resampled(
-    task: tuple[Sequence[Call], Evidence, int, int, int],
+    task: tuple[Sequence[Call], Evidence, Parts, int, int, int],
 ) -> NDArray[np.float64]:
     """(resamples, values) of all calls, one after the other; NaN for no value."""
-    calls, evidence, seed, first, last = task
+    calls, evidence, parts, seed, first, last = task
     weights = [resample_weights(evidence.unit_count, seed, n) for n in range(first, last)]
     rows = [
-        [value.value for call in calls for value in findings_of(call, again).values]
+        [value.value for call in calls for value in findings_of(call, again, parts).values]
         for again in evidence.resamples(np.array(weights))
     ]
     return np.array(rows, np.float64)

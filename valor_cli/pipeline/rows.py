@@ -20,6 +20,7 @@ from valor_cli.results import (
     MetricResult,
     MetricValue,
     Parameters,
+    ParameterValue,
     SamplesResult,
     Scalar,
     TableResult,
@@ -64,7 +65,7 @@ class Computation:
         for model, dataset in self.loaded.datasets.items():
             whole = self._evidence(part, dataset)
             for cut, evidence in self._cuts(part.wing, whole):
-                findings = [findings_of(call, evidence) for call in part.calls]
+                findings = [findings_of(call, evidence, part.wing.parts) for call in part.calls]
                 ranges = self._intervals(part, evidence, findings)
                 for call, found, around in zip(part.calls, findings, ranges, strict=True):
                     self._add(call, model, cut, found, around)
@@ -110,6 +111,7 @@ class Computation:
             part.calls,
             counts,
             evidence,
+            part.wing.parts,
             resamples=asked.resamples,
             level=asked.level,
             seed=asked.seed,
@@ -143,6 +145,9 @@ class Computation:
                     table.matrix,
                     table.unmatched_ground_truths,
                     table.unmatched_predictions,
+                    table.ious,
+                    table.unmatched_ground_truth_ratios,
+                    table.unmatched_prediction_ratios,
                 )
             )
         if found.samples is not None and cut is None:
@@ -237,18 +242,20 @@ def _build(shard: tuple[Any, Any, Any]) -> Any:
 
 def _narrowed(
     parameters: Parameters, at: Mapping[str, Scalar | Sequence[Scalar]]
-) -> dict[str, Scalar | Sequence[Scalar]]:
+) -> dict[str, ParameterValue]:
     """All parameters, with the lists that `at` picks an element of replaced by it."""
     kept = {name: value for name, value in parameters.items() if name.removesuffix("s") not in at}
     return {**kept, **at}
 
 
-def _sortable(value: Scalar | Sequence[Scalar]) -> tuple[object, ...]:
-    """Values of one parameter compare, whatever their kinds: nothing, numbers, texts, lists."""
+def _sortable(value: ParameterValue) -> tuple[object, ...]:
+    """Values of one parameter compare, whatever their kinds: nothing, numbers, texts, lists …"""
     if value is None:
         return (0,)
     if isinstance(value, (int, float)):
         return (1, value)
     if isinstance(value, str):
         return (2, value)
+    if isinstance(value, Mapping):
+        return (4, tuple(sorted(value.items())))
     return (3, tuple(map(_sortable, value)))

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from valor_cli import __version__
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
-from valor_cli.results import MetricResult, RunInfo, RunResult
+from valor_cli.results import MetricResult, Pictures, RunInfo, RunResult
 
 
 def check(plan: Plan) -> None:
@@ -29,20 +29,48 @@ def check(plan: Plan) -> None:
         DataError: An input cannot be used.
         ConfigError: The config names something that the data does not have.
     """
-    _load(plan, None)
+    loaded, _ = _load(plan, None)
+    for dataset in loaded.datasets.values():
+        dataset.verify()
 
 
 def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
     config = plan.config
-    needs = frozenset(
-        need for part in plan.wings for call in part.calls for need in call.metric.needs
-    )
-    selection = Selection(config.label_map, config.filter, metadata_names(config), limit, needs)
-    loaded = plan.task.load(config.data, config.options, selection)
+    loaded = plan.task.load(config.data, config.options, _selection(plan, limit))
+    _check_thresholds(plan, loaded)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
     if config.gates:
         check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
     return loaded, slices
+
+
+def _selection(plan: Plan, limit: int | None) -> Selection:
+    config = plan.config
+    needs = frozenset(
+        need for part in plan.wings for call in part.calls for need in call.metric.needs
+    )
+    return Selection(config.label_map, config.filter, metadata_names(config), limit, needs)
+
+
+def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
+    """Parameters with a number for each of some labels name labels that there are.
+
+    Raises:
+        ConfigError: A label does not occur.
+    """
+    problems = [
+        Problem(
+            plan.config.place("metrics", request.index, name),
+            f"no label '{label}'{did_you_mean(label, loaded.labels)}",
+        )
+        for request in plan.config.metrics or ()
+        for name, value in request.parameters.items()
+        if isinstance(value, Mapping)
+        for label in value
+        if label not in loaded.labels
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _shape(plan: Plan, loaded: Loaded[Any]) -> list[MetricResult]:
@@ -118,14 +146,9 @@ def evaluate(
     )
 
 
-def pictures(plan: Plan, result: RunResult) -> tuple[Mapping[str, bytes], Sequence[str]]:
-    """Thumbnails of the images that examples show, by file, and what to warn of."""
-    names = dict.fromkeys(
-        example.picture.file
-        for example in result.examples
-        if example.picture is not None and example.picture.file is not None
-    )
-    return plan.task.pictures(plan.config.data, list(names))
+def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
+    """What a report shows of the images that examples stand in, and what to warn of."""
+    return plan.task.pictures(plan.config.data, _selection(plan, None), result.examples)
 
 
 def _unsliced(plan: Plan) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,8 @@ class ScoreHeader:
     metadata: Mapping[str, int]
 
 
-class ScorePiece(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ScorePiece:
     """Some lines as columns; a sample may go on in another piece.
 
     Attributes:

@@ -15,6 +15,9 @@ from valor_cli.results import ExampleObject, ExampleResult
 EXAMPLES = 3
 """Examples shown in each dialog."""
 
+LISTED = 8
+"""Examples listed in a dialog that has nothing to draw."""
+
 CASES = 300
 """Examples shown of each model's confusions; of many models together twice as many."""
 
@@ -44,7 +47,8 @@ class Dialogs:
         self, model: int, title: str, count: str, examples: Sequence[ExampleResult]
     ) -> dict[str, Any] | None:
         """The dialog of a count and its first examples; None where there are none, or no room."""
-        few = examples[: min(EXAMPLES, self._room[model])]
+        drawn = any(map(self._drawings.drawable, examples[:EXAMPLES]))
+        few = examples[: min(EXAMPLES if drawn else LISTED, self._room[model])]
         if not few:
             return None
         self._room[model] -= len(few)
@@ -53,6 +57,7 @@ class Dialogs:
             "id": f"{self._prefix}{self._made}",
             "title": title,
             "count": count,
+            "drawn": drawn,
             "cases": [_case(example, self._drawings) for example in few],
         }
 
@@ -65,16 +70,23 @@ def opener(dialog: str, meaning: str, count: str) -> str:
 
 def _case(example: ExampleResult, drawings: Drawings) -> dict[str, Any]:
     picture = example.picture
+    sides = {"ground_truth": "–", "prediction": "–"}
+    sides |= {thing.role: plain(thing.label, 60) for thing in reversed(example.objects)}
+    scores = [thing.score for thing in example.objects if thing.score is not None]
     return {
+        **sides,
+        "score": number(scores[0]) if scores else "–",
         "name": plain(str(example.sample_id), 60),
         "file": plain(picture.file, 120) if picture and picture.file else "",
         "drawing": drawings.draw(example),
-        "objects": [_object(thing, example.kind) for thing in example.objects[:OBJECTS]],
+        "objects": [_object(thing, example) for thing in example.objects[:OBJECTS]],
     }
 
 
-def _object(thing: ExampleObject, kind: str) -> tuple[str, str, str, str, str]:
-    outcome = outcome_of(thing, kind)
+def _object(thing: ExampleObject, example: ExampleResult) -> tuple[str, str, str, str, str]:
+    """What a card says of it: its line if it has one, its role, label, score, and own id if any."""
+    outcome = outcome_of(thing, example.kind).name if thing.geometry is not None else ""
     what = "ground truth" if thing.role == "ground_truth" else "prediction"
     score = "" if thing.score is None else number(thing.score)
-    return outcome.name, what, plain(thing.label, 60), score, plain(str(thing.id), 60)
+    own = "" if thing.id in (None, example.sample_id) else plain(str(thing.id), 60)
+    return outcome, what, plain(thing.label, 60), score, own

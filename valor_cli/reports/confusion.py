@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Literal, TypeAlias
 
-from valor_cli.reports.formatting import parameter, plain
-from valor_cli.reports.naming import Names, frozen
+from valor_cli.reports.formatting import parameter, plain, short
+from valor_cli.reports.naming import LABEL_KEY, Names, frozen
 from valor_cli.results import ExampleResult, Parameters, RunResult, TableResult
 
 LABELS = 40
@@ -32,6 +32,12 @@ class Pair:
     count: int
     share: float
     sample_id: str | None
+    pixels: bool = False
+
+    @property
+    def amount(self) -> str:
+        """The count in few characters, and of what."""
+        return f"{short(self.count)} px" if self.pixels else f"{self.count:,}×"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class Confusion:
         detail: The parameters that tell it from the model's other tables.
         settings: All its parameters.
         total: Ground truths of each label.
+        pixels: Whether it counts pixels.
     """
 
     table: TableResult
@@ -52,23 +59,33 @@ class Confusion:
     total: Sequence[int]
     examples: Mapping[Place, Sequence[ExampleResult]]
 
+    @property
+    def pixels(self) -> bool:
+        return self.table.ious is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A cell: its count, its part of the row, and the place of its examples if it has any.
 
-    Several labels summed up hold right and wrong ones: their cell is mixed.
+    Several labels summed up hold right and wrong ones: their cell is mixed. Predictions without a
+    ground truth may come with their part of the label's predictions as their share.
     """
 
     count: int
     share: float
     place: Place | None
     kind: Kind
+    iou: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The part of a table that is shown; the rest is summed up in the last label, if any."""
+    """The part of a table that is shown; the rest is summed up in the last label, if any.
+
+    The last row are the predictions without a ground truth, the last column the ground truths
+    without a prediction.
+    """
 
     labels: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
@@ -103,6 +120,23 @@ def first_of_each_model(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
     return tuple(kept.values())
 
 
+def first_of_each_key(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
+    """One table for each model and label key."""
+    kept: dict[tuple[int, object], Confusion] = {}
+    for one in found:
+        kept.setdefault((one.model, one.table.parameters.get(LABEL_KEY)), one)
+    return tuple(kept.values())
+
+
+def lone_sides(found: Iterable[Confusion]) -> tuple[bool, bool]:
+    """Whether any table has ground truths without a prediction, and predictions without one."""
+    tables = [one.table for one in found]
+    return (
+        any(any(table.unmatched_ground_truths) for table in tables),
+        any(any(table.unmatched_predictions) for table in tables),
+    )
+
+
 def top_pairs(confusion: Confusion, most: int) -> tuple[Pair, ...]:
     """The largest counts off the diagonal, largest first."""
     table = confusion.table
@@ -128,7 +162,7 @@ def matrix(confusion: Confusion) -> Matrix:
         counts, alone = _line(table, row, others)
         rest = [sum(counts[label] for label in others)] if others else []
         folded = [*(counts[label] for label in shown), *rest, alone]
-        rows.append(_entries(folded, row, sides, confusion.examples))
+        rows.append(_entries(folded, row, sides, confusion))
     names = [plain(table.labels[label], 60) for label in shown]
     if others:
         names.append(f"{len(others):,} other label{'s' if len(others) > 1 else ''}")
@@ -162,17 +196,37 @@ def _entries(
     counts: Sequence[int],
     row: int | None,
     columns: Sequence[int | None],
-    examples: Mapping[Place, Sequence[ExampleResult]],
+    confusion: Confusion,
 ) -> tuple[Entry, ...]:
     total = sum(counts)
+    table = confusion.table
     entries = []
     for count, column in zip(counts, columns, strict=True):
         kind: Kind = "right" if row == column else "wrong"
         if row is None or row == OTHERS or column == OTHERS:
             kind = "wrong" if row != column else "mixed"
-        place = (row, column) if (row, column) in examples else None
-        entries.append(Entry(count, count / total if total else 0.0, place, kind))
+        place = (row, column) if (row, column) in confusion.examples else None
+        share = _ratio(table, row, column)
+        if share is None:
+            share = count / total if total else 0.0
+        entries.append(Entry(count, share, place, kind, _iou(table, row, column)))
     return tuple(entries)
+
+
+def _ratio(table: TableResult, row: int | None, column: int | None) -> float | None:
+    """The share that the table itself states of what stands on one side alone."""
+    ratios, label = table.unmatched_ground_truth_ratios, row
+    if row is None:
+        ratios, label = table.unmatched_prediction_ratios, column
+    elif column is not None:
+        return None
+    return None if ratios is None or label is None or label == OTHERS else ratios[label]
+
+
+def _iou(table: TableResult, row: int | None, column: int | None) -> float | None:
+    if table.ious is None or row is None or column is None or OTHERS in (row, column):
+        return None
+    return table.ious[row][column]
 
 
 def _pair(confusion: Confusion, count: int, row: int, column: int) -> Pair:
@@ -184,6 +238,7 @@ def _pair(confusion: Confusion, count: int, row: int, column: int) -> Pair:
         count,
         count / confusion.total[row],
         plain(str(found[0].sample_id), 60) if found else None,
+        confusion.pixels,
     )
 
 
@@ -219,4 +274,5 @@ def _fits(example: Parameters, table: Parameters) -> bool:
 
 def _settings(parameters: Parameters) -> str:
     shown = {name: value for name, value in parameters.items() if not isinstance(value, list)}
+    shown.pop("max_examples", None)  # changes no count
     return ", ".join(f"{plain(name, 40)}={parameter(value)}" for name, value in shown.items())

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
-from valor_cli.reports.naming import Names, frozen
-from valor_cli.results import CurveResult, RunResult
+from valor_cli.reports.naming import LABEL_KEY, Names, frozen
+from valor_cli.results import CurveResult, MetricResult, RunResult
 
 LIMIT = 150_000
 """Numbers embedded at most, about 1 MB; the page says how many curves it left out."""
@@ -29,12 +29,15 @@ COUNTS = (
     "fp_misclassifications",
     "fp_hallucinations",
 )
-"""The columns that make a curve one of counts by their reason."""
+"""The columns of counts by their reason; the last is there where things are found, not sorted."""
 
-_SHARED = ("pr_curve_iou_threshold", "max_detections")
+ROC = ("score", "false_positive_rate", "true_positive_rate")
+"""The columns that make a curve a receiver operating characteristic."""
+
+_SHARED = ("pr_curve_iou_threshold", "max_detections", LABEL_KEY)
 
 Column = Sequence[float | None]
-Lines = Sequence[Sequence[Sequence[int]]]
+Lines = Sequence[Sequence[Sequence[int | float | None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +47,30 @@ class Chart:
     title: str
     precision_recall: tuple[tuple[int, str], ...]
     f1: tuple[tuple[int, str], ...]
+    roc: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """All curves of a run, by choice: the precision-recall curves and counts of one label.
+    """All curves of a run, by choice: those of one label.
 
-    `data` is JSON made of numbers alone: {"plot", "columns", "curves", "counts"}. Both lists hold,
-    for each title, a list by model: of curves [model, thresholds, recall, precision, f1 or -1], of
-    counts [model, *`COUNTS`]; all but the model are indexes into the columns.
+    `data` is JSON made of numbers alone: {"plot", "columns", "curves", "counts", "rocs"}. The lists
+    hold, for each title, a list by model: of curves [model, thresholds, recall, precision, f1], of
+    counts [model, *`COUNTS`], of rocs [model, area or null, *`ROC`]; all but the model and the area
+    are indexes into the columns, -1 for a column that there is not.
+
+    Attributes:
+        counted: The models that have counts.
+        reasons: Whether any counts tell hallucinations.
     """
 
     titles: tuple[str, ...]
     charts: tuple[Chart, ...]
     data: str
     any_f1: bool
+    any_pr: bool
+    any_roc: bool
+    reasons: bool
     counted: tuple[int, ...]
     total: int
 
@@ -69,36 +81,62 @@ Group = list[tuple[int, CurveResult]]
 
 def curves(result: RunResult) -> Curves:
     """The overall and per-label curves of all models."""
-    pairs = _pairs(_groups(result, _AXES), _groups(result, COUNTS))
-    rows = [row for lines, counts in pairs for _, row in lines or counts]
-    labels = {row.label for row in rows}
-    several = len({row.metric for row in rows}) > 1 and len(labels) < len(pairs)
+    choices = _choices(*(_groups(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
+    rows = [first[0][1] for groups in choices for first in [next(filter(None, groups))]]
+    several = len({row.metric for row in rows}) > 1 and len({row.label for row in rows}) < len(rows)
     names = Names((row.metric, row.parameters) for row in rows)
+    areas = _areas(result)
     columns = Columns()
     drawn: list[list[list[int]]] = []
     counted: list[list[list[int]]] = []
+    rocs: list[list[list[int | float | None]]] = []
     titles: list[str] = []
     charts: list[Chart] = []
-    for lines, counts in pairs:
+    for (lines, counts, characteristics), row in zip(choices, rows, strict=True):
         if columns.size > LIMIT:
             break
-        title = _title((lines or counts)[0][1], names, several)
-        shapes = [(model, _line(row.points)) for model, row in lines]
+        titles.append(_title(row, names, several))
+        shapes = [(model, _line(one.points)) for model, one in lines]
         if len(charts) < STATIC:
-            charts.append(_chart(title, shapes))
+            charts.append(_chart(titles[-1], shapes, characteristics))
         drawn.append([[model, *columns.indexes(shape)] for model, shape in shapes])
         counted.append(
-            [[m, *columns.indexes([row.points[name] for name in COUNTS])] for m, row in counts]
+            [
+                [m, *columns.indexes([one.points.get(name, ()) for name in COUNTS])]
+                for m, one in counts
+            ]
         )
-        titles.append(title)
+        rocs.append(
+            [
+                [m, areas.get(_area(one)), *columns.indexes([one.points[name] for name in ROC])]
+                for m, one in characteristics
+            ]
+        )
     return Curves(
         titles=tuple(titles),
         charts=tuple(charts),
-        data=columns.data(drawn, counted),
+        data=columns.data(drawn, counted, rocs),
         any_f1=any(line[4] >= 0 for lines in drawn for line in lines),
+        any_pr=any(drawn),
+        any_roc=any(rocs),
+        reasons=any(line[-1] >= 0 for lines in counted for line in lines),
         counted=tuple(sorted({line[0] for lines in counted for line in lines})),
-        total=len(pairs),
+        total=len(choices),
     )
+
+
+def _areas(result: RunResult) -> dict[object, float | None]:
+    """The value of each metric that draws a receiver operating characteristic."""
+    metrics = {row.metric for row in result.curves if {*ROC} <= set(row.points)}
+    return {
+        _area(row): row.value
+        for row in result.metrics
+        if row.metric in metrics and row.slice is None and row.output == "value"
+    }
+
+
+def _area(row: CurveResult | MetricResult) -> object:
+    return row.metric, row.model, row.label, frozen(row.parameters)
 
 
 def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
@@ -112,16 +150,20 @@ def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
     return list(groups.values())
 
 
-def _pairs(lines: Sequence[Group], counts: Sequence[Group]) -> list[tuple[Group, Group]]:
-    """Each label's curves with its counts at the same setting; counts without curves at the end."""
-    waiting: dict[object, list[Group]] = {}
-    for group in counts:
-        waiting.setdefault(_of(group[0][1]), []).append(group)
-    pairs: list[tuple[Group, Group]] = []
-    for group in lines:
-        same = waiting.get(_of(group[0][1]))
-        pairs.append((group, same.pop(0) if same else []))
-    return pairs + [([], group) for groups in waiting.values() for group in groups]
+def _choices(*kinds: Sequence[Group]) -> list[tuple[Group, ...]]:
+    """What stands together: of each kind the next group of one label at one setting, if any.
+
+    Choices stand in the order of the first kind; what has no counterpart there comes at the end.
+    """
+    choices: dict[object, list[list[Group]]] = {}
+    for kind, groups in enumerate(kinds):
+        for group in groups:
+            same = choices.setdefault(_of(group[0][1]), [])
+            if all(choice[kind] for choice in same):
+                same.append([[] for _ in kinds])
+            next(choice for choice in same if not choice[kind])[kind] = group
+    found = [tuple(choice) for same in choices.values() for choice in same]
+    return sorted(found, key=lambda choice: not choice[0])
 
 
 def _of(row: CurveResult) -> object:
@@ -146,12 +188,15 @@ class Columns:
             self.size += len(column)
         return self._known.setdefault(text, len(self._known))
 
-    def data(self, drawn: Lines, counted: Lines) -> str:
+    def data(self, drawn: Lines, counted: Lines, rocs: Lines) -> str:
         """The JSON for the script."""
         listed = "],[".join(self._known)
         plot = ",".join(f'"{name}":{value}' for name, value in PLOT.items())
-        lines, counts = (str(one).replace(" ", "") for one in (drawn, counted))
-        return f'{{"plot":{{{plot}}},"columns":[[{listed}]],"curves":{lines},"counts":{counts}}}'
+        kinds = zip(("curves", "counts", "rocs"), (drawn, counted, rocs), strict=True)
+        lines = ",".join(
+            f'"{name}":{lists}'.replace(" ", "").replace("None", "null") for name, lists in kinds
+        )
+        return f'{{"plot":{{{plot}}},"columns":[[{listed}]],{lines}}}'
 
 
 def path(xs: Column, ys: Column) -> str:
@@ -187,9 +232,16 @@ def _line(points: Mapping[str, Column]) -> tuple[Column, Column, Column, Column]
     return thresholds, points["recall"], precision, f1
 
 
-def _chart(title: str, lines: Sequence[tuple[int, tuple[Column, Column, Column, Column]]]) -> Chart:
+def _chart(
+    title: str,
+    lines: Sequence[tuple[int, tuple[Column, Column, Column, Column]]],
+    characteristics: Group,
+) -> Chart:
     return Chart(
         title,
         tuple((model, path(recall, precision)) for model, (_, recall, precision, _) in lines),
         tuple((model, path(at, f1)) for model, (at, _, _, f1) in lines if f1),
+        tuple(
+            (model, path(*(one.points[name] for name in ROC[1:]))) for model, one in characteristics
+        ),
     )

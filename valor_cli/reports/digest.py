@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import against, number, parameter, plain, words
+from valor_cli.reports.keyed import LabelRows
 from valor_cli.reports.naming import Names, frozen
-from valor_cli.results import Direction, GateResult, MetricResult, RunResult, Scalar
+from valor_cli.results import (
+    Direction,
+    GateResult,
+    MetricResult,
+    Parameters,
+    RunResult,
+    Scalar,
+)
 
 HEADLINES = 16
 """Headline measures shown when the task's primary ones were not computed."""
@@ -25,6 +33,9 @@ _SHAPES = {
     "polygon": "polygons",
     "mask": "masks",
 }
+_COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "pixels"}
+"""By the first of these that the data consist of, what is counted of a label."""
+
 _RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤"}
 
 
@@ -99,6 +110,7 @@ class Digest:
     """All that more than one report shows of a run; strings are cleaned, not escaped.
 
     `labels` and `slices` leave out what has no rows; `slices` holds headline measures if it can.
+    `n_name` says what the n of a row counts, `unit` what a single sample is called.
     """
 
     verdict: Verdict
@@ -110,6 +122,7 @@ class Digest:
     labels: Grid
     slices: Grid
     n_name: str
+    unit: str
     gates: tuple[Gate, ...]
     missing: tuple[str, ...]
     ignored: tuple[str, ...]
@@ -117,14 +130,17 @@ class Digest:
 
 def digest(result: RunResult) -> Digest:
     """What the reports share, prepared once per report."""
-    names = Names((row.metric, row.parameters) for row in result.metrics)
-    rows = RowIndex(result, names)
+    keyed = LabelRows(result.metrics)
+    placed = [keyed.placed(row) for row in result.metrics]
+    names = _Scopes(placed)
+    rows = RowIndex(result.models, placed, names)
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
     headline = primary or overall[:HEADLINES]
+    counted = set(map(words, result.data))
     slices = dict.fromkeys(row.slice for row in result.metrics if row.slice is not None)
     labels = dict.fromkeys(
-        row.label for row in result.metrics if row.label is not None and row.slice is None
+        row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
         verdict=_verdict(result.gates),
@@ -138,25 +154,41 @@ def digest(result: RunResult) -> Digest:
         headline=rows.grid(headline, [(None, None)]),
         labels=rows.grid(rows.measures, [(label, None) for label in labels]),
         slices=_first_filled(rows, (headline, list(rows.measures)), slices),
-        n_name="ground truths" if "ground truths" in map(words, result.data) else "n",
-        gates=_gates(result, rows, names),
+        n_name=next((name for thing, name in _COUNTED.items() if thing in counted), "n"),
+        unit="image" if "images" in counted else "sample",
+        gates=_gates(result, rows, names, keyed),
         missing=_by_model(result.missing_prediction_labels),
         ignored=_by_model(result.ignored_prediction_labels),
     )
 
 
-class RowIndex:
-    """A run's rows by label, slice and measure."""
+class _Scopes:
+    """Names of measures: those of single labels differ in other parameters than those of all."""
 
-    def __init__(self, result: RunResult, names: Names) -> None:
-        self.models = {model: index for index, model in enumerate(result.models)}
+    def __init__(self, placed: Iterable[MetricResult]) -> None:
+        rows: tuple[list[MetricResult], list[MetricResult]] = ([], [])
+        for row in placed:
+            rows[row.label is not None].append(row)
+        self._names = [Names((row.metric, row.parameters) for row in some) for some in rows]
+
+    def detail(self, metric: str, label: str | None, parameters: Parameters) -> str:
+        return self._names[label is not None].detail(metric, parameters)
+
+
+class RowIndex:
+    """Rows by label, slice and measure."""
+
+    def __init__(
+        self, models: Sequence[str], placed: Iterable[MetricResult], names: _Scopes
+    ) -> None:
+        self.models = {model: index for index, model in enumerate(models)}
         self.measures: dict[Key, Measure] = {}
         self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
-        for row in result.metrics:
+        for row in placed:
             key = (row.metric, row.output, frozen(row.parameters))
             if key not in self.measures:
                 name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
-                detail = names.detail(row.metric, row.parameters)
+                detail = names.detail(row.metric, row.label, row.parameters)
                 self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric)
             if row.model in self.models:
                 place = (row.label, row.slice, key)
@@ -195,7 +227,7 @@ def _counted(count: int, things: str) -> str:
 def _unusual(settings: Mapping[str, Scalar]) -> Iterator[str]:
     """The settings that change every number, where they are not the usual ones."""
     for name, value in settings.items():
-        if value is not None and value != _USUAL.get(name):
+        if value is not None and value is not False and value != _USUAL.get(name):
             shown = words(parameter(value))
             yield _SHAPES.get(shown, shown) if name == "geometry" else f"{words(name)}: {shown}"
 
@@ -265,16 +297,18 @@ def _gate_count(gates: Sequence[GateResult]) -> str:
     return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
 
 
-def _gates(result: RunResult, rows: RowIndex, names: Names) -> tuple[Gate, ...]:
+def _gates(result: RunResult, rows: RowIndex, names: _Scopes, keyed: LabelRows) -> tuple[Gate, ...]:
     ordered = sorted(result.gates, key=lambda gate: _GATE_ORDER[gate.status])
-    return tuple(_gate(gate, rows, names) for gate in ordered)
+    return tuple(_gate(gate, rows, names, keyed) for gate in ordered)
 
 
-def _gate(gate: GateResult, rows: RowIndex, names: Names) -> Gate:
-    measure = rows.measures.get((gate.metric, gate.output, frozen(gate.parameters)))
+def _gate(gate: GateResult, rows: RowIndex, names: _Scopes, keyed: LabelRows) -> Gate:
+    label, parameters = keyed.place(gate.metric, gate.output, gate.label, gate.parameters)
+    measure = rows.measures.get((gate.metric, gate.output, frozen(parameters)))
+    own = {name: gate.parameters[name] for name in parameters}
     subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
-    where = [plain(part) for part in (gate.label, gate.slice) if part is not None] + [
-        detail for detail in [names.detail(gate.metric, gate.parameters)] if detail
+    where = [plain(part) for part in (label, gate.slice) if part is not None] + [
+        detail for detail in [names.detail(gate.metric, label, own)] if detail
     ]
     value, limit = against(gate.value, gate.limit, measure.unit if measure else "fraction")
     return Gate(

@@ -39,12 +39,18 @@ Ring = Sequence[Sequence[float]]
 class Drawings:
     """Draws examples; a picture is embedded once, however many drawings stand on it."""
 
-    def __init__(self, pictures: Mapping[str, bytes], shares: int) -> None:
-        self._pictures = pictures
+    def __init__(self, photos: Mapping[str, bytes], shares: int) -> None:
+        self._photos = photos
         self._share = INK // max(shares, 1)
         self._ink: dict[tuple[str, str], int] = {}
         self._defined: dict[str, str] = {}
         self._bytes = 0
+
+    def drawable(self, example: ExampleResult) -> bool:
+        """Whether there is an outline or a photo."""
+        outlined = any(thing.geometry is not None for thing in example.objects)
+        file = example.picture.file if example.picture else None
+        return outlined or (file is not None and bool(self._photos.get(file)))
 
     def draw(self, example: ExampleResult) -> Markup | None:
         """The drawing; None where nothing can be drawn, or no more."""
@@ -55,9 +61,13 @@ class Drawings:
             frame = _near(frame, shapes)
         owner = (example.model, example.metric)
         left = self._ink.get(owner, self._share)
-        if frame is None or left <= 0:
+        if left <= 0:
             return None
-        picture = self._picture(example.picture)
+        picture = None if frame is None else self._picture(example.picture)
+        if not shapes and picture is None:
+            return self._photo(example)
+        if frame is None:
+            return None
         ready = _svg(example, shapes, frame, picture)
         self._ink[owner] = left - len(ready)
         return Markup(ready)  # noqa: S704 - _svg escapes what comes from the data
@@ -66,13 +76,23 @@ class Drawings:
         """The pictures that the drawings refer to."""
         return Markup("").join(map(Markup, self._defined.values()))
 
+    def _photo(self, example: ExampleResult) -> Markup | None:
+        """The picture alone, of a sample without outlines and a picture of unknown size."""
+        content = self._photos.get(example.picture.file or "") if example.picture else None
+        if not content or self._bytes + len(content) > PICTURES:
+            return None
+        self._bytes += len(content)
+        name = escape(f"Picture of {plain(str(example.sample_id), 60)}")
+        ready = f'<img class="thumb" alt="{name}" src="{embedded(content)}">'
+        return Markup(ready)  # noqa: S704 - escaped just before
+
     def _picture(self, picture: Picture | None) -> int | None:
         """The number of an embedded picture."""
         if picture is None or not picture.file or not picture.width or not picture.height:
             return None
         if picture.file in self._defined:
             return list(self._defined).index(picture.file)
-        content = self._pictures.get(picture.file)
+        content = self._photos.get(picture.file)
         if not content or self._bytes + len(content) > PICTURES:
             return None
         self._bytes += len(content)
@@ -80,9 +100,15 @@ class Drawings:
         self._defined[picture.file] = (
             f'<image id="p{index}" width="{picture.width:d}" height="{picture.height:d}" '
             f'preserveAspectRatio="none" '
-            f'href="data:image/jpeg;base64,{base64.b64encode(content).decode()}"/>'
+            f'href="{embedded(content)}"/>'
         )
         return index
+
+
+def embedded(content: bytes) -> str:
+    """JPEG or PNG bytes as the address of a picture inside the page."""
+    kind = "png" if content.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +200,14 @@ def _svg(
     # As large on the screen for a wide picture as for a tall one, in a box of 4 by 3.
     size = max(width, height * 4 / 3) / 24
     drawn = _objects(shapes, frame, size)
-    things = "1 object" if len(drawn) == 1 else f"{len(drawn)} objects"
-    name = f"Image {plain(str(example.sample_id), 60)}, {things} drawn"
+    things = (
+        ""
+        if not drawn
+        else ", 1 object drawn"
+        if len(drawn) == 1
+        else f", {len(drawn)} objects drawn"
+    )
+    name = f"Image {plain(str(example.sample_id), 60)}{things}"
     ground = f'<rect class="ground" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
     ground += f'height="{height:.1f}"/>'
     under = ground if picture is None else f'<use href="#p{picture}"/>'

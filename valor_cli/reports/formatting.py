@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from valor_cli.results import Scalar
+from valor_cli.results import ParameterValue
 
 NO_VALUE = "–"
 
@@ -44,6 +44,31 @@ def _decimals(value: float, unit: str, decimals: int) -> str:
     return text.replace("-", "−", 1) if text.strip("-0.,") else text[1:]
 
 
+def short(count: int) -> str:
+    """A count of at most five digits, then three and a unit: 12,345 and 123k and 1.23M."""
+    if count < 100_000:
+        return f"{count:,}"
+    for size, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")):
+        # 999,500 would read as 1000k
+        if count < 999.5 * size or unit == "T":
+            return f"{count / size:#.3g}".rstrip(".") + unit
+    raise AssertionError
+
+
+def percent(share: float) -> str:
+    """A part of a whole, never rounded to nothing or to all."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.9995 <= share < 1:
+        return ">99.9%"
+    return f"{share:.1%}"
+
+
+def capital(text: str) -> str:
+    """Words that begin a heading: "mean IoU" as "Mean IoU"."""
+    return text[:1].upper() + text[1:]
+
+
 def signed(value: float | None, unit: str = "fraction") -> str:
     """A difference, always with its sign."""
     if value is None:
@@ -77,10 +102,14 @@ def words(name: str) -> str:
     return plain(name.replace("_", " "))
 
 
-def parameter(value: Scalar | Sequence[Scalar]) -> str:
-    """A parameter's value, long lists by their ends and length."""
+def parameter(value: ParameterValue) -> str:
+    """A parameter's value: long lists by their ends and length, mappings by their first labels."""
     if isinstance(value, str):
         return plain(value, 40)
+    if isinstance(value, Mapping):
+        told = [f"{plain(label, 24)} {number:g}" for label, number in value.items()]
+        more = [f"… ({len(told)})"] if len(told) > 4 else []
+        return ", ".join([*told[: 3 if more else 4], *more]) or "none"
     if isinstance(value, Sequence):
         if len(value) > 4:
             return f"{parameter(value[0])}…{parameter(value[-1])} ({len(value)})"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
@@ -14,12 +13,13 @@ from markupsafe import Markup, escape
 
 from valor_cli.reports.compiled_templates import CompiledTemplates
 from valor_cli.reports.curves import PLOT, curves
+from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.digest import Cell, Digest, Grid, Line, Measure, digest
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.formatting import number, plain, span, words
 from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
-from valor_cli.results import RunInfo, RunResult
+from valor_cli.results import Pictures, RunInfo, RunResult
 
 SLICE_MEASURES = 4
 """Headline measures shown for each slice."""
@@ -31,21 +31,21 @@ CELLS = 25_000
 """Cells of the label table at most, about 1.5 MB; the page says how many labels it left out."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
+_SCRIPTS = ("report.js", "roc.js", "errors.js")
+_STYLES = ("report.css", "errors.css", "diagrams.css")
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
+_NO_PICTURES = Pictures()
 
-_NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
 
-
-def to_html(result: RunResult, pictures: Mapping[str, bytes] = _NO_PICTURES) -> str:
+def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
     """The page: nothing in it is fetched, and every word from the data is escaped.
 
     Args:
         result: The run.
-        pictures: JPEG bytes of images by `Picture.file`; the drawings of the others stand on a
-            plain ground.
+        pictures: Images to embed; the drawings of the others stand on a plain ground.
     """
-    script = _file("report.js") + _file("errors.js")
+    script = "".join(map(_file, _SCRIPTS))
     told = digest(result)
     drawn = curves(result)
     folder = FileSystemLoader(_TEMPLATES)
@@ -60,7 +60,7 @@ def to_html(result: RunResult, pictures: Mapping[str, bytes] = _NO_PICTURES) -> 
         told=told,
         verdict=told.verdict,
         marks=_MARKS,
-        css=Markup(_file("report.css") + _file("errors.css")),  # noqa: S704 - a file of this package
+        css=Markup("".join(map(_file, _STYLES))),  # noqa: S704 - a file of this package
         script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told),
@@ -80,6 +80,7 @@ def to_html(result: RunResult, pictures: Mapping[str, bytes] = _NO_PICTURES) -> 
             for file in result.run.inputs
         ],
         **illustrated(result, pictures),
+        **diagrams(result),
     )
 
 

@@ -7,10 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 from valor_cli.reports.breakdown import Breakdown, Share, breakdowns
-from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
-from valor_cli.reports.digest import Cell, Digest, Grid, Measure, difference, digest, worst_first
-from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.confusion import Confusion, confusions, first_of_each_key, top_pairs
+from valor_cli.reports.digest import (
+    SIDE_BY_SIDE,
+    Cell,
+    Digest,
+    Grid,
+    Measure,
+    difference,
+    digest,
+    worst_first,
+)
+from valor_cli.reports.distribution import MARKS, distributions
+from valor_cli.reports.formatting import number, plain, signed, span, words
 from valor_cli.reports.outcomes import MISSED
+from valor_cli.reports.reliability import calibrations
 from valor_cli.reports.worst import worst_images
 from valor_cli.results import RunInfo, RunResult
 
@@ -21,6 +32,10 @@ SLICES = 50
 MEASURES = 9
 CELLS = 4_500
 """Measures shown of each label, and of all labels and models together."""
+
+TABLES = 4
+BINS = 50
+"""Settings whose reliability is shown in full, and bins of each."""
 
 PAIRS = 10
 WORST = 5
@@ -41,6 +56,8 @@ def to_markdown(result: RunResult) -> str:
         _slices(told),
         *map(_breakdown, breakdowns(result), repeat(told)),
         _confusions(result, told),
+        _calibration(result, told),
+        _spread(result, told),
         _worst(result, told),
         _warnings(result.warnings, told),
         _labels(told),
@@ -159,7 +176,7 @@ def _share(share: Share) -> tuple[str, str]:
 
 
 def _confusions(result: RunResult, told: Digest) -> Iterator[str]:
-    found = first_of_each_model(confusions(result))
+    found = first_of_each_key(confusions(result))
     tops = [(one, top_pairs(one, PAIRS)) for one in found]
     if not any(pairs for _, pairs in tops):
         return
@@ -167,9 +184,12 @@ def _confusions(result: RunResult, told: Digest) -> Iterator[str]:
     for one, pairs in tops:
         if not pairs:
             continue
-        where = f"**{escaped(told.models[one.model])}** at " if len(told.models) > 1 else "At "
-        yield ""
-        yield f"{where}{escaped(one.settings)}:"
+        shown = any(pair.sample_id for pair in pairs)
+        model = f"**{escaped(told.models[one.model])}**" if len(told.models) > 1 else ""
+        where = " at ".join(part for part in (model, escaped(one.settings)) if part)
+        if where:
+            yield ""
+            yield f"{where if model else f'At {where}'}:"
         yield ""
         rows = [
             [
@@ -177,12 +197,75 @@ def _confusions(result: RunResult, told: Digest) -> Iterator[str]:
                 escaped(pair.prediction),
                 number(pair.count, "count"),
                 f"{pair.share:.1%}",
-                escaped(pair.sample_id or ""),
+                *([escaped(pair.sample_id or "")] if shown else []),
             ]
             for pair in pairs
         ]
-        headings = ["ground truth", "taken for", "count", "of its ground truths", "example image"]
-        yield from _table(headings, rows, left=2)
+        counted = "pixels" if one.pixels else "count"
+        headings = ["ground truth", "taken for", counted, f"of its {_of(one, told)}"]
+        yield from _table([*headings, *([f"example {told.unit}"] if shown else [])], rows, left=2)
+
+
+def _of(confusion: Confusion, told: Digest) -> str:
+    return "pixels" if confusion.pixels else told.n_name if told.n_name != "n" else "ground truths"
+
+
+def _calibration(result: RunResult, told: Digest) -> Iterator[str]:
+    """A line for each model, and its table to open."""
+    found = calibrations(result)
+    if not found:
+        return
+    yield "### Calibration"
+    yield ""
+    rows = [
+        [escaped(told.models[one.model]), escaped(part.title), number(one.error), one.leaning]
+        for part in found
+        for one in part.models
+    ]
+    if not any(part.title for part in found):
+        rows = [[model, *rest] for model, _, *rest in rows]
+    headings = ["model", "", escaped(words(found[0].metric)), "bins"]
+    yield from _table(headings if len(rows[0]) == 4 else [headings[0], *headings[2:]], rows)
+    for part in found[:TABLES]:
+        for one in part.models[:SIDE_BY_SIDE]:
+            model = escaped(" · ".join(filter(None, (told.models[one.model], part.title))))
+            yield ""
+            yield f"<details><summary>Reliability table, {model}</summary>"
+            yield ""
+            lines = [
+                [
+                    f"{at.low:.3g} to {at.high:.3g}",
+                    number(at.n, "count"),
+                    number(at.confidence),
+                    number(at.accuracy),
+                    signed(at.gap),
+                ]
+                for at in one.bins
+                if at.n
+            ]
+            headings = ["confidence", "samples", "mean confidence", "accuracy", "gap"]
+            yield from _table(headings, lines[:BINS])
+            yield ""
+            yield "</details>"
+
+
+def _spread(result: RunResult, told: Digest) -> Iterator[str]:
+    """How the values of single images or samples spread."""
+    found = distributions(result)
+    if not found:
+        return
+    yield f"### By {told.unit}"
+    yield ""
+    rows = [
+        [
+            escaped(f"{part.title} ({part.detail})" if part.detail else part.title),
+            escaped(told.models[one.model]),
+            *one.marks,
+        ]
+        for part in found[: 2 * TABLES]
+        for one in part.spreads
+    ]
+    yield from _table(["", "model", *(name for _, name in MARKS)], rows, left=2)
 
 
 def _worst(result: RunResult, told: Digest) -> Iterator[str]:
@@ -200,7 +283,9 @@ def _worst(result: RunResult, told: Digest) -> Iterator[str]:
         for image in images:
             file = f" ({escaped(image.file)})" if image.file not in ("", image.name) else ""
             errors = f" · {image.errors}" if image.errors else ""
-            yield f"- {escaped(image.name)}{file} · F1 {image.f1}{errors}"
+            others = f" · {escaped(image.others)}" if image.others else ""
+            value = f"{escaped(image.measure)} {image.value}"
+            yield f"- {escaped(image.name)}{file} · {value}{others}{errors}"
 
 
 def _labels(told: Digest) -> Iterator[str]:

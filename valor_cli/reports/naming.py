@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from valor_cli.reports.formatting import parameter, plain
 from valor_cli.results import Parameters
+
+LABEL_KEY = "label_key"
+"""The parameter that says which of a sample's labels a row is about; its value says enough."""
 
 
 class Names:
@@ -21,7 +24,7 @@ class Names:
         """The parameters that tell this measure from the metric's others."""
         varying = self._varying.get(metric, frozenset())
         return ", ".join(
-            f"{plain(name, 40)}={parameter(value)}"
+            parameter(value) if name == LABEL_KEY else f"{plain(name, 40)}={parameter(value)}"
             for name, value in parameters.items()
             if name in varying
         )
@@ -33,6 +36,8 @@ def frozen(parameters: Parameters) -> tuple[tuple[str, object], ...]:
 
 
 def _hashable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return frozenset(value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
@@ -40,6 +45,7 @@ def _varying(kinds: Sequence[tuple[tuple[str, object], ...]]) -> frozenset[str]:
     names = {name for kind in kinds for name, _ in kind}
     tables = [dict(kind) for kind in kinds]
     missing = object()
-    return frozenset(
-        name for name in names if len({table.get(name, missing) for table in tables}) > 1
-    )
+    seen = {name: {table.get(name, missing) for table in tables} for name in names}
+    if LABEL_KEY in seen:
+        seen[LABEL_KEY].discard(missing)  # what has no key needs none to be told apart
+    return frozenset(name for name, values in seen.items() if len(values) > 1)

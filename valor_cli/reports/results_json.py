@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from math import isfinite
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.reports.schema import ORDER, misfits, results_schema
+from valor_cli.reports.schema import ADDED, ORDER, misfits, results_schema
 from valor_cli.results import (
     SCHEMA_VERSION,
     CurveResult,
@@ -124,8 +124,8 @@ def _refuse_nan(result: RunResult) -> None:
         if not _finite(curve.parameters.values()):
             raise ValueError(f"curves.{index}.parameters ({curve.metric}): NaN or infinity")
     for index, table in enumerate(result.tables):
-        if not _finite(table.parameters.values()):
-            raise ValueError(f"tables.{index}.parameters ({table.metric}): NaN or infinity")
+        if not _finite((*table.parameters.values(), *map(list, _ratios(table)))):
+            raise ValueError(f"tables.{index} ({table.metric}): NaN or infinity")
     for index, example in enumerate(result.examples):
         numbers = (example.value, *example.parameters.values())
         drawn = all(map(_outlined, (thing.geometry for thing in example.objects)))
@@ -138,6 +138,13 @@ def _refuse_nan(result: RunResult) -> None:
             raise ValueError(f"gates.{index} ({gate.metric}): NaN or infinity")
     if not isfinite(result.run.duration_s):
         raise ValueError("run.duration_s: NaN or infinity")
+
+
+def _ratios(table: TableResult) -> Iterator[Iterable[float | None]]:
+    """All columns of a table that hold fractions."""
+    yield from table.ious or ()
+    yield table.unmatched_ground_truth_ratios or ()
+    yield table.unmatched_prediction_ratios or ()
 
 
 def _outlined(geometry: Mapping[str, Any] | None) -> bool:
@@ -153,6 +160,9 @@ def _finite(values: Iterable[object]) -> bool:
     for value in values:
         if isinstance(value, float):
             if not isfinite(value):
+                return False
+        elif isinstance(value, Mapping):
+            if not _finite(value.values()):
                 return False
         elif isinstance(value, list | tuple) and not _finite(value):
             return False
@@ -189,8 +199,9 @@ def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
             found.append((f"curves.{index}.points", "columns of different lengths"))
     for index, table in enumerate(document["tables"]):
         size = len(table["labels"])
-        columns = (table["matrix"], table["unmatched_ground_truths"])
-        columns += (table["unmatched_predictions"], *table["matrix"])
+        columns = [table["matrix"], table["unmatched_ground_truths"]]
+        columns += [table["unmatched_predictions"], *table["matrix"], *(table.get("ious") or ())]
+        columns += [table[name] for name in ADDED if table.get(name) is not None]
         if any(len(column) != size for column in columns):
             found.append((f"tables.{index}", "rows or columns that are not one for each label"))
     for index, example in enumerate(document["examples"]):

@@ -28,6 +28,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
+_COUNT: Schema = {"type": "integer"}
+_RATIO: Schema = {"type": ["number", "null"]}
 _OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
 
 RUN_EXTRAS: Mapping[str, Schema] = {
@@ -43,6 +45,9 @@ RESULT_EXTRAS: Mapping[str, Schema] = {
     "insights": _OBJECTS,
 }
 """What the file holds beside RunResult."""
+
+ADDED = ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios")
+"""Keys that earlier versions did not write; a file without them has null there."""
 
 ORDER = (
     "schema_version",
@@ -114,8 +119,11 @@ def _list_misfits(value: list[Any], schema: Schema, place: str) -> Iterator[tupl
         yield place, f"expected {least} items, got {len(value)}"
         return
     items = schema.get("items", {})
-    if items == {"type": "integer"} and set(map(type, value)) <= {int}:
-        return  # a matrix of many labels has a million of them
+    # A matrix of many labels has a million of them.
+    if items == _COUNT and set(map(type, value)) <= {int}:
+        return
+    if items == _RATIO and set(map(type, value)) <= {int, float, types.NoneType}:
+        return
     for index, item in enumerate(value):
         yield from misfits(item, items, _join(place, str(index)))
 
@@ -173,14 +181,14 @@ def _of(hint: Any) -> Schema:
         return {
             "type": "object",
             "properties": properties,
-            "required": list(properties),
+            "required": [name for name in properties if name not in ADDED],
             "additionalProperties": False,
         }
     raise TypeError(f"no schema for {hint}")
 
 
 def _union(members: Sequence[Schema]) -> Schema:
-    """One schema for several; `items` constrains arrays only, so members can be laid together."""
+    """One schema for several: what constrains arrays or objects leaves the other kinds alone."""
     enums = [member["enum"] for member in members if "enum" in member]
     if enums:
         return {"enum": [*enums[0], None]}

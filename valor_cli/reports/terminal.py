@@ -135,7 +135,7 @@ def _errors(result: RunResult, told: Digest) -> list[RenderableType]:
         if (kind := costliest(breakdown, model))
     ]
     confused = [
-        (f"{pair.ground_truth} → {pair.prediction}", f"{pair.count:,}×", one.model)
+        (f"{pair.ground_truth} → {pair.prediction}", pair.amount, one.model)
         for one in first_of_each_model(confusions(result))
         for pair in top_pairs(one, 1)
     ]

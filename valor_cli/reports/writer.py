@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
-from valor_cli.results import RunResult
+from valor_cli.results import Pictures, RunResult
 
 FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
 """The file each format is written to."""
@@ -17,16 +16,16 @@ FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
 SAMPLES = "samples.jsonl"
 """Values of single samples, written with json where there are any."""
 
-Render = Callable[[RunResult, Mapping[str, bytes]], bytes]
+Render = Callable[[RunResult, Pictures], bytes]
 
-_NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
+_NO_PICTURES = Pictures()
 
 
 def write_reports(
     result: RunResult,
     out: Path,
     formats: Sequence[str],
-    pictures: Mapping[str, bytes] = _NO_PICTURES,
+    pictures: Pictures = _NO_PICTURES,
 ) -> list[Path]:
     """Write the formats asked for into `out`, in the order asked.
 
@@ -38,7 +37,7 @@ def write_reports(
         result: The run.
         out: The folder, made if there is none.
         formats: Names in `FILES`; json brings samples.jsonl where there are values of samples.
-        pictures: JPEG bytes by `Picture.file`, shown by the HTML report.
+        pictures: Images that the HTML report embeds.
 
     Raises:
         UnknownNameError: There is no such format.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.kernels.scores import Scores
+from valor_cli.kernels.scores import Scores, joined_scores
 from valor_cli.metric import Call
 from valor_cli.results import Scalar
 
@@ -90,7 +90,10 @@ class Scored:
     @property
     def row_weights(self) -> Ints | None:
         """(n,) how often each row counts in this replica; None for once each."""
-        return None if self.weights is None else self.weights[self.replica][self.unit]
+        if self.weights is None:
+            return None
+        weights: Ints = self.weights[self.replica]
+        return self.known("row weights", lambda: weights[self.unit])
 
     def sample_id(self, row: int) -> str:
         """The id of a row's sample."""
@@ -104,29 +107,151 @@ class Scored:
         found: T = self._shared[key]
         return found
 
+    def known(self, key: object, compute: Callable[[], T]) -> T:
+        """What `compute` finds of the rows with the weights that they have; found once."""
+        if key not in self._known:
+            self._known[key] = compute()
+        found: T = self._known[key]
+        return found
+
     def select(self, units: NDArray[np.bool_]) -> Scored:
         """The evidence of those samples alone."""
-        raise NotImplementedError
+        return replace(
+            self._rows(units[self.unit]),
+            sample_ids=self.sample_ids[units],
+            unit=(np.cumsum(units) - 1)[self.unit[units[self.unit]]],
+            weights=None if self.weights is None else self.weights[:, units],
+        )
 
     def resamples(self, weights: Ints) -> Iterator[Scored]:
         """The evidence in which sample i stands weights[b, i] times, for each b."""
         for replica in range(len(weights)):
             yield replace(self, weights=weights, replica=replica, _known={})
 
+    def part(self, at: int) -> Scored:
+        """The rows of one label key alone, with its labels, of all samples.
+
+        Args:
+            at: The position of the key in `keys`.
+        """
+        kept = np.array(self.labels_of[at], np.int64)
+        codes = np.full(len(self.labels) + 1, -1)
+        codes[kept] = np.arange(len(kept))
+        rows = self if len(self.keys) == 1 else self._rows(self.key == at)
+        return replace(
+            rows,
+            labels=tuple(self.labels[label] for label in self.labels_of[at]),
+            keys=(self.keys[at],),
+            labels_of=(tuple(range(len(kept))),),
+            key=np.zeros(len(rows.key), np.int64),
+            truth=codes[rows.truth],
+            scores=rows.scores.relabelled(codes),
+            top=codes[rows.top],
+            label_numbers=self.label_numbers[kept],
+            _shared={},
+            _known={},
+        )
+
+    def _rows(self, rows: NDArray[np.bool_] | Ints) -> Scored:
+        """Some rows, of the same samples."""
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, **columns, scores=self.scores.take(rows), _shared={}, _known={})
+
+
+_COLUMNS = (
+    "unit",
+    "key",
+    "truth",
+    "number",
+    "top",
+    "top_score",
+    "tied",
+    "true_score",
+    "place",
+    "total",
+    "squares",
+)
+"""What `Scored` has of each row, beside the scores."""
+
 
 def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
     """Evidence of one shard of samples."""
-    raise NotImplementedError
+    scores, truth = dataset.scores, dataset.truth
+    best = scores.best()
+    return Scored(
+        sample_ids=dataset.sample_ids,
+        labels=dataset.labels,
+        keys=dataset.keys,
+        labels_of=dataset.labels_of,
+        unit=dataset.unit,
+        key=dataset.key,
+        truth=truth,
+        number=dataset.number,
+        scores=scores,
+        top=best.label,
+        top_score=best.score,
+        tied=best.tied,
+        true_score=scores.of(truth),
+        place=scores.place_of(truth),
+        total=scores.total(),
+        squares=scores.squares(),
+        label_numbers=np.arange(len(dataset.labels)),
+        label_count=len(dataset.labels),
+    )
 
 
 def merge_scored(parts: Sequence[Scored]) -> Scored:
-    """The evidence of several shards of samples together, in any order."""
-    raise NotImplementedError
+    """The evidence of several shards of samples together, in any order.
+
+    Raises:
+        ValueError: The shards have different labels or keys, or are resamples.
+    """
+    first = parts[0]
+    for one in parts:
+        if (one.labels, one.keys, one.labels_of) != (first.labels, first.keys, first.labels_of):
+            raise ValueError("shards of one evidence share their labels and their keys")
+        if one.weights is not None:
+            raise ValueError("only whole evidence is merged, no resample of it")
+    if len(parts) == 1:
+        return first
+    ids = np.concatenate([one.sample_ids for one in parts])
+    order = np.argsort(ids, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    offsets = np.cumsum([0, *(one.unit_count for one in parts[:-1])])
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in parts]) for name in _COLUMNS
+    }
+    columns["unit"] = place[
+        np.concatenate([one.unit + offset for one, offset in zip(parts, offsets, strict=True)])
+    ]
+    scores = joined_scores([one.scores for one in parts])
+    merged = replace(first, sample_ids=ids[order], scores=scores, **columns, _shared={}, _known={})
+    # Numbers ascend with samples, and with the keys of a sample.
+    if (np.diff(merged.number) > 0).all():
+        return merged
+    return merged._rows(np.argsort(merged.number))
 
 
 def by_key(scored: Scored) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
     """The rows of each label key, which adds `label_key` to the parameters where there are keys."""
-    raise NotImplementedError
+    if scored.keys == (None,) and scored.labels_of == (tuple(range(len(scored.labels))),):
+        return [({}, scored)]
+    return scored.known("parts", lambda: _parts(scored))
+
+
+def _parts(scored: Scored) -> list[tuple[Mapping[str, Scalar], Scored]]:
+    found: list[tuple[Mapping[str, Scalar], Scored]] = []
+    split = scored.once("split", lambda: _split(scored))
+    for key, part in zip(scored.keys, split, strict=True):
+        again = replace(part, weights=scored.weights, replica=scored.replica, _known={})
+        found.append(({} if key is None else {"label_key": key}, again))
+    return found
+
+
+def _split(scored: Scored) -> list[Scored]:
+    whole = replace(scored, weights=None, replica=0)
+    return [whole.part(at) for at in range(len(scored.keys))]
 
 
 def plan_scoring(calls: Sequence[Call], slices: Sequence[str]) -> None:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.evaluators.selection import (
+    SAMPLE_KEYS,
+    among,
+    unknown_samples,
+    values_hint,
+    wanted_labels,
+)
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile
@@ -100,7 +107,7 @@ def make_frame(
     kept = _kept_images(image_ids, columns, selection)
     if not kept.any():
         raise DataError(
-            Problem("filter", f"leaves no image of {truth.path}"), hint=_values_hint(columns)
+            Problem("filter", f"leaves no image of {truth.path}"), hint=values_hint(columns)
         )
     known = set(categories["name"].tolist())
     # By name, for the order of files and of rows in them must not matter.
@@ -152,16 +159,9 @@ def _categories(truth: ObjectFile) -> Table:
 
 def _kept_labels(names: Sequence[str], selection: Selection) -> list[str]:
     labels = list(dict.fromkeys(names))
-    wanted = dict.fromkeys(map(written, selection.keep.get("label", labels)))
-    unknown = [label for label in wanted if label not in labels]
-    if unknown:
-        raise DataError(
-            [
-                Problem("filter.label", f"no label '{name}'{did_you_mean(name, labels)}")
-                for name in unknown
-            ],
-            hint=f"labels: {', '.join(labels[:LISTED])}{' …' if len(labels) > LISTED else ''}",
-        )
+    if "label" not in selection.keep:
+        return labels
+    wanted = wanted_labels(labels, selection.keep["label"])
     return [label for label in labels if label in wanted]
 
 
@@ -170,44 +170,24 @@ def _kept_images(
 ) -> NDArray[np.bool_]:
     kept = np.ones(len(image_ids), bool)
     for key, allowed in selection.keep.items():
-        if key in ("image_id", "sample_id"):
+        if key in SAMPLE_KEYS:
             ids = image_ids.tolist()
             _check_ids(ids, allowed, key)
-            kept &= _among(ids, allowed)
+            kept &= among(ids, allowed)
         elif key.startswith(METADATA):
             values = columns[key.removeprefix(METADATA)]
-            kept &= _among(values, allowed)
+            kept &= among(values, allowed)
     if selection.limit is not None:
         kept &= np.cumsum(kept) <= selection.limit
     return kept
 
 
-def _among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:
-    texts = set(map(written, allowed))
-    return np.array([written(value) in texts for value in values], bool)
-
-
 def _check_ids(ids: Sequence[Scalar], allowed: Sequence[Scalar], key: str) -> None:
     """The ids that a filter lists must all be there."""
     there = set(map(written, ids))
-    problems = [
-        Problem(f"filter.{key}", f"no image {wanted!r}")
-        for wanted in allowed
-        if written(wanted) not in there
-    ]
-    if problems:
-        some = ", ".join(map(repr, ids[:3]))
-        raise DataError(problems, hint=f"image ids look like {some}")
-
-
-def _values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
-    """The values that the filtered columns do hold."""
-    lines = []
-    for name, values in columns.items():
-        seen = sorted({str(value) for value in values})
-        more = f" … ({len(seen)} values)" if len(seen) > LISTED else ""
-        lines.append(f"{METADATA}{name} has: {', '.join(seen[:LISTED])}{more}")
-    return "\n".join(lines)
+    unknown = [wanted for wanted in allowed if written(wanted) not in there]
+    if unknown:
+        raise unknown_samples(unknown, key, "image", ids[:3])
 
 
 def ids_of(table: Table) -> NDArray[np.generic]:

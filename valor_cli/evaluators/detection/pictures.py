@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +13,10 @@ from valor_cli.evaluators.detection.frame import Frame, images_of
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.joining import positions
 from valor_cli.evaluators.detection.sides import Side
+from valor_cli.metric import Selection
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.pictures import PictureFolder
+from valor_cli.results import ExampleResult, Pictures
 
 
 def gallery_of(
@@ -60,7 +62,12 @@ def _with_pictures(
 
 
 def thumbnails(
-    inputs: DetectionInputs, names: Sequence[str]
-) -> tuple[Mapping[str, bytes], Sequence[str]]:
-    """The pictures of some images, where the config names their folder; and what to warn of."""
-    return ({}, ()) if inputs.images is None else PictureFolder(inputs.images).thumbnails(names)
+    inputs: DetectionInputs, selection: Selection, examples: Sequence[ExampleResult]
+) -> tuple[Pictures, Sequence[str]]:
+    """The pictures of the examples' images, where the config names their folder; and warnings."""
+    if inputs.images is None:
+        return Pictures(), ()
+    shown = [example.picture for example in examples if example.picture is not None]
+    names = dict.fromkeys(picture.file for picture in shown if picture.file is not None)
+    photos, told = PictureFolder(inputs.images).thumbnails(list(names))
+    return Pictures(photos), told

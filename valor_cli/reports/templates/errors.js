@@ -30,7 +30,7 @@
     };
     let lines = new Map();
     const x = (value) => plot.left + plot.w * value;
-    const total = (line, side) => line[0].map((_, index) => sides[side].reduce((sum, at) => sum + line[at][index], 0));
+    const total = (line, side) => line[0].map((_, index) => sides[side].reduce((sum, at) => sum + (line[at] ? line[at][index] : 0), 0));
 
     const step = (most) => {
       const unit = 10 ** Math.floor(Math.log10(most / 4 || 1));
@@ -41,7 +41,7 @@
       // one threshold alone would be an area of no width
       const xs = line[0].length > 1 ? line[0] : [line[0][0] - 0.01, line[0][0] + 0.01];
       let below = xs.map(() => 0);
-      return sides[svg.dataset.side].map((at) => {
+      return sides[svg.dataset.side].filter((at) => line[at]).map((at) => {
         const above = below.map((value, index) => value + line[at][Math.min(index, line[at].length - 1)]);
         const points = (values) => xs.map((value, index) => `${x(value).toFixed(1)} ${y(values[index]).toFixed(1)}`);
         const d = `M${[...points(above), ...points(below).reverse()].join("L")}z`;
@@ -102,6 +102,13 @@
     select();
   };
   counted();
+
+  // A picture of three panels takes the whole width when it is pressed, and gives it back.
+  all("button.overlay").forEach((button) => button.addEventListener("click", () => {
+    const large = button.closest(".card").classList.toggle("large");
+    button.setAttribute("aria-expanded", large);
+    if (large) button.closest(".card").scrollIntoView({ block: "nearest" });
+  }));
 
   // One stop of the tab key for each drawing; the arrows go through its objects.
   all(".drawing").forEach((drawing) => {

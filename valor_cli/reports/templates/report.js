@@ -70,6 +70,9 @@
   const curves = () => {
     const source = one("#curve-data");
     if (!source) return;
+    one("#curve").parentElement.hidden = false;
+    one("#more").hidden = true;
+    if (!one("#stage")) return;
     const { plot, columns, curves: drawn } = JSON.parse(source.textContent);
     const stage = one("#stage");
     const pick = one("#curve");
@@ -134,7 +137,7 @@
         one("figcaption", figure).textContent = caption;
         svg.setAttribute("aria-label", caption);
       });
-      one(".reader", stage).hidden = !shown.length;
+      one(".reader", stage).hidden = stage.hidden = !shown.length;
       if (!shown.length) return;
       const f1 = shown[0][4];
       slider.max = Math.max(...shown.map((line) => line[2].length)) - 1;
@@ -166,8 +169,6 @@
     });
     slider.addEventListener("input", point);
     pick.addEventListener("change", select);
-    pick.parentElement.hidden = false;
-    one("#more").hidden = true;
     select();
   };
 

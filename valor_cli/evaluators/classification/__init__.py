@@ -1,0 +1,88 @@
+"""Classification: labels and their scores, held against the label that each sample has."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.classification.accuracy import ACCURACY
+from valor_cli.evaluators.classification.average_precision import AVERAGE_PRECISION
+from valor_cli.evaluators.classification.balanced_accuracy import BALANCED_ACCURACY
+from valor_cli.evaluators.classification.brier_score import BRIER_SCORE
+from valor_cli.evaluators.classification.cohen_kappa import COHEN_KAPPA
+from valor_cli.evaluators.classification.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.classification.counts import COUNTS
+from valor_cli.evaluators.classification.detailed_pr_curve import DETAILED_PR_CURVE
+from valor_cli.evaluators.classification.expected_calibration_error import (
+    EXPECTED_CALIBRATION_ERROR,
+)
+from valor_cli.evaluators.classification.inputs import ClassificationInputs
+from valor_cli.evaluators.classification.loading import load_classification
+from valor_cli.evaluators.classification.log_loss import LOG_LOSS
+from valor_cli.evaluators.classification.matthews_corrcoef import MATTHEWS_CORRCOEF
+from valor_cli.evaluators.classification.pictures import pictures
+from valor_cli.evaluators.classification.pr_curve import PR_CURVE
+from valor_cli.evaluators.classification.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.classification.roc_auc import MEAN_ROC_AUC, ROC_AUC
+from valor_cli.evaluators.classification.scored import (
+    by_key,
+    merge_scored,
+    plan_scoring,
+    score_samples,
+)
+from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
+from valor_cli.metric import Task, Wing
+
+__all__ = ["CLASSIFICATION"]
+
+WING = Wing(
+    metrics=(
+        ACCURACY,
+        BALANCED_ACCURACY,
+        TOP_K_ACCURACY,
+        COUNTS,
+        PRECISION,
+        RECALL,
+        F1,
+        MATTHEWS_CORRCOEF,
+        COHEN_KAPPA,
+        ROC_AUC,
+        MEAN_ROC_AUC,
+        AVERAGE_PRECISION,
+        PR_CURVE,
+        DETAILED_PR_CURVE,
+        CONFUSION_MATRIX,
+        LOG_LOSS,
+        BRIER_SCORE,
+        EXPECTED_CALIBRATION_ERROR,
+    ),
+    plan=plan_scoring,
+    evidence=score_samples,
+    merge=merge_scored,
+    parts=by_key,
+)
+
+CLASSIFICATION = Task(
+    name="classification",
+    description="One label per sample, against labels or scores of labels that a model gives.",
+    inputs=ClassificationInputs,
+    load=load_classification,
+    wings=(WING,),
+    defaults=(
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "counts",
+        "roc_auc",
+        "mean_roc_auc",
+        "confusion_matrix",
+    ),
+    primary=(
+        ("accuracy", "value"),
+        ("f1", "value"),
+        ("precision", "value"),
+        ("recall", "value"),
+        ("mean_roc_auc", "value"),
+        ("log_loss", "value"),
+        ("expected_calibration_error", "value"),
+    ),
+    pictures=pictures,
+)

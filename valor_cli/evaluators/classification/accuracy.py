@@ -1,0 +1,31 @@
+"""Accuracy: how often the top label is right."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.classification.decisions import agreement
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.metric import Metric
+from valor_cli.results import MetricValue
+
+NO_SAMPLES = "no samples"
+
+
+def accuracy(scored: Scored) -> MetricValue:
+    """Samples whose top label is right, of all samples.
+
+    The top label has the highest score, of equal ones it is the first listed; no threshold. A
+    sample without a prediction counts as wrong.
+    """
+    found = agreement(scored)
+    if not found.total:
+        return MetricValue(None, NO_SAMPLES, n=0)
+    return MetricValue(int(found.right.sum()) / found.total, n=found.total)
+
+
+ACCURACY = Metric(
+    name="accuracy",
+    compute=accuracy,
+    reference="sklearn.metrics.accuracy_score",
+    citation="ISO 5725-1:1994, Accuracy of measurement methods and results",
+    aliases=("Accuracy",),
+)

@@ -1,0 +1,43 @@
+"""Average precision of each label against all others, and its mean.
+
+The area under the steps of precision over recall, at the distinct scores: no interpolation, unlike
+the average precision of detection. A sample that does not list the label scores 0 for it and is
+tied with all others of that score, as in scikit-learn where the score is written out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from valor_cli.evaluators.classification.precision_recall import NO_GROUND_TRUTH
+from valor_cli.evaluators.classification.ranked_labels import label_areas
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+
+def average_precision(scored: Scored) -> Findings:
+    """Area under the precision-recall curve of each label, and the mean over labels.
+
+    A label without ground truth has none and does not enter the mean; one that no sample has a
+    score for has its share of the samples, the precision of taking them all.
+    """
+    areas = label_areas(scored)
+    values = [
+        MetricValue(value if n else None, None if n else NO_GROUND_TRUTH, label=label, n=n)
+        for label, value, n in zip(
+            scored.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
+        )
+    ]
+    defined = areas.precision[~np.isnan(areas.precision)]
+    if not len(defined):
+        return Findings([*values, MetricValue(None, "no label has ground truth", n=areas.samples)])
+    return Findings([*values, MetricValue(float(defined.mean()), n=areas.samples)])
+
+
+AVERAGE_PRECISION = Metric(
+    name="average_precision",
+    compute=average_precision,
+    reference="sklearn.metrics.average_precision_score",
+    citation="Zhu, Recall, precision and average precision, University of Waterloo, 2004",
+)

@@ -1,0 +1,55 @@
+"""Brier score: squared distance of the probabilities from the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
+from valor_cli.evaluators.classification.probabilities import (
+    NEEDS,
+    count_of_rows,
+    divisors,
+    mean_of_rows,
+)
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.metric import Metric
+from valor_cli.results import MetricValue
+
+
+def brier_score(scored: Scored, *, normalize: bool = False) -> MetricValue:
+    """Mean over samples of the squared errors of all labels' probabilities, added up.
+
+    From 0 to 2, as Brier defined it (scikit-learn's `scale_by_half: false`). A label that is not
+    listed has probability 0. Rows whose sum is 1 but for rounding (1e-3) are divided by it, with
+    `normalize` all rows are.
+    """
+    n = count_of_rows(scored)
+    if not n:
+        return MetricValue(None, NO_SAMPLES, n=0)
+    errors = scored.once(
+        ("squared errors", normalize), lambda: _errors(scored, normalize=normalize)
+    )
+    return MetricValue(mean_of_rows(scored, errors), n=n)
+
+
+def _errors(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
+    """(n,) of each row: the squares of the others, and of what its true label lacks to 1."""
+    divisor = divisors(scored, normalize=normalize)
+    true = scored.true_score / divisor
+    # The squares of a sure row and its true label may differ in the last bit.
+    others = np.maximum(scored.squares / divisor**2 - true**2, 0)
+    return np.asarray(others + (1 - true) ** 2)
+
+
+BRIER_SCORE = Metric(
+    name="brier_score",
+    compute=brier_score,
+    reference="sklearn.metrics.brier_score_loss",
+    citation="Brier, Verification of forecasts expressed in terms of probability, Monthly Weather "
+    "Review, 1950",
+    better="lower",
+    bounds=(0, None),
+    needs=NEEDS,
+    aliases=("BrierScore",),
+)

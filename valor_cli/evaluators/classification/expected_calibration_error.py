@@ -1,0 +1,109 @@
+"""Calibration: whether a top label said with confidence 0.8 is right 80 times of 100."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
+from valor_cli.evaluators.classification.plan import Bins
+from valor_cli.evaluators.classification.probabilities import NEEDS, divisors
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.kernels.columns import quotient
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings, MetricCurve, MetricValue
+
+Floats = NDArray[np.float64]
+
+
+def expected_calibration_error(
+    scored: Scored, *, bins: Bins = 15, normalize: bool = False
+) -> Findings:
+    """Mean distance of the top label's probability from how often it is right, bin by bin.
+
+    Probabilities of top labels fall into `bins` bins of equal width, upper ends included (0 is in
+    the first). `value` is the mean over bins, by their samples; `maximum` is the worst bin's. The
+    curve is the reliability table. A sample without a prediction has confidence 0 and counts as
+    wrong. Rows whose sum is 1 but for rounding (1e-3) are divided by it, with `normalize` all are.
+    """
+    edges = np.linspace(0, 1, bins + 1)
+    placed = scored.once(
+        ("calibration", bins, normalize), lambda: _placed(scored, edges, normalize=normalize)
+    )
+    found = _binned(placed, scored.row_weights, bins)
+    n = int(found.n.sum())
+    if not n:
+        values = [MetricValue(None, NO_SAMPLES, output, n=0) for output in ("value", "maximum")]
+        return Findings(values)
+    gap = np.abs(found.confidence - found.right)
+    return Findings(
+        [
+            MetricValue(float(gap.sum() / n), n=n),
+            MetricValue(float(quotient(gap, found.n, 0).max()), output="maximum", n=n),
+        ],
+        curves=[_reliability(found, edges)],
+    )
+
+
+class _Placed(NamedTuple):
+    """(n,) the bin of each row, the confidence in its top label, and whether that is right."""
+
+    place: NDArray[np.int64]
+    confidence: Floats
+    right: NDArray[np.bool_]
+
+
+class _Binned(NamedTuple):
+    """(bins,) sums over the rows of each bin: rows, confidence, and rows that are right."""
+
+    n: Floats
+    confidence: Floats
+    right: Floats
+
+
+def _placed(scored: Scored, edges: Floats, *, normalize: bool) -> _Placed:
+    confidence = scored.top_score / divisors(scored, normalize=normalize)
+    place = np.minimum(np.searchsorted(edges[1:], confidence, side="left"), len(edges) - 2)
+    return _Placed(place, confidence, scored.top == scored.truth)
+
+
+def _binned(placed: _Placed, weights: NDArray[np.int64] | None, bins: int) -> _Binned:
+    if weights is None:
+        weights = np.ones(len(placed.place), np.int64)
+    return _Binned(
+        *(
+            np.bincount(placed.place, column, bins).astype(np.float64)
+            for column in (weights, placed.confidence * weights, placed.right * weights)
+        )
+    )
+
+
+def _reliability(found: _Binned, edges: Floats) -> MetricCurve:
+    """A row per bin: its ends, its rows, their mean confidence, and how many are right."""
+    counts = found.n.astype(np.int64).tolist()
+
+    def means(sums: Floats) -> list[float | None]:
+        return [total / n if n else None for total, n in zip(sums.tolist(), counts, strict=True)]
+
+    return MetricCurve(
+        {
+            "confidence_low": edges[:-1].tolist(),
+            "confidence_high": edges[1:].tolist(),
+            "n": counts,
+            "confidence": means(found.confidence),
+            "accuracy": means(found.right),
+        }
+    )
+
+
+EXPECTED_CALIBRATION_ERROR = Metric(
+    name="expected_calibration_error",
+    compute=expected_calibration_error,
+    reference="torchmetrics.classification.MulticlassCalibrationError, norm l1 and max",
+    citation="Guo et al., On calibration of modern neural networks, ICML 2017",
+    outputs=(Output("value", "lower"), Output("maximum", "lower")),
+    needs=NEEDS,
+    aliases=("ECE", "ece"),
+)

@@ -1,0 +1,128 @@
+"""Names of labels as files have them in; the labels of the run, and their order, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import did_you_mean, printable
+from valor_cli.kernels.scores import DenseScores, Scores
+from valor_cli.readers.score_files import ScoreFile
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_LONGEST: Final = 4000
+"""Digits. Python refuses to convert more than 4,300 by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The labels of a run.
+
+    Attributes:
+        labels: All names, mapped, in the order that results have.
+        number: The position of each in it.
+        label_map: Name in a file to name in the run.
+    """
+
+    labels: tuple[str, ...]
+    number: Mapping[str, int]
+    label_map: Mapping[str, str]
+
+    def codes(self, names: Sequence[str]) -> Ints:
+        """(names,) the number of each name of a file."""
+        return np.array([self.number[self.label_map.get(name, name)] for name in names], np.int64)
+
+
+def name_labels(
+    classes: Sequence[str], files: Sequence[ScoreFile], label_map: Mapping[str, str]
+) -> tuple[Naming, list[str]]:
+    """The labels of all files of a run, and what to warn of.
+
+    Args:
+        classes: Those that the config lists, in order; without any, the classes of the first file
+            that has some in an order of its own.
+        files: Predictions in the order of their models, and ground truth.
+        label_map: Name in a file to name in the run.
+    """
+    names = {name for file in files for name in file.labels}
+    ordered = (file.classes for file in files if file.classes)
+    labels = label_order(classes or next(ordered, ()), names, label_map)
+    number = {label: at for at, label in enumerate(labels)}
+    return Naming(labels, number, label_map), _name_warnings(classes, names, label_map)
+
+
+def label_order(
+    classes: Sequence[str], names: Iterable[str], label_map: Mapping[str, str]
+) -> tuple[str, ...]:
+    """All labels of a run, mapped: classes in their order, then the other names by name.
+
+    Names that are whole numbers all are ordered as numbers. The order does not depend on that of
+    files or of rows in them.
+    """
+    listed = dict.fromkeys(label_map.get(name, name) for name in classes)
+    others = {label_map.get(name, name) for name in names} - listed.keys()
+    if all(_is_whole(name) for name in others):
+        return (*listed, *sorted(others, key=lambda name: (int(name), name)))
+    return (*listed, *sorted(others))
+
+
+def _is_whole(name: str) -> bool:
+    digits = name.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) <= _LONGEST
+
+
+def _name_warnings(
+    classes: Sequence[str], names: Iterable[str], label_map: Mapping[str, str]
+) -> list[str]:
+    """What the config names and no file has."""
+    known = sorted(set(names))
+    there = set(known)
+    mapped = there | {label_map.get(name, name) for name in known}
+    return [
+        f"label_map: no file has the label '{printable(name)}'{did_you_mean(name, known)}"
+        for name in label_map
+        if name not in there and name not in classes
+    ] + [
+        f"classes: no file has the label '{printable(name)}'{did_you_mean(name, known)}"
+        for name in classes
+        if name not in mapped and label_map.get(name, name) not in mapped
+    ]
+
+
+def listed_labels(scores: Scores, key: Ints, keys: int, count: int) -> Flags:
+    """(keys, count) whether rows of a label key list a label.
+
+    Rows that all list the same labels list, of several keys, those to which they give a score.
+
+    Args:
+        scores: (n,) rows.
+        key: (n,) the label key of each.
+        keys: How many keys there are.
+        count: How many labels there are.
+    """
+    found = np.zeros((keys, count), bool)
+    if isinstance(scores, DenseScores):
+        for one in range(keys):
+            rows = scores if keys == 1 else scores.take(key == one)
+            used = np.ones(len(scores.label), bool) if keys == 1 else (rows.score != 0).any(axis=0)
+            found[one, scores.label] = used & (len(rows) > 0)
+        return found
+    cell = scores.label
+    if keys > 1:
+        cell = cell + np.repeat(key, np.diff(scores.start)) * count
+    return np.bincount(cell, minlength=keys * count).reshape(keys, count) > 0
+
+
+def scored_labels(scores: Scores, count: int) -> Flags:
+    """(count,) whether any row gives a label a score above 0."""
+    if isinstance(scores, DenseScores):
+        found = np.zeros(count, bool)
+        found[scores.label] = (scores.score > 0).any(axis=0)
+        return found
+    return np.bincount(scores.label[scores.score > 0], minlength=count) > 0

@@ -1,0 +1,214 @@
+"""Files to classification datasets: labels mapped, predictions joined to samples, some kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.classification import ClassificationDataset, no_picture
+from valor_cli.evaluators.classification.agreement import join_samples
+from valor_cli.evaluators.classification.frame import (
+    Frame,
+    Rows,
+    kept_samples,
+    make_frame,
+    metadata_of,
+    rows_of,
+)
+from valor_cli.evaluators.classification.inputs import ClassificationInputs
+from valor_cli.evaluators.classification.joining import join_predictions, placed
+from valor_cli.evaluators.classification.labels import (
+    Naming,
+    listed_labels,
+    name_labels,
+    scored_labels,
+)
+from valor_cli.evaluators.classification.pictures import SamplePictures
+from valor_cli.evaluators.classification.reading import read_inputs
+from valor_cli.evaluators.classification.remarks import missing_rows, remarks, sum_warnings
+from valor_cli.kernels.merged_scores import merged_scores
+from valor_cli.kernels.scores import Scores
+from valor_cli.metric import Loaded, NoOptions, Selection
+from valor_cli.readers.score_files import ScoreFile
+from valor_cli.results import Scalar
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def load_classification(
+    inputs: ClassificationInputs, options: NoOptions, selection: Selection
+) -> Loaded[ClassificationDataset]:
+    """Read ground truth and every model's predictions, and join them by sample and label key.
+
+    Raises:
+        DataError: A file cannot be used, a prediction is of a sample that the ground truth does not
+            have, files that hold both sides disagree, or the selection leaves no sample.
+    """
+    shown = None if inputs.images is None else SamplePictures(inputs.images)
+    truth, files, classes = read_inputs(inputs, selection)
+    # The scores of a file that holds both sides are its model's, and go when those are in order.
+    truth = replace(truth, scores=None)
+    records = [] if inputs.ground_truth is None else list(truth.files)
+    warnings = [] if inputs.ground_truth is None else _read_warnings(truth)
+    for file in files.values():
+        warnings += _read_warnings(file)
+    naming, told = name_labels(classes, [*files.values(), truth], selection.label_map)
+    warnings += told
+    frame = make_frame(truth)
+    rows, joined, metadata, told = _selected(frame, files, inputs, naming, selection)
+    warnings += told
+    parts: dict[str, _Part] = {}
+    for model, at in joined.items():
+        file = files.pop(model)
+        parts[model], told = _part(model, file, at, rows, naming)
+        warnings += told
+        first, *others = file.files
+        if unknown := int((at < 0).sum()):
+            first = replace(first, skipped=first.skipped + unknown)
+            warnings.append(
+                f"{file.path}: left out, for {truth.path} does not have their sample: "
+                f"{unknown:,} of {len(at):,} rows"
+            )
+        records += [first, *others]
+    loaded = _loaded(rows, naming, parts, shown)
+    warnings += _remarks(loaded, rows, parts, selection)
+    if shown is not None:
+        warnings += shown.warnings(rows.sample_ids)
+    return replace(loaded, metadata=metadata, files=records, warnings=warnings)
+
+
+def _selected(
+    frame: Frame,
+    files: Mapping[str, ScoreFile],
+    inputs: ClassificationInputs,
+    naming: Naming,
+    selection: Selection,
+) -> tuple[Rows, dict[str, Ints], dict[str, list[Scalar]], list[str]]:
+    """The rows under evaluation, the row of the frame that each row of each file belongs to, the
+    metadata of the samples, and what to warn of.
+    """
+    columns, warnings = metadata_of(frame)
+    truth = naming.codes(frame.file.labels)[frame.file.samples["truth"][frame.order]]
+    there = np.ones(len(frame.sample_ids), bool)
+    skip = inputs.on_invalid == "skip"
+    if inputs.samples is None:
+        joined = join_predictions(files, frame, skip=skip)
+    else:
+        joined, there = join_samples(files, frame, truth, naming, skip=skip)
+    if not there.all():
+        warnings.append(
+            f"left out, for not every file has them: {int((~there).sum()):,} of {len(there):,} "
+            f"samples of {frame.file.path}"
+        )
+    kept = kept_samples(frame, truth, naming.labels, columns, selection, there)
+    metadata = {name: list(compress(values, kept.tolist())) for name, values in columns.items()}
+    return rows_of(frame, truth, kept), joined, metadata, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one model adds.
+
+    Attributes:
+        scores: (n,) rows over all labels of the run.
+        missing: (n,) the rows that its file does not have.
+    """
+
+    scores: Scores
+    missing: Flags
+
+
+def _part(
+    model: str, file: ScoreFile, at: Ints, rows: Rows, naming: Naming
+) -> tuple[_Part, list[str]]:
+    """A model's scores in the order of the rows, and what to warn of."""
+    if file.scores is None:
+        raise ValueError(f"{file.path}: read as predictions, yet without scores")
+    target = np.append(rows.number, -1)[at]
+    missing = np.ones(len(rows), bool)
+    missing[target[target >= 0]] = False
+    scores = placed(file.scores, target, len(rows))
+    warnings = missing_rows(model, missing, rows.ids)
+    return _Part(merged_scores(scores, naming.codes(file.labels)), missing), warnings
+
+
+def _read_warnings(file: ScoreFile) -> list[str]:
+    """What the reader has to say of a file, and how many rows it left out."""
+    return [*file.warnings] + [
+        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
+        for one in file.files
+        if one.skipped
+    ]
+
+
+def _loaded(
+    rows: Rows, naming: Naming, parts: Mapping[str, _Part], shown: SamplePictures | None
+) -> Loaded[ClassificationDataset]:
+    """The datasets, over the labels that any row uses."""
+    keys, count = len(rows.keys), len(naming.labels)
+    used = np.zeros((keys, count), bool)
+    used[rows.key, rows.truth] = True
+    true = np.asarray(used.any(axis=0))
+    for part in parts.values():
+        used |= listed_labels(part.scores, rows.key, keys, count)
+    seen = np.asarray(used.any(axis=0))
+    number = np.where(seen, np.cumsum(seen) - 1, -1)
+    labels = _names_where(naming.labels, seen)
+    truth = rows.truth if seen.all() else number[rows.truth]
+    scored = {model: scored_labels(part.scores, count) for model, part in parts.items()}
+    sizes = {"samples": len(rows.sample_ids), "labels": len(labels)}
+    return Loaded(
+        datasets={
+            model: ClassificationDataset(
+                sample_ids=rows.sample_ids,
+                labels=labels,
+                keys=rows.keys,
+                labels_of=tuple(tuple(number[own].tolist()) for own in used),
+                unit=rows.unit,
+                key=rows.key,
+                truth=truth,
+                scores=part.scores if seen.all() else part.scores.relabelled(number),
+                number=np.arange(len(rows)),
+                picture=no_picture if shown is None else shown.picture,
+            )
+            for model, part in parts.items()
+        },
+        metadata={},
+        labels=labels,
+        sizes=sizes if keys == 1 else {**sizes, "label keys": keys},
+        files=(),
+        warnings=(),
+        missing_prediction_labels={
+            model: _names_where(naming.labels, true & ~found) for model, found in scored.items()
+        },
+        ignored_prediction_labels={
+            model: _names_where(naming.labels, found & ~true) for model, found in scored.items()
+        },
+    )
+
+
+def _remarks(
+    loaded: Loaded[ClassificationDataset],
+    rows: Rows,
+    parts: Mapping[str, _Part],
+    selection: Selection,
+) -> list[str]:
+    """What is odd about the scores of each model."""
+    probabilities = "probabilities" in selection.needs
+    warnings = []
+    for model, dataset in loaded.datasets.items():
+        scores, missing = dataset.scores, parts[model].missing
+        warnings += remarks(model, scores, missing, probabilities=probabilities)
+        if probabilities:
+            every = np.array([len(own) for own in dataset.labels_of], np.int64)[rows.key]
+            warnings += sum_warnings(model, scores, every, rows.ids)
+    return warnings
+
+
+def _names_where(names: Sequence[str], flags: Flags) -> tuple[str, ...]:
+    return tuple(compress(names, flags.tolist()))

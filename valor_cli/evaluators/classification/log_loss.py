@@ -1,0 +1,51 @@
+"""Log loss: how surprising the true labels are under the probabilities given."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
+from valor_cli.evaluators.classification.probabilities import (
+    NEEDS,
+    count_of_rows,
+    divisors,
+    mean_of_rows,
+)
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.metric import Metric
+from valor_cli.results import MetricValue
+
+SMALLEST = float(np.finfo(np.float64).eps)
+
+
+def log_loss(scored: Scored, *, normalize: bool = False) -> MetricValue:
+    """Mean over samples of minus the natural logarithm of the true label's probability.
+
+    Probabilities are kept from 2.2e-16 to 1 - 2.2e-16, as scikit-learn does, so that a certain
+    error costs 36 and not infinity; a true label that is not listed has probability 0. Rows whose
+    sum is 1 but for rounding (1e-3) are divided by it, with `normalize` all rows are.
+    """
+    n = count_of_rows(scored)
+    if not n:
+        return MetricValue(None, NO_SAMPLES, n=0)
+    losses = scored.once(("log losses", normalize), lambda: _losses(scored, normalize=normalize))
+    return MetricValue(mean_of_rows(scored, losses), n=n)
+
+
+def _losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
+    probability = scored.true_score / divisors(scored, normalize=normalize)
+    return np.asarray(-np.log(np.clip(probability, SMALLEST, 1 - SMALLEST)))
+
+
+LOG_LOSS = Metric(
+    name="log_loss",
+    compute=log_loss,
+    reference="sklearn.metrics.log_loss",
+    citation="Good, Rational decisions, Journal of the Royal Statistical Society B, 1952",
+    better="lower",
+    bounds=(0, None),
+    unit="nats",
+    needs=NEEDS,
+    aliases=("LogLoss",),
+)

@@ -1,0 +1,54 @@
+"""A folder of images in; the picture of each sample, and thumbnails of those shown, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from valor_cli.errors import printable
+from valor_cli.evaluators.classification.inputs import ClassificationInputs
+from valor_cli.metric import Selection
+from valor_cli.readers.pictures import PictureFolder
+from valor_cli.results import ExampleResult, Picture, Pictures
+
+
+class SamplePictures:
+    """The pictures of samples: files of a folder that are named after the sample ids.
+
+    Raises:
+        DataError: There is no such folder, or it cannot be read.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = PictureFolder(folder)
+
+    def picture(self, sample_id: str) -> Picture | None:
+        """The picture of a sample; None if the folder has none."""
+        file = self._folder.find(sample_id)
+        return None if file is None else Picture(file, *self._folder.size(file))
+
+    def warnings(self, sample_ids: NDArray[Any]) -> list[str]:
+        """What to say of samples that have no picture."""
+        names = [name.decode() for name in sample_ids.tolist()]
+        missing = [name for name in names if self._folder.find(name) is None]
+        if not missing:
+            return []
+        warning = (
+            f"images: {len(missing):,} of {len(names):,} samples have no file in "
+            f"{self._folder.folder} (the first: {printable(missing[0])}); they are shown without"
+        )
+        return [warning]
+
+
+def pictures(
+    inputs: ClassificationInputs, selection: Selection, examples: Sequence[ExampleResult]
+) -> tuple[Pictures, Sequence[str]]:
+    """The pictures of the examples, where the config names their folder; and warnings."""
+    if inputs.images is None:
+        return Pictures(), ()
+    shown = [example.picture for example in examples if example.picture is not None]
+    names = dict.fromkeys(picture.file for picture in shown if picture.file is not None)
+    photos, told = PictureFolder(inputs.images).thumbnails(list(names))
+    return Pictures(photos), told

@@ -1,0 +1,61 @@
+"""Precision-recall curves of each label along score thresholds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.plan import SCORES, ScoreThresholds
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.threshold_counts import threshold_counts
+from valor_cli.kernels.columns import quotient
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricCurve
+
+
+def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> Findings:
+    """Counts, precision, recall, accuracy and F1 of each label along score thresholds.
+
+    Every label is a binary problem of its own: it is predicted for all samples whose score for it
+    is at least the threshold, whatever other labels score. A score of 0 is never positive, also at
+    threshold 0. Points that are 0/0 are null; so are recall and F1 of a label without ground truth.
+    Labels with neither ground truth nor a prediction at the lowest threshold have no curve.
+    """
+    counts = threshold_counts(scored, score_thresholds)
+    tp, fp, fn, tn, truths = counts
+    columns = {
+        "tp": tp,
+        "fp": fp,
+        "fn": fn,
+        "tn": tn,
+        "precision": quotient(tp, tp + fp, np.nan),
+        "recall": quotient(tp, tp + fn, np.nan),
+        "accuracy": quotient(tp + tn, tp + fp + fn + tn, np.nan),
+        "f1": quotient(2 * tp, np.where(truths, 2 * tp + fp + fn, 0), np.nan),
+    }
+    return Findings(
+        curves=[
+            MetricCurve(
+                {
+                    "score_threshold": score_thresholds,
+                    **{name: _points(column[:, at]) for name, column in columns.items()},
+                },
+                label=scored.labels[at],
+            )
+            for at in counts.seen.tolist()
+        ]
+    )
+
+
+def _points(column: NDArray[np.generic]) -> list[float | None]:
+    return [point if point == point else None for point in column.tolist()]
+
+
+PR_CURVE = Metric(
+    name="pr_curve",
+    compute=pr_curve,
+    reference="sklearn.metrics.precision_recall_curve, at these thresholds",
+    citation="van Rijsbergen, Information Retrieval, 1979",
+    curve=True,
+    aliases=("PrecisionRecallCurve",),
+)

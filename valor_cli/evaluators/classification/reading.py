@@ -1,0 +1,94 @@
+"""The `data:` block in; every file of a run, read, or the problems of all of them, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.classification.inputs import ClassificationInputs
+from valor_cli.evaluators.selection import filtered_columns
+from valor_cli.metric import Selection, written
+from valor_cli.readers.class_names import read_names
+from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.scores import read_scores
+
+
+def read_inputs(
+    inputs: ClassificationInputs, selection: Selection
+) -> tuple[ScoreFile, dict[str, ScoreFile], tuple[str, ...]]:
+    """The ground truth, each model's predictions, and the classes that the config lists.
+
+    Where one file holds both sides, that of the first model is the ground truth.
+
+    Raises:
+        DataError: The problems of all files that cannot be used.
+    """
+    errors: list[DataError] = []
+    reading = ScoreReading(
+        metadata=filtered_columns(selection),
+        columns=inputs.columns,
+        invalid=inputs.on_invalid,
+        probabilities="probabilities" in selection.needs,
+    )
+    try:
+        reading = replace(reading, classes=listed_classes(inputs))
+    except DataError as error:
+        errors.append(error)
+    truth = None
+    if inputs.ground_truth is not None:
+        truth = _read(inputs, inputs.ground_truth, "ground_truth", reading, errors)
+        reading = replace(reading, metadata=())
+    side: Side = "samples" if inputs.samples is not None else "predictions"
+    predicted: dict[str, ScoreFile] = {}
+    for model, path in inputs.models.items():
+        found = _read(inputs, path, side, reading, errors)
+        if found is not None:
+            predicted[model] = found
+        if side == "samples":
+            # What the others say beside labels is about the same samples.
+            reading, truth = replace(reading, metadata=()), truth or found
+    if truth is None or errors:
+        raise _together(errors)
+    if not len(truth.samples):
+        problem = Problem(truth.path, "there are no samples to evaluate")
+        raise DataError(problem, hint="give a file with at least one sample and its true label")
+    return truth, predicted, tuple(reading.classes)
+
+
+def listed_classes(inputs: ClassificationInputs) -> tuple[str, ...]:
+    """The classes that the config lists, or the file that it names; none if it does neither.
+
+    Raises:
+        DataError: The file cannot be used.
+    """
+    if inputs.classes is None:
+        return ()
+    if isinstance(inputs.classes, str):
+        return tuple(read_names(inputs.classes).values())
+    return tuple(map(written, inputs.classes))
+
+
+def _read(
+    inputs: ClassificationInputs,
+    path: str,
+    side: Side,
+    reading: ScoreReading,
+    errors: list[DataError],
+) -> ScoreFile | None:
+    """A file; None and an error more if it cannot be used."""
+    if side == "ground_truth":
+        reading = replace(reading, classes=())
+    try:
+        return read_scores(path, side, reading, inputs.format_of(side))
+    except DataError as error:
+        errors.append(error)
+    return None
+
+
+def _together(errors: Sequence[DataError]) -> DataError:
+    return DataError(
+        list(dict.fromkeys(problem for error in errors for problem in error.problems)),
+        total=sum({error.problems: error.total for error in errors}.values()),
+        hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
+    )

@@ -1,0 +1,111 @@
+"""Area under the ROC curve of each label against all others, and its mean.
+
+A label's curve has the false positive rate across and the true positive rate up, as the score that
+makes a sample positive falls; samples of one score come together. The area is the chance that a
+sample of the label scores higher than one of another label, ties being half a chance: that of
+Hanley and McNeil, 1982. A sample that does not list the label scores 0 for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
+from valor_cli.evaluators.classification.precision_recall import NO_GROUND_TRUTH
+from valor_cli.evaluators.classification.ranked_labels import (
+    LabelAreas,
+    label_areas,
+    roc_curves,
+)
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricCurve, MetricValue
+
+REFERENCE = 'sklearn.metrics.roc_auc_score, multi_class="ovr"'
+CITATION = (
+    "Hanley and McNeil, The meaning and use of the area under a receiver operating "
+    "characteristic (ROC) curve, Radiology 143, 1982"
+)
+
+
+def roc_auc(scored: Scored) -> Findings:
+    """Area under the ROC curve of each label against all others, ties merged.
+
+    A label without samples, of all samples, or for which no sample has a score has no area. With up
+    to 100 labels each one's curve is drawn by at most 101 of its points; the first is reached by no
+    score, so that its score is null.
+    """
+    areas = label_areas(scored)
+    values = [
+        MetricValue(None if why else value, why, label=label, n=n)
+        for label, value, why, n in zip(
+            scored.labels,
+            areas.roc.tolist(),
+            _reasons(areas),
+            areas.positives.tolist(),
+            strict=True,
+        )
+    ]
+    return Findings(values, curves=_curves(scored) if scored.weights is None else ())
+
+
+def mean_roc_auc(scored: Scored) -> MetricValue:
+    """Mean over labels of the area under the ROC curve, where a label has one.
+
+    `n` is the number of samples.
+    """
+    areas = label_areas(scored)
+    defined = ~np.isnan(areas.roc)
+    if not defined.any():
+        return MetricValue(None, _no_mean(areas), n=areas.samples)
+    return MetricValue(float(areas.roc[defined].mean()), n=areas.samples)
+
+
+def _reasons(areas: LabelAreas) -> list[str | None]:
+    """Why each label has no area; None for one that has."""
+    reasons: list[str | None] = []
+    for value, positives in zip(areas.roc.tolist(), areas.positives.tolist(), strict=True):
+        if value == value:
+            reasons.append(None)
+        elif not positives:
+            reasons.append(NO_GROUND_TRUTH)
+        elif positives == areas.samples:
+            reasons.append("every sample has this label")
+        else:
+            reasons.append("no sample has a score for this label")
+    return reasons
+
+
+def _no_mean(areas: LabelAreas) -> str:
+    return "no label has an area under its curve" if areas.samples else NO_SAMPLES
+
+
+def _curves(scored: Scored) -> list[MetricCurve]:
+    return [
+        MetricCurve(
+            {
+                "score": [None, *curve.score[1:].tolist()],
+                "false_positive_rate": curve.false_positive_rate.tolist(),
+                "true_positive_rate": curve.true_positive_rate.tolist(),
+            },
+            label=label,
+        )
+        for label, curve in zip(scored.labels, roc_curves(scored), strict=True)
+        if curve is not None
+    ]
+
+
+ROC_AUC = Metric(
+    name="roc_auc",
+    compute=roc_auc,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("ROCAUC",),
+)
+MEAN_ROC_AUC = Metric(
+    name="mean_roc_auc",
+    compute=mean_roc_auc,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("mROCAUC",),
+)

@@ -1,0 +1,58 @@
+"""Evidence in; counts of each label's binary problem along score thresholds out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.kernels.columns import reaching
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class ThresholdCounts(NamedTuple):
+    """What is positive at each threshold: a score that is no less, and not 0.
+
+    Attributes:
+        tp, fp, fn, tn: (levels, labels).
+        truths: (labels,) samples of each label.
+    """
+
+    tp: Ints
+    fp: Ints
+    fn: Ints
+    tn: Ints
+    truths: Ints
+
+    @property
+    def seen(self) -> Ints:
+        """Labels that have ground truth or are predicted at the lowest threshold."""
+        return np.flatnonzero((self.truths > 0) | (self.fp[0] > 0))
+
+
+def threshold_counts(scored: Scored, levels: Sequence[float]) -> ThresholdCounts:
+    """Counts at those thresholds, which ascend."""
+    return scored.once(
+        ("threshold counts", *levels), lambda: _counted(scored, np.array(levels, np.float64))
+    )
+
+
+def true_scores(scored: Scored) -> Floats:
+    """(n,) the score of the true label; minus infinity where it is 0, which is never positive."""
+    return np.where(scored.true_score == 0, -np.inf, scored.true_score)
+
+
+def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
+    count = len(scored.labels)
+    positive = np.zeros((len(levels), count), np.int64)
+    for label, _, score in scored.scores.by_label(count):
+        positive[:, label] = len(score) - np.sort(score).searchsorted(levels)
+    (tp,) = reaching(true_scores(scored), scored.truth, levels, count)
+    truths = np.bincount(scored.truth, minlength=count)
+    fp, fn = positive - tp, truths - tp
+    return ThresholdCounts(tp, fp, fn, len(scored.truth) - tp - fp - fn, truths)

@@ -1,0 +1,68 @@
+"""Semantic segmentation: the label of every pixel, held against the right one."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.segmentation.boundary_iou import BOUNDARY_IOU
+from valor_cli.evaluators.segmentation.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.segmentation.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
+from valor_cli.evaluators.segmentation.image_scores import IMAGE_SCORES
+from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
+from valor_cli.evaluators.segmentation.iou import IOU
+from valor_cli.evaluators.segmentation.loading import load_segmentation
+from valor_cli.evaluators.segmentation.mean_accuracy import MEAN_ACCURACY
+from valor_cli.evaluators.segmentation.mean_iou import MEAN_IOU
+from valor_cli.evaluators.segmentation.pictures import overlays
+from valor_cli.evaluators.segmentation.pixel_accuracy import PIXEL_ACCURACY
+from valor_cli.evaluators.segmentation.plan import plan_counting
+from valor_cli.evaluators.segmentation.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.segmentation.shards import count_confusions, merge_confusions
+from valor_cli.metric import Task, Wing
+
+__all__ = ["SEMANTIC_SEGMENTATION"]
+
+WING = Wing(
+    metrics=(
+        MEAN_IOU,
+        IOU,
+        PRECISION,
+        RECALL,
+        F1,
+        PIXEL_ACCURACY,
+        MEAN_ACCURACY,
+        FREQUENCY_WEIGHTED_IOU,
+        BOUNDARY_IOU,
+        CONFUSION_MATRIX,
+        IMAGE_SCORES,
+    ),
+    plan=plan_counting,
+    evidence=count_confusions,
+    merge=merge_confusions,
+)
+
+SEMANTIC_SEGMENTATION = Task(
+    name="semantic_segmentation",
+    description="Label maps, a label for every pixel, against those that are right.",
+    inputs=SegmentationInputs,
+    load=load_segmentation,
+    wings=(WING,),
+    defaults=(
+        "mean_iou",
+        "iou",
+        "precision",
+        "recall",
+        "f1",
+        "pixel_accuracy",
+        "mean_accuracy",
+        "frequency_weighted_iou",
+        "confusion_matrix",
+        "image_scores",
+    ),
+    primary=(
+        ("mean_iou", "value"),
+        ("pixel_accuracy", "value"),
+        ("mean_accuracy", "value"),
+        ("frequency_weighted_iou", "value"),
+        ("f1", "value"),
+    ),
+    pictures=overlays,
+)

@@ -1,0 +1,51 @@
+"""Confusion matrix of pixels, as in valor-lite, whose undefined ratios are 0 and not left open."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.segmentation.confusions import Confusions
+from valor_cli.kernels.columns import quotient
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricTable
+
+
+def confusion_matrix(confusions: Confusions) -> Findings:
+    """Pixels of each label (rows) by what they are predicted as (columns), with IoU of each pair.
+
+    Pixels of a label for which no label is predicted are unmatched ground truths; pixels of no
+    label, such as an excluded background, for which a label is predicted are unmatched predictions.
+    Ratios are theirs to all ground truth, or all predictions, of the label.
+    """
+    pixels = confusions.matrix()
+    if not pixels.any():
+        return Findings()
+    truths, predictions = pixels[:-1].sum(axis=1), pixels[:, :-1].sum(axis=0)
+    matched, missed, invented = pixels[:-1, :-1], pixels[:-1, -1], pixels[-1, :-1]
+    union = truths[:, None] + predictions - matched
+    table = MetricTable(
+        confusions.labels,
+        matched.tolist(),
+        missed.tolist(),
+        invented.tolist(),
+        ious=[_nulls(row) for row in quotient(matched, union, np.nan)],
+        unmatched_ground_truth_ratios=_nulls(quotient(missed, truths, np.nan)),
+        unmatched_prediction_ratios=_nulls(quotient(invented, predictions, np.nan)),
+    )
+    return Findings(tables=[table])
+
+
+def _nulls(column: NDArray[np.float64]) -> list[float | None]:
+    return [value if value == value else None for value in column.tolist()]
+
+
+CONFUSION_MATRIX = Metric(
+    name="confusion_matrix",
+    compute=confusion_matrix,
+    reference="valor_lite.semantic_segmentation, its confusion matrix",
+    citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
+    "Remote Sensing of Environment, 1997",
+    table=True,
+    aliases=("ConfusionMatrix",),
+)

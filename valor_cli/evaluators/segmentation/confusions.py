@@ -1,0 +1,228 @@
+"""Evidence of semantic segmentation: how often each label met each other in each image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.kernels.columns import grouped
+
+Ints = NDArray[np.int64]
+
+T = TypeVar("T")
+
+
+class Overlaps(NamedTuple):
+    """Pixels of labels in images, in columns of one length, or summed over images, by label.
+
+    Attributes:
+        truth: Pixels of the label's ground truth.
+        prediction: Pixels predicted as the label.
+        both: Pixels that are both.
+    """
+
+    truth: Ints
+    prediction: Ints
+    both: Ints
+
+    @property
+    def union(self) -> Ints:
+        """Pixels that are either."""
+        return self.truth + self.prediction - self.both
+
+
+class ImageLabels(NamedTuple):
+    """(r,) rows: an image and a label that occurs in it, on either side; by image, then label."""
+
+    image: Ints
+    label: Ints
+    pixels: Overlaps
+
+
+class Cells(NamedTuple):
+    """(c,) cells of the images' matrices that are not 0, by image, ground truth, prediction.
+
+    Attributes:
+        image: Number of the image.
+        truth, prediction: Codes: the numbers of labels, and for no label their count.
+        pixels: Of the image that have both.
+    """
+
+    image: Ints
+    truth: Ints
+    prediction: Ints
+    pixels: Ints
+
+
+class Images(NamedTuple):
+    """(units,) pixels of each image.
+
+    Attributes:
+        pixels: Those that count.
+        right: Those of them that are predicted right, as no label too.
+    """
+
+    pixels: Ints
+    right: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Confusions:
+    """A sparse confusion matrix of pixels for each image.
+
+    No label (an excluded background, what a prediction leaves open) has a row and a column too.
+    Ignored pixels are in no matrix.
+
+    Attributes:
+        plan: The boundaries decided.
+        sample_ids: (units,) ascending.
+        labels: Names of the labels.
+        cells: What pixels are and what they are predicted as.
+        boundaries: Boundary pixels, for each dilation ratio of the plan.
+        weights: (replicas, units) how often each image counts; None for once each.
+        replica: The row of `weights` that metrics read.
+    """
+
+    plan: CountingPlan
+    sample_ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    cells: Cells
+    boundaries: tuple[ImageLabels, ...] = ()
+    weights: Ints | None = None
+    replica: int = 0
+    # What was computed already: of the cells, and of the cells with these weights.
+    _shared: dict[object, Any] = field(default_factory=dict, repr=False)
+    _known: dict[object, Any] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Other processes get the evidence, not what was computed from it here."""
+        names = [one.name for one in fields(self) if not one.name.startswith("_")]
+        return Confusions, tuple(getattr(self, name) for name in names)
+
+    @property
+    def unit_count(self) -> int:
+        """How many images there are."""
+        return len(self.sample_ids)
+
+    @property
+    def unit_weights(self) -> Ints:
+        """(units,) how often each image counts in what metrics read."""
+        if self.weights is None:
+            return np.ones(self.unit_count, np.int64)
+        return np.asarray(self.weights[self.replica])
+
+    def select(self, units: NDArray[np.bool_]) -> Confusions:
+        """The evidence of some images alone."""
+        number = np.cumsum(units) - 1
+        kept = units[self.cells.image]
+        cells = Cells(*(column[kept] for column in self.cells))
+        chosen = np.flatnonzero(units).tolist()
+        return replace(
+            self,
+            sample_ids=tuple(self.sample_ids[unit] for unit in chosen),
+            cells=cells._replace(image=number[cells.image]),
+            boundaries=tuple(_selected(part, units, number) for part in self.boundaries),
+            _shared={},
+            _known={},
+        )
+
+    def resamples(self, weights: Ints) -> Iterator[Confusions]:
+        """The evidence in which image i stands weights[b, i] times, for each b."""
+        for replica in range(len(weights)):
+            yield replace(self, weights=weights, replica=replica, _known={})
+
+    def image_labels(self) -> ImageLabels:
+        """Pixels of each label in each image, without weights."""
+        return self.once("image labels", self._image_labels)
+
+    def images(self) -> Images:
+        """Pixels of each image, without weights."""
+        return self.once("images", self._images)
+
+    def overlaps(self) -> Overlaps:
+        """(labels,) pixels of each label."""
+        if "overlaps" not in self._known:
+            self._known["overlaps"] = self._over_images(self.image_labels())
+        found: Overlaps = self._known["overlaps"]
+        return found
+
+    def boundary_overlaps(self, dilation_ratio: float) -> Overlaps:
+        """(labels,) pixels of the boundaries of each label.
+
+        Args:
+            dilation_ratio: One of the plan's.
+        """
+        at = self.plan.dilation_ratios.index(float(dilation_ratio))
+        return self._over_images(self.boundaries[at])
+
+    def matrix(self) -> Ints:
+        """(labels + 1, labels + 1) pixels, ground truth in rows; the last ones are no label."""
+        width = len(self.labels) + 1
+        image, truth, prediction, pixels = self.cells
+        sums = self._sums(truth * width + prediction, image, pixels, width * width)
+        return sums.reshape(width, width)
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What does not depend on how often images count, made once for all resamples.
+
+        Args:
+            key: Names it among all that is made of this evidence.
+            make: Makes it.
+        """
+        if key not in self._shared:
+            self._shared[key] = make()
+        made: T = self._shared[key]
+        return made
+
+    def _over_images(self, rows: ImageLabels) -> Overlaps:
+        return Overlaps(
+            *(self._sums(rows.label, rows.image, part, len(self.labels)) for part in rows.pixels)
+        )
+
+    def _sums(self, group: Ints, image: Ints, pixels: Ints, length: int) -> Ints:
+        """Pixels of each group, as often as the image of each row counts."""
+        weighted = pixels if self.weights is None else self.weights[self.replica][image] * pixels
+        # bincount adds as floats: exact for whole numbers below 2**53.
+        return np.bincount(group, weighted, length).astype(np.int64)
+
+    def _image_labels(self) -> ImageLabels:
+        image, truth, prediction, pixels = self.cells
+        count = len(self.labels)
+        none = np.zeros(len(pixels), np.int64)
+        right = np.where(truth == prediction, pixels, 0)
+        # A row for the ground truth of each cell, which counts what is right, and one for the
+        # prediction, each where it is a label.
+        known = np.concatenate([truth, prediction]) < count
+        image, label, *pixels_of = (
+            np.concatenate(halves)[known]
+            for halves in (
+                (image, image),
+                (truth, prediction),
+                (pixels, none),
+                (none, pixels),
+                (right, none),
+            )
+        )
+        order, starts = grouped(image * count + label)
+        first = order[starts[:-1]]
+        summed = (np.add.reduceat(np.append(one[order], 0), starts)[:-1] for one in pixels_of)
+        return ImageLabels(image[first], label[first], Overlaps(*summed))
+
+    def _images(self) -> Images:
+        image, truth, prediction, pixels = self.cells
+        right = np.where(truth == prediction, pixels, 0)
+        # bincount adds as floats: exact for whole numbers below 2**53.
+        return Images(
+            *(np.bincount(image, one, self.unit_count).astype(np.int64) for one in (pixels, right))
+        )
+
+
+def _selected(rows: ImageLabels, units: NDArray[np.bool_], number: Ints) -> ImageLabels:
+    kept = units[rows.image]
+    pixels = Overlaps(*(part[kept] for part in rows.pixels))
+    return ImageLabels(number[rows.image[kept]], rows.label[kept], pixels)

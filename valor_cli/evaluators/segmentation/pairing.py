@@ -1,0 +1,147 @@
+"""The `data:` block in; the pairs of label maps to evaluate, and what pixel values mean, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from valor_cli.errors import DataError, Problem, printable
+from valor_cli.evaluators.segmentation.coding import Coding, make_coding
+from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
+from valor_cli.evaluators.segmentation.pairs import PairReader
+from valor_cli.evaluators.segmentation.sides import Sides, read_sides
+from valor_cli.evaluators.selection import (
+    SAMPLE_KEYS,
+    among,
+    filtered_columns,
+    unknown_samples,
+    values_hint,
+)
+from valor_cli.metric import METADATA, Selection, written
+from valor_cli.readers.label_map_folders import Meeting, meet, refuse_unpaired
+from valor_cli.readers.label_maps import LabelMap
+from valor_cli.results import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What is to be evaluated; no label map is opened yet.
+
+    Attributes:
+        sides: All label maps, and the names of their values.
+        coding: What pixel values mean.
+        sample_ids: Samples that every side has and the selection keeps, ascending.
+        partner: By model, what each sample is called there.
+        metadata: By name, a value for each sample.
+        skipped: By model, and None for the ground truth, label maps that have no partner.
+        warnings: What was odd and could be used all the same.
+    """
+
+    sides: Sides
+    coding: Coding
+    sample_ids: tuple[str, ...]
+    partner: Mapping[str, Mapping[str, str]]
+    metadata: Mapping[str, Sequence[Scalar]]
+    skipped: Mapping[str | None, int]
+    warnings: Sequence[str]
+
+    def truth(self, sample: str) -> LabelMap:
+        """The ground truth of a sample."""
+        return self.sides.truth.maps[sample]
+
+    def prediction(self, model: str, sample: str) -> LabelMap:
+        """What a model says of a sample."""
+        return self.sides.predictions[model].maps[self.partner[model][sample]]
+
+    def reader(self, model: str, samples: Sequence[str]) -> PairReader:
+        """What reads the pairs of a model."""
+        return PairReader(
+            {sample: self.truth(sample) for sample in samples},
+            {sample: self.prediction(model, sample) for sample in samples},
+            self.coding.codes("ground_truth", self.sides.truth.meanings),
+            self.coding.codes("predictions", self.sides.predictions[model].meanings),
+        )
+
+
+def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
+    """Find the label maps of all sides, and which of them belong together.
+
+    Raises:
+        DataError: An input cannot be used; a label map has no partner; the labels are not known;
+            the selection leaves no sample, or names labels or samples that are not there.
+    """
+    columns = filtered_columns(selection)
+    sides = read_sides(inputs, columns)
+    coding, warnings = make_coding(sides.names, inputs, selection)
+    warnings = [*sides.other_files(), *warnings]
+    meetings = {
+        model: meet(sides.truth.maps, found.maps) for model, found in sides.predictions.items()
+    }
+    for model, meeting in meetings.items():
+        skip = inputs.on_invalid == "skip"
+        refuse_unpaired(meeting, sides.truth, sides.predictions[model], skip=skip)
+        warnings += _left_out(meeting, sides, model)
+    common = set(sides.truth.maps).intersection(*(one.pairs for one in meetings.values()))
+    if not common:
+        problem = Problem(sides.truth.path, "no label map has a prediction of every model")
+        raise DataError(problem, hint="evaluate the models one by one, or add what is missing")
+    sample_ids, metadata = _selected(sorted(common), sides, columns, selection)
+    return Pairing(
+        sides,
+        coding,
+        sample_ids,
+        {model: meeting.pairs for model, meeting in meetings.items()},
+        metadata,
+        {
+            None: len(sides.truth.maps) - len(common),
+            **{model: len(meeting.strangers) for model, meeting in meetings.items()},
+        },
+        warnings,
+    )
+
+
+def _left_out(meeting: Meeting, sides: Sides, model: str) -> list[str]:
+    """What to warn of where label maps without partner are left out."""
+    told = []
+    for names, noun, other in (
+        (meeting.alone, "ground truths without a prediction in", sides.predictions[model].path),
+        (meeting.strangers, f"predictions of {model} without a ground truth in", sides.truth.path),
+    ):
+        if names:
+            first = printable(names[0])
+            told.append(f"left out: {len(names):,} {noun} {other} (the first: {first})")
+    return told
+
+
+def _selected(
+    samples: Sequence[str], sides: Sides, columns: Sequence[str], selection: Selection
+) -> tuple[tuple[str, ...], dict[str, list[Scalar]]]:
+    """The samples that the selection keeps, and their metadata.
+
+    Raises:
+        DataError: The selection leaves none, or lists samples that are not there.
+    """
+    said = sides.truth.metadata
+    metadata = {name: [said[name][sample] for sample in samples] for name in columns}
+    kept = np.ones(len(samples), bool)
+    for key, allowed in selection.keep.items():
+        if key in SAMPLE_KEYS:
+            known = set(samples)
+            unknown = [one for one in allowed if written(one) not in known]
+            if unknown:
+                raise unknown_samples(unknown, key, "image", samples[:3])
+            kept &= among(samples, allowed)
+        elif key.startswith(METADATA):
+            kept &= among(metadata[key.removeprefix(METADATA)], allowed)
+    if selection.limit is not None:
+        kept &= np.cumsum(kept) <= selection.limit
+    if not kept.any():
+        problem = Problem("filter", f"leaves no image of {sides.truth.path}")
+        raise DataError(problem, hint=values_hint(metadata))
+    flags = kept.tolist()
+    return tuple(compress(samples, flags)), {
+        name: list(compress(values, flags)) for name, values in metadata.items()
+    }

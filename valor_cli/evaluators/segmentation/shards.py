@@ -1,0 +1,124 @@
+"""A shard of images to evidence, and the evidence of several shards to that of all.
+
+Merging any shards, in any order, gives the same numbers, bit for bit, as one pass over all images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from valor_cli.dataset.segmentation import SegmentationDataset
+from valor_cli.dataset.stray_pixels import StrayPixels
+from valor_cli.evaluators.segmentation.confusions import (
+    Cells,
+    Confusions,
+    ImageLabels,
+    Ints,
+    Overlaps,
+)
+from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.kernels.boundaries import BoundaryCounts, count_boundaries
+from valor_cli.kernels.columns import grouped
+from valor_cli.kernels.label_maps import UNKNOWN, Meetings, count_pixels
+
+
+def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confusions:
+    """Evidence of one shard of images; one pair of label maps is in memory at a time.
+
+    Raises:
+        DataError: A file cannot be read, or pixels have values that are no label.
+    """
+    stray = StrayPixels()
+    cells: list[Meetings] = []
+    edges: list[list[BoundaryCounts]] = []
+    count = len(dataset.labels)
+    for sample, places in zip(dataset.sample_ids, dataset.places, strict=True):
+        pair = dataset.read(sample)
+        found = count_pixels(pair)
+        if (found.truth == UNKNOWN).any() or (found.prediction == UNKNOWN).any():
+            stray.note(places, pair)
+            continue
+        cells.append(found)
+        edges.append([count_boundaries(pair, count, ratio) for ratio in plan.dilation_ratios])
+    stray.stop()
+    return Confusions(
+        plan,
+        dataset.sample_ids,
+        dataset.labels,
+        Cells(
+            np.repeat(np.arange(len(cells)), [len(one.pixels) for one in cells]),
+            *(_joined([one[column] for one in cells]) for column in range(3)),
+        ),
+        tuple(_outlines([one[at] for one in edges]) for at in range(len(plan.dilation_ratios))),
+    )
+
+
+def _joined(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _outlines(counts: Sequence[BoundaryCounts]) -> ImageLabels:
+    """The labels that have a boundary, on either side, image after image."""
+    rows: list[ImageLabels] = []
+    for image, one in enumerate(counts):
+        label = np.flatnonzero(one.truth + one.prediction)
+        pixels = Overlaps(*(side[label] for side in one))
+        rows.append(ImageLabels(np.full(len(label), image), label, pixels))
+    return _concatenated(rows)
+
+
+def _concatenated(rows: Sequence[ImageLabels]) -> ImageLabels:
+    return ImageLabels(
+        _joined([one.image for one in rows]),
+        _joined([one.label for one in rows]),
+        Overlaps(*(_joined([one.pixels[side] for one in rows]) for side in range(3))),
+    )
+
+
+def merge_confusions(parts: Sequence[Confusions]) -> Confusions:
+    """The evidence of several shards of images together, in any order.
+
+    Raises:
+        ValueError: The shards were counted under different plans or labels, or are resamples.
+    """
+    first = parts[0]
+    for part in parts:
+        if (part.plan, part.labels) != (first.plan, first.labels):
+            raise ValueError("shards of one evidence share their plan and their labels")
+        if part.weights is not None:
+            raise ValueError("only whole evidence is merged, no resample of it")
+    if len(parts) == 1:
+        return first
+    names = [name for part in parts for name in part.sample_ids]
+    by_name = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), np.int64)
+    place[by_name] = np.arange(len(names))
+    offsets = np.cumsum([0, *(part.unit_count for part in parts[:-1])]).tolist()
+    cells = Cells(*(_joined([part.cells[column] for part in parts]) for column in range(4)))
+    shift = np.repeat(offsets, [len(part.cells.image) for part in parts])
+    image = place[cells.image + shift]
+    # An image is in one shard only, where its cells are in order.
+    order, _ = grouped(image)
+    return Confusions(
+        first.plan,
+        tuple(names[at] for at in by_name),
+        first.labels,
+        Cells(*(column[order] for column in cells._replace(image=image))),
+        tuple(
+            _merged([part.boundaries[at] for part in parts], offsets, place)
+            for at in range(len(first.boundaries))
+        ),
+    )
+
+
+def _merged(parts: Sequence[ImageLabels], offsets: Sequence[int], place: Ints) -> ImageLabels:
+    moved = [
+        part._replace(image=place[part.image + offset])
+        for part, offset in zip(parts, offsets, strict=True)
+    ]
+    rows = _concatenated(moved)
+    order, _ = grouped(rows.image)
+    pixels = Overlaps(*(side[order] for side in rows.pixels))
+    return ImageLabels(rows.image[order], rows.label[order], pixels)

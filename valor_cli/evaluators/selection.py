@@ -1,0 +1,78 @@
+"""What a filter asks for in; which values it keeps, or that it asks for what is not there, out.
+
+What is compared is what is written: the number 17 and the text "17" are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+from valor_cli.metric import METADATA, Selection, written
+from valor_cli.results import Scalar
+
+SAMPLE_KEYS = ("image_id", "sample_id")
+"""The keys of a filter that list samples."""
+
+
+def filtered_columns(selection: Selection) -> tuple[str, ...]:
+    """The metadata columns that slices and the filter need."""
+    kept = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
+    return tuple(dict.fromkeys([*selection.metadata, *kept]))
+
+
+def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:
+    """(n,) whether each value is one of those allowed."""
+    texts = set(map(written, allowed))
+    return np.array([written(value) in texts for value in values], bool)
+
+
+def wanted_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
+    """The labels that a filter lists.
+
+    Raises:
+        DataError: Some are none of `labels`.
+    """
+    wanted = dict.fromkeys(map(written, allowed))
+    known = set(labels)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise DataError(
+            [
+                Problem("filter.label", f"no label '{name}'{did_you_mean(name, labels)}")
+                for name in unknown
+            ],
+            hint=f"labels: {', '.join(labels[:LISTED])}{' …' if len(labels) > LISTED else ''}",
+        )
+    return set(wanted)
+
+
+def unknown_samples(
+    unknown: Sequence[Scalar], key: str, noun: str, some: Collection[Scalar]
+) -> DataError:
+    """The error for ids that a filter lists and no sample has.
+
+    Args:
+        unknown: These ids.
+        key: The filter's, one of `SAMPLE_KEYS`.
+        noun: What a sample is called: "image".
+        some: A few ids that there are.
+    """
+    shown = ", ".join(map(repr, some))
+    return DataError(
+        [Problem(f"filter.{key}", f"no {noun} {wanted!r}") for wanted in unknown],
+        hint=f"{noun} ids look like {shown}",
+    )
+
+
+def values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
+    """The values that the filtered columns do hold."""
+    lines = []
+    for name, values in columns.items():
+        seen = sorted({str(value) for value in values})
+        more = f" … ({len(seen)} values)" if len(seen) > LISTED else ""
+        lines.append(f"{METADATA}{name} has: {', '.join(seen[:LISTED])}{more}")
+    return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""The first line of a CSV file comes in; names, and what can be said of them, go out."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Final
+
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
+
+DELIMITERS: Final = ",;\t"
+_LISTED = 30
+_SHOWN = 40
+
+
+def fields_of(line: str, delimiter: str) -> list[str]:
+    """The fields of a line, with the spaces around them."""
+    return next(csv.reader(StringIO(line, newline=""), delimiter=delimiter), [])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names on one line, as a message shows them."""
+    shown = ", ".join(printable(name[:_SHOWN]) for name in names[:_LISTED])
+    return shown + (", …" if len(names) > _LISTED else "")
+
+
+def quoted(name: str) -> str:
+    """A name as a message shows it."""
+    return f"'{printable(name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…')}'"
+
+
+def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
+    """Refuse a map of columns that speaks of what there is not.
+
+    Raises:
+        DataError: A standard name is unknown.
+    """
+    known = list(known)
+    problems = [
+        Problem("columns", f"there is no '{name}'{did_you_mean(name, known)}")
+        for name in columns
+        if name not in known
+    ]
+    if problems:
+        raise DataError(problems, hint=f"Columns that can be mapped: {', '.join(known)}")
+
+
+def repeated(names: Sequence[str], place: str) -> list[Problem]:
+    """Names that stand over two columns. Columns without a name are nobody's."""
+    seen: dict[str, int] = {}
+    problems = []
+    for position, name in enumerate(names, 1):
+        first = seen.setdefault(name, position)
+        if name and first != position:
+            message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
+            problems.append(Problem(place, message))
+    return problems
+
+
+def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[Problem]:
+    """Columns that are not there; `wanted` says of each what it is for."""
+    return [
+        Problem(
+            place,
+            f"there is no column '{name}' {reason}{did_you_mean(name, names)}; "
+            f"there is: {listed(names)}",
+        )
+        for name, reason in wanted.items()
+        if name not in names
+    ]

@@ -1,0 +1,220 @@
+"""A manifest of label maps, JSONL or CSV, comes in; the maps of one side go out, by sample.
+
+A row is a sample: `ground_truth` and `prediction` (paths from the manifest's own folder), and if
+wanted `sample_id` and metadata. Without an id, a sample is called like its ground truth file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
+from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
+from valor_cli.readers.coco_metadata import metadata_of
+from valor_cli.readers.files import TextSource
+from valor_cli.readers.label_map_folders import without_extension
+from valor_cli.readers.label_maps import LabelMaps, PngLabelMap
+from valor_cli.readers.objects import Role
+from valor_cli.results import InputFile
+
+ENDINGS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
+Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
+COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
+_JSON: Final = (".jsonl", ".ndjson")
+_DELIMITERS: Final = ",;\t"
+_LISTED: Final = 30
+
+
+class _Row(NamedTuple):
+    """A row of a manifest: its line, and what it says by column."""
+
+    line: int
+    record: dict[str, Any]
+
+
+def read_manifest(
+    path: str,
+    role: Role,
+    *,
+    metadata: Sequence[str] = (),
+    columns: Mapping[Column, str] | None = None,
+) -> LabelMaps:
+    """The label maps of one side.
+
+    Args:
+        path: The manifest, plain, gzip or zstd.
+        role: Which side; a row without a prediction is a sample without one.
+        metadata: Names of columns to read for every sample, of ground truth alone.
+        columns: Standard name ("ground_truth", "prediction", "sample_id") to the file's own.
+
+    Raises:
+        DataError: The file cannot be read, is no such file, lacks a column, or a row names no
+            file or a sample that an earlier row named.
+    """
+    source = TextSource(path)
+    text = source.whole().decode()
+    names = {name: (columns or {}).get(name, name) for name in COLUMNS}
+    problems = LineProblems(path)
+    if _ending(path) in _JSON:
+        rows = list(_json_rows(text, problems))
+    else:
+        rows = list(_csv_rows(text, path, problems, tuple(names.values())))
+    stop_on([problems])
+    wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
+    _check_columns(rows, wanted, path)
+    maps, samples = _maps(rows, names, wanted, role, path, problems)
+    stop_on([problems])
+    listed = [row.record for row in rows]
+    lines = [row.line for row in rows]
+    found = metadata_of(listed, metadata, path, lines) if role == "ground_truth" else {}
+    return LabelMaps(
+        path,
+        os.path.commonpath([os.path.dirname(one.path) or "." for one in maps.values()]),
+        maps,
+        (InputFile(path, source.sha256, len(rows)),),
+        {name: dict(zip(samples, values, strict=True)) for name, values in found.items()},
+    )
+
+
+def is_manifest(path: str) -> bool:
+    """Whether the name of a file is that of a manifest."""
+    return _ending(path) in ENDINGS
+
+
+def _ending(path: str) -> str:
+    plain = path.removesuffix(".gz").removesuffix(".zst")
+    return os.path.splitext(plain)[1].lower()
+
+
+def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
+    for line, content in enumerate(text.split("\n"), 1):
+        if not content.strip():
+            continue
+        try:
+            record = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "nested too deeply, or a number of too many digits")
+            problems.add(line, "", f"not JSON ({reason}); each line is one JSON object")
+            continue
+        if isinstance(record, dict):
+            yield _Row(line, record)
+        else:
+            problems.add(line, "", f"expected an object, found {describe(record)}")
+
+
+def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
+    delimiter = max(_DELIMITERS, key=lambda one: _known(text, one, known))
+    lines = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    first = 0
+    try:
+        names = [name.strip() for name in next(lines, [])]
+        for name in sorted({name for name in names if name and names.count(name) > 1}):
+            problems.add(1, "", f"the column '{name}' stands twice")
+        first = lines.line_num
+        for fields in lines:
+            line, first = first + 1, lines.line_num
+            if not any(fields):
+                continue
+            if len(fields) != len(names):
+                message = f"expected {len(names)} fields as in the first line, found {len(fields)}"
+                problems.add(line, "", message)
+                continue
+            cells = zip(names, (cell.strip() or None for cell in fields), strict=True)
+            yield _Row(line, dict(cells))
+    except csv.Error as error:
+        problems.add(first + 1, "", f"not CSV ({error})")
+
+
+def _known(text: str, delimiter: str, known: Sequence[str]) -> tuple[int, int]:
+    """How many columns that are looked for a delimiter gives, and how many at all."""
+    names = [name.strip(' "\r') for name in text.partition("\n")[0].split(delimiter)]
+    return sum(name in known for name in names), len(names)
+
+
+def _check_columns(rows: Sequence[_Row], wanted: str, path: str) -> None:
+    there = dict.fromkeys(name for row in rows for name in row.record)
+    if not rows:
+        raise DataError(Problem(path, "there is no row in this manifest"))
+    if wanted not in there:
+        names = ", ".join(printable(name[:40]) for name in list(there)[:_LISTED])
+        message = (
+            f"the column '{wanted}' is missing{did_you_mean(wanted, there)}; there is: {names}"
+        )
+        hint = "Map other names under `data: columns:`, as {ground_truth: mask}."
+        raise DataError(Problem(path, message), hint=hint)
+
+
+def _maps(
+    rows: Sequence[_Row],
+    names: Mapping[Column, str],
+    wanted: str,
+    role: Role,
+    path: str,
+    problems: LineProblems,
+) -> tuple[dict[str, PngLabelMap], list[str]]:
+    """The maps by sample, and the sample of each row."""
+    folder = os.path.dirname(path)
+    maps: dict[str, PngLabelMap] = {}
+    samples: list[str] = []
+    lines: dict[str, int] = {}
+    for line, record in rows:
+        name = _path(record.get(wanted), wanted, line, problems)
+        if name is None and (role == "ground_truth" or record.get(wanted) is not None):
+            if record.get(wanted) is None:
+                problems.add(line, wanted, "expected the path of a PNG, found nothing")
+            continue
+        sample = _sample(record, names, folder, line, problems)
+        if sample is None:
+            continue
+        if sample in lines:
+            message = f"the sample '{sample}' stands on line {lines[sample]} already"
+            problems.add(line, names["sample_id"], message)
+            continue
+        lines[sample] = line
+        samples.append(sample)
+        if name is not None:
+            maps[sample] = PngLabelMap(os.path.normpath(os.path.join(folder, name)))
+    if not maps and not problems.total:
+        problems.add(0, wanted, "no row names a file in this column")
+    return maps, samples
+
+
+def _path(value: object, column: str, line: int, problems: LineProblems) -> str | None:
+    """The path of a PNG; None, noted where something else stands there."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value or not is_text(value) or "\0" in value:
+        problems.add(line, column, f"expected the path of a PNG, found {describe(value)}")
+        return None
+    return value
+
+
+def _sample(
+    record: Mapping[str, Any],
+    names: Mapping[Column, str],
+    folder: str,
+    line: int,
+    problems: LineProblems,
+) -> str | None:
+    """The id that a row gives, else the name of its first file."""
+    given = record.get(names["sample_id"])
+    if given is not None:
+        if type(given) is int or (isinstance(given, str) and given and is_text(given)):
+            return str(given)
+        message = f"expected text or a whole number, found {describe(given)}"
+        problems.add(line, names["sample_id"], message)
+        return None
+    for column in (names["ground_truth"], names["prediction"]):
+        value = record.get(column)
+        if isinstance(value, str) and value:
+            if os.path.isabs(value):
+                value = os.path.relpath(value, folder or ".")
+            return without_extension(os.path.normpath(value))
+    message = "expected an id or the path of a ground truth, found neither"
+    problems.add(line, names["sample_id"], message)
+    return None

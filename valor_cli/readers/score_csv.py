@@ -1,0 +1,179 @@
+"""CSV files of labels and scores come in; a `ScoreFile` goes out.
+
+The first line names the columns (`score_header.ALIASES`). A row is a sample with its label; or a
+label that a model gave it, with the score; or several, in pairs of columns; or a sample with a
+score for each class, in columns of their own.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from itertools import chain
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.kernels.vocabulary import Vocabulary
+from valor_cli.readers.checks import LineProblems
+from valor_cli.readers.files import TextSource
+from valor_cli.readers.plain_quotes import without_quotes
+from valor_cli.readers.score_columns import GatheredScores
+from valor_cli.readers.score_csv_header import read_header
+from valor_cli.readers.score_csv_lines import PlainScoreRows
+from valor_cli.readers.score_csv_rows import ScoreRowReader
+from valor_cli.readers.score_file_of import score_file
+from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_rows import ScoreHeader
+from valor_cli.readers.score_samples import Named
+from valor_cli.readers.text_lines import blocks_of_lines
+
+_LONGEST_FIELD = 2**31 - 1
+_CLASSES = "; name the columns that are classes under `data: classes:`"
+
+
+def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
+    """The samples of a CSV file; all ids and labels are text.
+
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        side: What it holds.
+        reading: How to read it.
+
+    Raises:
+        DataError: The file cannot be read; a column is missing; a row or a value is wrong; there
+            are no rows.
+    """
+    # Python's own limit of 131,072 characters is for all of the process.
+    csv.field_size_limit(_LONGEST_FIELD)
+    source = TextSource(path)
+    blocks = blocks_of_lines(source)
+    line, rest = _first_line(next(blocks))
+    filled, above = _first_filled(chain([rest], blocks))
+    if not line.strip() and not filled:
+        raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
+    first = filled.lstrip(b"\r\n").decode().splitlines()[:1]
+    header = read_header(line, first, path, side, reading)
+    if not filled:
+        raise DataError(Problem(path, "there are no rows below the first line"))
+    labels, keys, problems = Vocabulary(), Vocabulary(), LineProblems(path)
+    for name, _ in header.classes:
+        labels.code(name.encode())
+    plain = PlainScoreRows(header, labels, keys, probabilities=reading.probabilities)
+    slow = ScoreRowReader(
+        header,
+        labels,
+        keys,
+        problems,
+        probabilities=reading.probabilities,
+        note="" if reading.classes else _CLASSES,
+    )
+    gathered = GatheredScores(list(header.metadata))
+    _gather(_Blocks(chain([filled], blocks), header, path, 2 + above), plain, slow, gathered)
+    return score_file(
+        path,
+        gathered,
+        Named(
+            labels.names,
+            keys.names,
+            truth="" if header.truth is None else header.names[header.truth],
+            key="" if header.key is None else header.names[header.key],
+        ),
+        problems,
+        faulty=slow.rows.faulty,
+        sha256=source.sha256,
+        long=len(header.pairs) == 1,
+        classes=tuple(name for name, _ in header.classes),
+        invalid=reading.invalid,
+    )
+
+
+def _first_line(block: bytes) -> tuple[str, bytes]:
+    """The first line, and what follows it."""
+    ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
+    end = min(ends, default=len(block))
+    after = end + 2 if block[end : end + 2] == b"\r\n" else end + 1
+    return block[:end].decode(), block[after:]
+
+
+def _first_filled(blocks: Iterator[bytes]) -> tuple[bytes, int]:
+    """The first block that is not blank, and how many lines stand above; empty without any."""
+    above = 0
+    for block in blocks:
+        if block.strip():
+            return block, above
+        above += block.count(b"\n")
+    return b"", above
+
+
+def _gather(
+    blocks: _Blocks, plain: PlainScoreRows, slow: ScoreRowReader, gathered: GatheredScores
+) -> None:
+    """Read all rows, quickly where that can be done."""
+    for block in blocks:
+        bare = without_quotes(block, blocks.delimiter) if b'"' in block else block
+        piece = None
+        # A NUL at the end of an id would be lost in an array of texts.
+        if bare is not None and b"\0" not in bare:
+            piece = plain.piece(bare, blocks.line)
+        if piece is None:
+            records, lines = blocks.records(block)
+            piece = slow.piece(records, lines)
+        else:
+            blocks.line += block.count(b"\n")
+        gathered.add(piece)
+
+
+class _Blocks:
+    """Blocks of whole lines, which the csv module may read on from where a row goes on.
+
+    Attributes:
+        delimiter: What stands between fields.
+        line: Number of the first line of the next block.
+    """
+
+    def __init__(self, blocks: Iterator[bytes], header: ScoreHeader, path: str, line: int) -> None:
+        self.delimiter = header.delimiter
+        self.line = line
+        self._blocks = blocks
+        self._spaced = header.spaced
+        self._path = path
+        self._within = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._blocks
+
+    def records(self, block: bytes) -> tuple[list[list[str]], list[int]]:
+        """Fields of rows, and the lines they begin on; blank lines are left out.
+
+        A quoted field may go on in the next block, which is then read to its end as well.
+
+        Raises:
+            DataError: A quote is not closed, or text follows a closing one.
+        """
+        reader = csv.reader(
+            self._lines(block), delimiter=self.delimiter, skipinitialspace=self._spaced, strict=True
+        )
+        records: list[list[str]] = []
+        lines: list[int] = []
+        first = begin = self.line
+        try:
+            for record in reader:
+                self._within = False
+                if record:
+                    records.append(record)
+                    lines.append(begin)
+                begin = first + reader.line_num
+        except csv.Error as error:
+            message = f"not CSV ({error}); a double quote inside a field is written twice"
+            if str(error) == "unexpected end of data":
+                message = "a double quote opens a field here, and none closes it"
+            raise DataError(Problem(f"{self._path}:{begin}", message)) from None
+        self.line = begin
+        return records, lines
+
+    def _lines(self, block: bytes | None) -> Iterator[str]:
+        while block is not None:
+            for line in StringIO(block.decode(), newline=""):
+                self._within = True
+                yield line
+            block = next(self._blocks, None) if self._within else None

@@ -1,0 +1,200 @@
+"""JSONL files of labels and scores, and JSON lists of such lines, come in; a `ScoreFile` goes out.
+
+A line is `{"sample_id": …, "label": …, "predictions": {"cat": 0.9, …}}` or, for one label a line,
+`{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`; `score_header.ALIASES` says what
+else the keys may be called, `score_json_values` how else predictions may be written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.kernels.vocabulary import Vocabulary
+from valor_cli.readers.checks import LineProblems, Problems, describe
+from valor_cli.readers.csv_columns import check_mapped
+from valor_cli.readers.files import CHUNK, TextSource
+from valor_cli.readers.score_columns import GatheredScores
+from valor_cli.readers.score_file_of import score_file
+from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_jsonl_lines import PlainScoreLines
+from valor_cli.readers.score_jsonl_rows import KeyNames, ScoreLineReader
+from valor_cli.readers.score_samples import Named
+from valor_cli.readers.table import LINE
+from valor_cli.readers.text_lines import blocks_of_lines
+
+_ITEM: Final = "[{row}]"
+_RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_RECORD: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
+    """The samples of a JSONL file.
+
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        side: What it holds.
+        reading: How to read it.
+
+    Raises:
+        DataError: The file cannot be read; a line is not such JSON; a value is wrong; there are no
+            samples.
+    """
+    source = TextSource(path)
+    return _read(source, blocks_of_lines(source), 1, LINE, LineProblems(path), side, reading)
+
+
+def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
+    """The samples of a JSON file that is a list of what lines of JSONL are.
+
+    Takes and raises what `read_score_jsonl` does.
+    """
+    source = TextSource(path)
+    content = source.whole()
+    blocks = _blocks_of_items(_items(content, path))
+    del content
+    return _read(source, blocks, 0, _ITEM, _ItemProblems(path), side, reading)
+
+
+class _ItemProblems(Problems):
+    """What is wrong in the items of a list: a row is an item, counted from 0."""
+
+    __slots__ = ()
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Note a problem of an item; `key` says where in it ("predictions.cat")."""
+        super().add(row, f".{key}" if key else "", message)
+
+
+def _read(
+    source: TextSource,
+    blocks: Iterable[bytes],
+    first: int,
+    place: str,
+    problems: Problems,
+    side: Side,
+    reading: ScoreReading,
+) -> ScoreFile:
+    """The samples of blocks of lines, the first of which has the number `first`."""
+    check_mapped(reading.columns, ALIASES)
+    labels, keys = Vocabulary(), Vocabulary()
+    classes = tuple(reading.classes) if side != "ground_truth" else ()
+    for name in classes:
+        labels.code(name.encode())
+    metadata = [] if side == "predictions" else list(reading.metadata)
+    blocks = iter(blocks)
+    head = next(blocks)
+    names = KeyNames.of(reading)
+    plain = PlainScoreLines(
+        side,
+        labels,
+        keys if _is_keyed(head, names) else None,
+        classes=classes,
+        metadata=metadata,
+        probabilities=reading.probabilities,
+        columns=reading.columns,
+    )
+    slow = ScoreLineReader(side, reading, labels, keys, problems)
+    gathered = GatheredScores(metadata)
+    for block in chain([head], blocks):
+        # A NUL at the end of an id would be lost in an array of texts.
+        piece = None if b"\\u0000" in block else plain.piece(block, first)
+        gathered.add(slow.piece(block, first) if piece is None else piece)
+        first += block.count(b"\n")
+    return score_file(
+        source.path,
+        gathered,
+        Named(
+            labels.names,
+            keys.names,
+            truth=names.label[0],
+            key=names.label_key[0],
+            place="line {row}" if place == LINE else _ITEM,
+        ),
+        problems,
+        faulty=slow.rows.faulty,
+        sha256=source.sha256,
+        long=_is_long(head, names),
+        classes=classes,
+        invalid=reading.invalid,
+        place=place,
+        there=_names_there(head),
+    )
+
+
+def _records(block: bytes) -> Iterator[dict[str, Any]]:
+    """The lines of a block that are objects, with the text of their values."""
+    for line in block.split(b"\n"):
+        try:
+            yield _RECORD.decode(line)
+        except (msgspec.MsgspecError, RecursionError):
+            continue
+
+
+def _is_keyed(block: bytes, names: KeyNames) -> bool:
+    """Whether the first line has a label key beside its labels."""
+    record = next(_records(block), {})
+    return any(bytes(record[name]) != b"null" for name in names.label_key if name in record)
+
+
+def _is_long(block: bytes, names: KeyNames) -> bool:
+    """Whether a line is one label of a sample, as the first says that has predictions."""
+    for record in _records(block):
+        if not record.keys().isdisjoint(names.predictions):
+            return False
+        if not record.keys().isdisjoint(names.prediction):
+            return True
+    return False
+
+
+def _names_there(block: bytes) -> list[str]:
+    """The names of metadata that the first line has."""
+    for record in _records(block):
+        inner = msgspec.json.decode(record.get("metadata", b"null"))
+        inside = inner if isinstance(inner, dict) else {}
+        return [*(name for name in record if name != "metadata"), *inside]
+    return []
+
+
+def _items(content: bytes, path: str) -> list[Any]:
+    """The texts of the items of a list.
+
+    Raises:
+        DataError: The text is no JSON, or no list.
+    """
+    try:
+        return _RAW.decode(content)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    try:
+        value = json.loads(content, parse_int=float)
+    except json.JSONDecodeError as error:
+        message = f"not JSON ({error.msg}, line {error.lineno}, column {error.colno})"
+        raise DataError(Problem(path, message)) from None
+    except RecursionError:
+        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+    if not isinstance(value, list):
+        message = f"expected a list of objects, one a sample, found {describe(value)}"
+        raise DataError(Problem(path, message))
+    # What only the lenient parser takes (NaN) is named by the slow reading.
+    return [json.dumps(item).encode() for item in value]
+
+
+def _blocks_of_items(items: list[Any]) -> Iterator[bytes]:
+    """Items as lines, some at a time; at least one block."""
+    block: list[bytes] = []
+    size = 0
+    for item in items:
+        # Line ends stand between values alone: in a text they are escaped.
+        block.append(bytes(item).replace(b"\n", b" ").replace(b"\r", b" ") + b"\n")
+        size += len(block[-1])
+        if size > CHUNK:
+            yield b"".join(block)
+            block, size = [], 0
+    yield b"".join(block)

@@ -1,0 +1,303 @@
+"""Rows of a file come in, perhaps several of a sample; a `ScoreFile`, one row a sample, goes out.
+
+What a row alone cannot tell is found here: a sample that stands twice, rows of one sample that
+contradict each other, a sample without a true label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns import spread
+from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
+from valor_cli.kernels.texts import begins, order_of
+from valor_cli.readers.checks import Problems, describe
+from valor_cli.readers.csv_columns import quoted
+from valor_cli.readers.score_columns import Codes, ScoreColumns
+from valor_cli.readers.score_rows import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What codes and columns are called, for messages.
+
+    Attributes:
+        labels: By code.
+        keys: Label keys, by code.
+        truth: What the true label stands under.
+        key: What the label key stands under.
+        place: How a line is named: "line {row}".
+    """
+
+    labels: Sequence[str]
+    keys: Sequence[str]
+    truth: str
+    key: str
+    place: str = "line {row}"
+
+
+class Samples(NamedTuple):
+    """One row for each sample and label key.
+
+    Attributes:
+        columns: The rows. `count`, `label` and `score` are in `scores`.
+        scores: What they list; None for ground truth alone.
+        dropped: How many lines were left out.
+    """
+
+    columns: ScoreColumns
+    scores: Scores | None
+    dropped: int
+
+
+def one_a_sample(columns: ScoreColumns, named: Named, problems: Problems, *, long: bool) -> Samples:
+    """Bring rows together, in the order in which samples first appear; faulty ones are left out.
+
+    Args:
+        columns: The rows, in the order of the file.
+        named: For messages.
+        problems: Where faults are noted.
+        long: Whether a row is one label of a sample, so that a sample may have several.
+    """
+    columns = _keyed(columns, named, problems)
+    order, starts = _segments(columns)
+    if order is not None:
+        columns = columns.take(order)
+    checks = _Checks(columns, _numbered(starts, len(columns)), named, problems)
+    if len(starts) < len(columns):
+        checks.repeated_samples(long=long)
+        checks.contradicted_labels()
+        checks.contradicted_metadata()
+        checks.repeated_labels()
+    checks.missing_labels()
+    kept = ~checks.bad
+    dropped = len(np.unique(columns.line[~kept])) if not kept.all() else 0
+    if dropped:
+        columns = columns.take(kept)
+        starts = np.flatnonzero(begins(checks.sample[kept])) if len(columns) else starts[:0]
+    return Samples(_first_rows(columns, starts), _scores(columns, starts), dropped)
+
+
+def _keyed(columns: ScoreColumns, named: Named, problems: Problems) -> ScoreColumns:
+    """Rows without a label key, beside others that have one, say nothing; or are at fault."""
+    if columns.key is None or (columns.key >= 0).all():
+        return columns
+    without = columns.key < 0
+    says = np.zeros(len(columns), np.bool_)
+    if columns.truth is not None:
+        says |= columns.truth >= 0
+    if columns.count is not None:
+        says |= columns.count > 0
+    elif columns.score is not None:
+        says[:] = True
+    there = named.place.format(row=columns.line[~without][0])
+    for row in np.flatnonzero(without & says).tolist():
+        message = f"expected a label key as on {there}, found none"
+        problems.add(int(columns.line[row]), named.key, message)
+    return columns.take(~without)
+
+
+def _segments(columns: ScoreColumns) -> tuple[Ints | None, Ints]:
+    """The order that brings rows of a sample together, and where each sample begins in it.
+
+    None for the order that rows have.
+    """
+    ids, key = columns.sample_id, columns.key
+    new = _changes(ids, key)
+    starts = np.flatnonzero(new)
+    if len(starts) == len(columns):
+        heads, head_keys = ids, key
+    else:
+        heads, head_keys = ids[starts], None if key is None else key[starts]
+    order = _order(heads, head_keys)
+    apart = _changes(heads[order], None if head_keys is None else head_keys[order])
+    if apart.all():
+        return None, starts
+    order = _order(ids, key)
+    sorted_starts = np.flatnonzero(_changes(ids[order], None if key is None else key[order]))
+    counts = np.diff(np.append(sorted_starts, len(order)))
+    by_appearance = np.argsort(order[sorted_starts], kind="stable")
+    counts = counts[by_appearance]
+    return order[spread(sorted_starts[by_appearance], counts)], np.cumsum(counts) - counts
+
+
+def _order(ids: NDArray[Any], key: Codes | None) -> Ints:
+    order = order_of(ids)
+    if key is None:
+        return order
+    rank = np.empty(len(ids), np.int64)
+    rank[order] = np.cumsum(begins(ids[order]))
+    return np.lexsort((key, rank))
+
+
+def _changes(ids: NDArray[Any], key: Codes | None) -> NDArray[np.bool_]:
+    return begins(ids) if key is None else begins(ids) | begins(key)
+
+
+def _numbered(starts: Ints, total: int) -> Ints:
+    """The number of the sample of each row."""
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, total)))
+
+
+class _Checks:
+    """What is wrong between rows of a sample, which stand together.
+
+    Attributes:
+        sample: (n,) the number of the sample of each row.
+        bad: (n,) rows that cannot be used.
+    """
+
+    def __init__(
+        self, columns: ScoreColumns, sample: Ints, named: Named, problems: Problems
+    ) -> None:
+        self.sample = sample
+        self.bad = np.zeros(len(columns), np.bool_)
+        self._columns = columns
+        self._named = named
+        self._problems = problems
+
+    def repeated_samples(self, *, long: bool) -> None:
+        """Samples on several lines, where a line is all of a sample."""
+        first = self._first(np.ones(len(self.sample), np.bool_))
+        again = first[self.sample] != np.arange(len(self.sample))
+        if long and self._columns.count is not None:
+            many = np.zeros(len(first), np.bool_)
+            np.logical_or.at(many, self.sample, self._columns.count > 1)
+            again &= many[self.sample]
+        for row in np.flatnonzero(again).tolist():
+            there = self._at(first[self.sample[row]])
+            self._note(row, "", f"{self._who(row)} stands on {there} too")
+
+    def contradicted_labels(self) -> None:
+        """Rows that say another true label than the first that says any."""
+        truth = self._columns.truth
+        if truth is None:
+            return
+        said = (truth >= 0) & ~self.bad
+        first = self._first(said)[self.sample]
+        wrong = said & (truth != truth[np.minimum(first, len(truth) - 1)])
+        for row in np.flatnonzero(wrong).tolist():
+            expected, found = (
+                quoted(self._named.labels[code]) for code in (truth[first[row]], truth[row])
+            )
+            message = (
+                f"expected {expected} for {self._who(row)} as on {self._at(first[row])}, "
+                f"found {found}"
+            )
+            self._note(row, self._named.truth, message)
+
+    def contradicted_metadata(self) -> None:
+        """Rows that say other metadata than the first that says any."""
+        for name, values in self._columns.metadata.items():
+            said = np.array([value is not None for value in values.tolist()]) & ~self.bad
+            first = self._first(said)[self.sample]
+            wrong = said & (values != values[np.minimum(first, len(values) - 1)])
+            for row in np.flatnonzero(wrong).tolist():
+                message = (
+                    f"expected {describe(values[first[row]])} for {self._who(row)} as on "
+                    f"{self._at(first[row])}, found {describe(values[row])}"
+                )
+                self._note(row, name, message)
+
+    def repeated_labels(self) -> None:
+        """Rows that list a label which an earlier row of the sample lists."""
+        count, label = self._columns.count, self._columns.label
+        if count is None or label is None:
+            return
+        row = np.repeat(np.arange(len(count)), count)
+        listed = np.flatnonzero(~self.bad[row])
+        row = row[listed]
+        cell = self.sample[row] * (int(label.max(initial=0)) + 1) + label[listed]
+        order = np.argsort(cell, kind="stable")
+        new = begins(cell[order])
+        # The row that listed it first, for every label listed.
+        first = row[order][np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
+        for at in np.flatnonzero(~new & (first != row[order])).tolist():
+            one = int(row[order][at])
+            name = quoted(self._named.labels[int(label[listed[order[at]]])])
+            message = f"{self._who(one)} has the label {name} on {self._at(first[at])} too"
+            self._note(one, "", message)
+
+    def missing_labels(self) -> None:
+        """Samples without a true label, in a file that says true labels."""
+        truth = self._columns.truth
+        if truth is None or (truth >= 0).all():
+            return
+        first = self._first(truth >= 0)
+        nothing = first == len(truth)
+        for row in self._first(np.ones(len(truth), np.bool_))[nothing].tolist():
+            message = f"expected the true label of {self._who(row)}, found nothing"
+            self._note(row, self._named.truth, message)
+        self.bad |= nothing[self.sample]
+
+    def _first(self, where: NDArray[np.bool_]) -> Ints:
+        """The first row of each sample at which something holds; the number of rows for none."""
+        n = len(where)
+        first = np.full(int(self.sample[-1]) + 1 if n else 0, n)
+        rows = np.flatnonzero(where)[::-1]
+        # Of several rows of a sample, the last written stays.
+        first[self.sample[rows]] = rows
+        return first
+
+    def _note(self, row: int, key: str, message: str) -> None:
+        if not self.bad[row]:
+            self._problems.add(int(self._columns.line[row]), key, message)
+        self.bad[row] = True
+
+    def _who(self, row: int) -> str:
+        name = quoted(self._columns.sample_id[row].decode())
+        key = None if self._columns.key is None else int(self._columns.key[row])
+        of = "" if key is None else f" (label key {quoted(self._named.keys[key])})"
+        return f"the sample {name}{of}"
+
+    def _at(self, row: Any) -> str:
+        return self._named.place.format(row=self._columns.line[row])
+
+
+def _first_rows(columns: ScoreColumns, starts: Ints) -> ScoreColumns:
+    """A row for each sample, without what it lists."""
+    bare = replace(columns, count=None, label=None, score=None)
+    if len(starts) == len(columns):
+        return bare
+    sample = _numbered(starts, len(columns))
+    said: Mapping[str, NDArray[Any]] = {
+        name: _first_said(values, values != None, sample, starts)  # noqa: E711 - for each value
+        for name, values in columns.metadata.items()
+    }
+    truth = columns.truth
+    if truth is not None:
+        truth = _first_said(truth, truth >= 0, sample, starts)
+    return replace(bare.take(starts), truth=truth, metadata=said)
+
+
+def _first_said(
+    values: NDArray[Any], said: NDArray[np.bool_], sample: Ints, starts: Ints
+) -> NDArray[Any]:
+    """For each sample the value of the first row that says one, or of its first row."""
+    at = starts.copy()
+    rows = np.flatnonzero(said)[::-1]
+    at[sample[rows]] = rows
+    return values[at]
+
+
+def _scores(columns: ScoreColumns, starts: Ints) -> Scores | None:
+    """What each sample lists: dense where all list the same labels in the same order."""
+    score, count, label = columns.score, columns.count, columns.label
+    if score is None:
+        return None
+    if count is None or label is None:
+        return DenseScores(np.arange(score.shape[1] if score.ndim == 2 else 0), score)
+    start = columns.begin
+    start = start if len(starts) == len(columns) else np.append(start[starts], start[-1])
+    counts = np.diff(start)
+    width = int(counts[0]) if len(counts) else 0
+    if width > 1 and (counts == width).all():
+        rows = label.reshape(-1, width)
+        if (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
+            return DenseScores(rows[0].astype(np.int64), score.reshape(-1, width))
+    return SparseScores(start, label, score)
