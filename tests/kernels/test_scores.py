@@ -107,6 +107,20 @@ def test_sums(problem: tuple[list[Listed], Scores]) -> None:
     assert scores.squares().tolist() == [sum(score**2 for _, score in row) for row in rows]
 
 
+@pytest.mark.parametrize("width", [1, 3, 10, 17, 130])
+def test_sums_are_the_same_bit_by_bit_however_rows_are_kept(width: int) -> None:
+    score = np.random.default_rng(width).random((40, width))
+    whole = DenseScores(np.arange(width), score)
+    written_out = whole.sparse()
+    between = written_out.spread(np.arange(40) * 2, 80)
+    for name in ("total", "squares"):
+        expected = getattr(whole, name)()
+        assert getattr(written_out, name)().tolist() == expected.tolist()
+        assert getattr(between, name)()[::2].tolist() == expected.tolist()
+    # Those of NumPy, which the last bit of reference numbers rests on.
+    assert whole.total().tolist() == score.sum(axis=1).tolist()
+
+
 @given(problems())
 def test_by_label_has_every_score_but_zeros(problem: tuple[list[Listed], Scores]) -> None:
     rows, scores = problem

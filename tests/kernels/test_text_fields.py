@@ -57,23 +57,22 @@ def test_fields_of_any_width_are_cut_at_their_ends() -> None:
     0.9345678091049194 0.123456789012345 0.1234567890123456 0.12345678901234567
     1.7976931348623157 9.007199254740993 90.07199254740993 0.00012345678901234567
     1.2345678901234567e-10 2.2250738585072011e-30 0.1e-20 123456.78901234567 1e22 -3e-150
-    0.000000000000000000001 99999999.9 0.999999999999999999 9e-2 12345678e-8""".split(),  # noqa: SIM905
+    0.000000000000000000001 0.999999999999999999 9e-2 12345678e-8""".split(),  # noqa: SIM905
 )
 def test_a_number_is_what_python_reads(number: str) -> None:
     text, start, end = laid_out([b"9.9e9", number.encode(), b"8e8"])
     value, read = decimal_numbers(text, start, end)
     expected = float(number)
-    if read[1]:
-        assert (value[1], math.copysign(1, value[1])) == (expected, math.copysign(1, expected))
-    assert read[1] == (number not in {"99999999.9"} or len(number) <= 8)
+    assert read.all()
+    assert (value[1], math.copysign(1, value[1])) == (expected, math.copysign(1, expected))
 
 
 @pytest.mark.parametrize(
     "field",
     """- . 5. .5 -.5 +1 e5 1e 1e- 1e+ 1.e5 1.2.3 1-2 --1 0x1f 1_0 inf -inf nan NaN abc 1e5e 1e5.0
-    1,5 :1 /1 1: 1/ 1;5 é""".split(),  # noqa: SIM905
+    1,5 :1 /1 1: 1/ 1;5 é 123456789 123456789.5 1e400 1e-400 0.00000000000000000000001""".split(),  # noqa: SIM905
 )
-def test_other_forms_are_left_to_others(field: str) -> None:
+def test_other_and_longer_forms_are_left_to_others(field: str) -> None:
     content = field.encode()
     text = FieldText(b"0.25;" + content + b";0.75;;")
     start = np.array([0, 5, 6 + len(content), 11 + len(content)])
@@ -171,11 +170,8 @@ def test_lines_of_another_shape_are_noticed(line: bytes, separators: bytes) -> N
     first = b'{"id":"a","n":1.5}\n'
     common = template(first, [(7, 8), (14, 17)], separators)
     assert common is not None
-    for text in (first + line, first + line + first, first + first[:-1] + line):
-        found = spans(FieldText(text), common)
-        # A line that reads on from the one before may fill its last slot, never shift others.
-        assert found is None or found.start.shape[1] == text.count(b"\n")
-        assert found is None or line.endswith(b" \n") or line == b'{"id":"a","n":1}{\n' or False
+    for text in (first + line, first + line + first):
+        assert spans(FieldText(text), common) is None
 
 
 def test_slots_must_be_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -61,4 +62,4 @@ def listed(found: ScoreFile) -> list[list[tuple[str, float]] | None]:
     start = scores.start.tolist()
     assert start[0] == 0
     assert start[-1] == len(pairs)
-    return [pairs[a:b] for a, b in zip(start[:-1], start[1:], strict=True)]
+    return [pairs[a:b] for a, b in itertools.pairwise(start)]

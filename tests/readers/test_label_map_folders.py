@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,12 @@ def test_two_files_of_one_name() -> None:
     assert folder_error("maps") == [
         "maps/a.png: there is maps/a.PNG too; one name, one sample",
     ]
+
+
+def test_a_name_that_is_no_text() -> None:
+    write("maps/a.png", DOT)
+    Path(os.fsdecode(b"maps/\xff.png")).write_bytes(DOT)
+    assert folder_error("maps") == ["maps/\\udcff.png: the name is no UTF-8 text; rename the file"]
 
 
 def test_equal_paths_meet() -> None:

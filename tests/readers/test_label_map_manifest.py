@@ -151,6 +151,10 @@ def test_missing_columns() -> None:
     assert error("pairs.csv", "ground_truth\na.png\n", role="predictions")[0] == (
         "pairs.csv: the column 'prediction' is missing; there is: ground_truth"
     )
+    columns: Any = {"sample_id": "ident"}
+    assert error("pairs.csv", "ground_truth,id\na.png,1\n", columns=columns)[0].startswith(
+        "pairs.csv: the column 'ident' is missing"
+    )
     message = error("pairs.csv", "ground_truth,city\na.png,Ulm\n", metadata=["cities"])
     assert message[0].startswith("pairs.csv: no image has the metadata 'cities' (did you mean")
 

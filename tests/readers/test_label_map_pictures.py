@@ -60,7 +60,7 @@ def test_deep_photos_are_stretched() -> None:
 
 
 def test_a_photo_that_cannot_be_read() -> None:
-    with pytest.raises(DataError, match="none.png"):
+    with pytest.raises(DataError, match=r"^none\.png: no such file"):
         overlay(TRUTH, FOUND, 2, "none.png")
 
 

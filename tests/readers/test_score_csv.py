@@ -215,24 +215,36 @@ def test_real_names_given_by_people() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a,cat,1.2,3", "a.csv:2: expected 3 fields as in the first line, found 4; a field that "
-         "holds a comma must stand in double quotes"),
+        (
+            "a,cat,1.2,3",
+            (
+                "a.csv:2: expected 3 fields as in the first line, found 4; a field that "
+                "holds a comma must stand in double quotes"
+            ),
+        ),
         ("a,cat", "a.csv:2: expected 3 fields as in the first line, found 2"),
         (",cat,1", "a.csv:2: id: expected the id of a sample, found nothing"),
         ("a\0,cat,1", "a.csv:2: id: expected the id of a sample, found one with a NUL character"),
         ("a,cat,", "a.csv:2: conf: expected a number, found nothing"),
         ("a,cat,x", 'a.csv:2: conf: expected a number, found the string "x"'),
         ("a,cat,1_0", 'a.csv:2: conf: expected a number, found the string "1_0"'),
-        ('a,cat,"0,5"', 'a.csv:2: conf: expected a number, found the string "0,5"; write decimals '
-         "with a point"),
+        (
+            'a,cat,"0,5"',
+            (
+                'a.csv:2: conf: expected a number, found the string "0,5"; write decimals '
+                "with a point"
+            ),
+        ),
         ("a,cat,nan", 'a.csv:2: conf: expected a finite number, found the string "nan"'),
         ("a,cat,1e999", 'a.csv:2: conf: expected a finite number, found the string "1e999"'),
         ("a,,0.5", "a.csv:2: pred: expected a label for the score 0.5, found nothing"),
         ("a,cat,1\na,cat,1", "a.csv:3: the sample 'a' has the label 'cat' on line 2 too"),
-        ("a,cat,1\nb,cat,1\na,dog,0\na,cat,0",
-         "a.csv:5: the sample 'a' has the label 'cat' on line 2 too"),
+        (
+            "a,cat,1\nb,cat,1\na,dog,0\na,cat,0",
+            "a.csv:5: the sample 'a' has the label 'cat' on line 2 too",
+        ),
     ],
-)  # fmt: skip
+)
 def test_faulty_rows(text: str, expected: str) -> None:
     assert error(f"id,pred,conf\n{text}\n", "predictions") == f"{expected}\n{SKIP}"
 
@@ -260,19 +272,26 @@ def test_faulty_ground_truth(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a,cat,cat,1\nb,dog,dog,1\na,dog,dog,0\n",
-         "a.csv:4: label: expected 'cat' for the sample 'a' as on line 2, found 'dog'"),
-        ("a,,cat,1\nb,dog,dog,1\na,,dog,0\n",
-         "a.csv:2: label: expected the true label of the sample 'a', found nothing"),
+        (
+            "a,cat,cat,1\nb,dog,dog,1\na,dog,dog,0\n",
+            "a.csv:4: label: expected 'cat' for the sample 'a' as on line 2, found 'dog'",
+        ),
+        (
+            "a,,cat,1\nb,dog,dog,1\na,,dog,0\n",
+            "a.csv:2: label: expected the true label of the sample 'a', found nothing",
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_that_contradict_each_other(text: str, expected: str) -> None:
     assert error(f"id,label,pred,conf\n{text}", "samples") == f"{expected}\n{SKIP}"
 
 
 def test_metadata_that_contradicts_itself() -> None:
     text = "id,label,pred,conf,site\na,cat,cat,1,x\na,cat,dog,0,y\n"
-    expected = """a.csv:3: site: expected the string "x" for the sample 'a' as on line 2, found the string "y\""""
+    expected = (
+        """a.csv:3: site: expected the string "x" for the sample 'a' as on line 2, """
+        'found the string "y"'
+    )
     assert error(text, "samples", metadata=["site"]) == f"{expected}\n{SKIP}"
     assert len(read(text, "samples").samples) == 1
 
@@ -292,18 +311,30 @@ def test_label_keys_at_fault() -> None:
     [
         ("id,cat,dog\na,1,0\nb,1,0\na,1,0\n", "a.csv:4: the sample 'a' stands on line 2 too"),
         ("id,p0,s0,p1,s1\n", None),
-        ("id,pred0,score0,pred1,score1\na,cat,1,cat,0\n",
-         "a.csv:2: pred1: the label 'cat' stands under pred0 too"),
-        ("id,pred0,score0,pred1,score1\na,cat,1,,\na,dog,1,,\n",
-         "a.csv:3: the sample 'a' stands on line 2 too"),
-        ("id,cat,dog\na,1,0\nb,,0\n",
-         "a.csv:3: cat: expected a number, found nothing; name the columns that are classes under "
-         "`data: classes:`"),
-        ("id,cat,site\na,1,x\n",
-         'a.csv:2: site: expected a number, found the string "x"; name the columns that are '
-         "classes under `data: classes:`"),
+        (
+            "id,pred0,score0,pred1,score1\na,cat,1,cat,0\n",
+            "a.csv:2: pred1: the label 'cat' stands under pred0 too",
+        ),
+        (
+            "id,pred0,score0,pred1,score1\na,cat,1,,\na,dog,1,,\n",
+            "a.csv:3: the sample 'a' stands on line 2 too",
+        ),
+        (
+            "id,cat,dog\na,1,0\nb,,0\n",
+            (
+                "a.csv:3: cat: expected a number, found nothing; name the columns that are classes "
+                "under `data: classes:`"
+            ),
+        ),
+        (
+            "id,cat,site\na,1,x\n",
+            (
+                'a.csv:2: site: expected a number, found the string "x"; name the columns that are '
+                "classes under `data: classes:`"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_faulty_predictions(text: str, expected: str | None) -> None:
     if expected is None:
         assert "no rows below the first line" in error(text, "predictions")
@@ -339,13 +370,20 @@ def test_twenty_problems_and_the_count() -> None:
         (b"", "a.csv: the file is empty"),
         (b"\n\r\n", "a.csv: the file is empty: it holds line ends alone"),
         (b"id,label\n\n", "a.csv: there are no rows below the first line"),
-        ("id,label\na,cat\n".encode("utf-16"), "a.csv: this looks like UTF-16 or UTF-32; save it "
-         "as UTF-8 text"),
+        (
+            "id,label\na,cat\n".encode("utf-16"),
+            ("a.csv: this looks like UTF-16 or UTF-32; save it as UTF-8 text"),
+        ),
         (b'id,label\na,"cat\n', "a.csv:2: a double quote opens a field here, and none closes it"),
-        (b'id,label\na,"c"at\n', "a.csv:2: not CSV (',' expected after '\"'); a double quote "
-         "inside a field is written twice"),
+        (
+            b'id,label\na,"c"at\n',
+            (
+                "a.csv:2: not CSV (',' expected after '\"'); a double quote "
+                "inside a field is written twice"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_faulty_files(text: bytes, expected: str) -> None:
     assert error(text, "ground_truth") == expected
 

@@ -149,7 +149,7 @@ def _sorted(
                 continue
             rows[i][j] += dice.randrange(1, 9)
             for number in range(3):
-                name = f"{label}/{100 * i + number:05d}"
+                name = f"{label}/{len(examples):05d}"
                 objects = (
                     ExampleObject("ground_truth", None, label, None, "misclassification", None),
                     ExampleObject("prediction", None, labels[j], 0.93 - number / 9, "", None),

@@ -14,7 +14,7 @@ import pytest
 from valor_cli.errors import DataError
 from valor_cli.reports.results_json import from_json, to_json
 from valor_cli.reports.schema import ORDER, misfits, results_schema
-from valor_cli.results import RunResult
+from valor_cli.results import RunResult, TableResult
 
 Build = Callable[..., RunResult]
 
@@ -56,6 +56,50 @@ def test_sequences_come_back_as_tuples(two_models: RunResult) -> None:
     assert read.metrics == (row,)
     assert read.run == run.run
     assert read.missing_prediction_labels == run.missing_prediction_labels
+
+
+def test_numbers_of_labels_and_ratios_read_back_the_same(two_models: RunResult) -> None:
+    at = {"score_threshold": {"cat": 0.4, "dog": 0.6}}
+    row = replace(two_models.metrics[0], parameters=at)
+    table = TableResult(
+        "confusion_matrix",
+        "small",
+        None,
+        at,
+        ("cat", "dog"),
+        ((3, 1), (0, 2)),
+        (0, 0),
+        (1, 0),
+        ((0.6, None), (0.0, 0.5)),
+        (0.0, None),
+        (0.25, 0.0),
+    )
+    run = replace(two_models, metrics=(row,), tables=(table,), curves=(), gates=())
+    read = from_json(to_json(run), "results.json")
+    assert (read.metrics, read.tables) == ((row,), (table,))
+
+
+def test_a_table_of_an_earlier_version_has_no_ratios(found: Build) -> None:
+    run = found(labels=("cat", "dog"))
+
+    def older(document: Any) -> None:
+        for table in document["tables"]:
+            for name in ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios"):
+                del table[name]
+
+    assert from_json(_changed(run, older), "r.json").tables == from_json(to_json(run), "r").tables
+
+
+def test_the_schema_of_parameters_has_all_they_may_be() -> None:
+    rows = results_schema()["properties"]["metrics"]["items"]["properties"]
+    values = rows["parameters"]["additionalProperties"]
+    assert set(values["type"]) == {"string", "number", "boolean", "null", "array", "object"}
+    assert values["items"] == {"type": ["string", "number", "boolean", "null"]}
+    assert values["additionalProperties"] == {"type": "number"}
+    for value in (0.5, [0.5, None, "a"], {"cat": 0.4}, None):
+        assert not list(misfits(value, values))
+    for value in ([[1]], {"cat": "0.4"}, {"cat": None}, {"cat": True}):
+        assert list(misfits(value, values))
 
 
 def test_the_file_has_the_contract_s_keys_and_a_row_a_line(two_models: RunResult) -> None:
@@ -103,6 +147,9 @@ def test_nan_in_findings_stops_the_run(found: Build, bad: float) -> None:
     ring = {"type": "Polygon", "coordinates": [[[0, 0], [1, bad], [1, 1]]]}
     spoiled = (
         replace(run, tables=[replace(table, parameters={"iou_threshold": bad})]),
+        replace(run, tables=[replace(table, parameters={"score_threshold": {"cat": bad}})]),
+        replace(run, tables=[replace(table, ious=[[0.5, bad], [None, 1.0]])]),
+        replace(run, tables=[replace(table, unmatched_prediction_ratios=[bad, None])]),
         replace(run, examples=[replace(example, value=bad)]),
         replace(run, examples=[replace(example, parameters={"thresholds": (0.5, bad)})]),
         replace(run, examples=[replace(example, objects=[replace(thing, score=bad)])]),
@@ -124,6 +171,10 @@ def _geometry(document: Any, value: Any) -> None:
         (lambda d: d["tables"][0].update(model="other"), "tables.0.model"),
         (lambda d: d["tables"][0]["matrix"].pop(), "tables.0"),
         (lambda d: d["tables"][0]["matrix"][1].append(3), "tables.0"),
+        (lambda d: d["tables"][0].update(ious=[[0.5, 1]]), "tables.0"),
+        (lambda d: d["tables"][0].update(ious=[[0.5], [1]]), "tables.0"),
+        (lambda d: d["tables"][0].update(ious=[[0.5, "1"], [1, 1]]), "tables.0.ious.0.1"),
+        (lambda d: d["tables"][0].update(unmatched_prediction_ratios=[None]), "tables.0"),
         (lambda d: d["tables"][0]["unmatched_predictions"].pop(), "tables.0"),
         (lambda d: d["tables"][0]["matrix"][1].insert(0, 0.5), "tables.0.matrix.1.0"),
         (lambda d: d["tables"][0]["matrix"][1].insert(0, True), "tables.0.matrix.1.0"),

@@ -48,10 +48,13 @@ def count_boundaries(pair: RawPair, label_count: int, dilation_ratio: float) -> 
     prediction *= truth != 0
     met = value_meetings(_without_interior(truth, reach), _without_interior(prediction, reach))
     shared = np.where(met.truth == met.prediction, met.pixels, 0)
-    sides = (met.truth, met.pixels), (met.prediction, met.pixels), (met.truth, shared)
+    sides = ((met.truth, met.pixels), (met.prediction, met.pixels), (met.truth, shared))
     # bincount adds as floats: exact for whole numbers below 2**53.
     return BoundaryCounts(
-        *(np.bincount(*side, label_count + 2)[1:-1].astype(np.int64) for side in sides)
+        *(
+            np.bincount(label, pixels, label_count + 2)[1:-1].astype(np.int64)
+            for label, pixels in sides
+        )
     )
 
 

@@ -255,14 +255,14 @@ class SparseScores:
         """(n,) sum of the scores."""
         found = np.zeros(len(self))
         for piece in self._pieces():
-            found[piece.rows] = np.bincount(piece.row, piece.score, piece.size)
+            found[piece.rows] = piece.sums(piece.score)
         return found
 
     def squares(self) -> Floats:
         """(n,) sum of the squares of the scores."""
         found = np.zeros(len(self))
         for piece in self._pieces():
-            found[piece.rows] = np.bincount(piece.row, piece.score * piece.score, piece.size)
+            found[piece.rows] = piece.sums(piece.score * piece.score)
         return found
 
     def by_label(self, count: int) -> Iterator[tuple[int, Ints, Floats]]:
@@ -317,6 +317,21 @@ class _Piece(NamedTuple):
     def size(self) -> int:
         """How many rows there are."""
         return len(self.length)
+
+    def sums(self, values: Floats) -> Floats:
+        """(b,) sums over what each row lists, to the last bit those of dense rows that list it.
+
+        Rows of one length are added up together: NumPy adds numbers of a row in an order of its
+        own, and the last bit decides on which side of a bin's edge a probability falls.
+        """
+        found = np.zeros(self.size)
+        first = np.cumsum(self.length) - self.length
+        for length in np.flatnonzero(np.bincount(self.length)).tolist():
+            rows = np.flatnonzero(self.length == length)
+            if len(rows) == self.size:
+                return np.asarray(values.reshape(self.size, length).sum(axis=1))
+            found[rows] = values[first[rows, None] + np.arange(length)].sum(axis=1)
+        return found
 
 
 Scores: TypeAlias = DenseScores | SparseScores

@@ -50,7 +50,7 @@ class _Decimals(NamedTuple):
     Attributes:
         whole: (n,) below 2**63.
         places: (n,) digits after the point.
-        read: (n,) which are digits, with or without a point between them; others mean nothing.
+        read: (n,) which are digits, with or without a point between them; others are 0.
     """
 
     whole: Words
@@ -103,7 +103,7 @@ def _signed(text: FieldText, start: Ints, end: Ints) -> tuple[Floats, Bools]:
     decimals = _decimals(text, start, mark)
     places = decimals.places - exponent
     read = decimals.read & (places >= 0) & (places <= _SMALLEST_POWER)
-    value = _quotients(np.where(read, decimals.whole, 0), np.where(read, places, 0))
+    value = _quotients(decimals.whole, np.where(read, places, 0))
     # 1e2 is 1 / 10**-2, which is exact by multiplication.
     large = np.flatnonzero(decimals.read & (places < 0) & (places >= -_EXACT_POWER))
     large = large[decimals.whole[large] <= _EXACT_WHOLE]
@@ -152,7 +152,7 @@ def _decimals(text: FieldText, start: Ints, end: Ints) -> _Decimals:
             # Of 24 digits, the first 8 may be no more than fit into 63 bits.
             read &= digits < 922
         whole += digits * _HUNDRED_MILLION ** np.uint64(place)
-    return _Decimals(whole, after, read)
+    return _Decimals(whole if read.all() else whole * read, after, read)
 
 
 def _first_zero(word: Words) -> Ints:

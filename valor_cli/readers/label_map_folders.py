@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.readers.checks import is_text
 from valor_cli.readers.folders import files_under
 from valor_cli.readers.label_maps import LabelMaps, PngLabelMap
 
@@ -18,23 +19,26 @@ def read_folder(path: str) -> LabelMaps:
     """The PNGs in a folder and its sub-folders, by relative path without extension.
 
     Raises:
-        DataError: There is no such folder, no PNG in it, or two of one name.
+        DataError: There is no such folder, no PNG in it, two of one name, or a name is no text.
     """
     names = files_under(path, "")
-    maps = {
-        name: PngLabelMap(os.path.join(path, name)) for name in names if _ending(name) == ".png"
-    }
+    pngs = [name for name in names if _ending(name) == ".png"]
+    maps = {name: PngLabelMap(os.path.join(path, name)) for name in pngs}
     others = [name for name in names if _ending(name) in _OTHERS]
     if not maps:
         raise _no_maps(path, others)
     named: dict[str, PngLabelMap] = {}
-    problems = []
+    problems = [
+        Problem(os.path.join(path, name), "the name is no UTF-8 text; rename the file")
+        for name in pngs
+        if not is_text(name)
+    ]
     for name, found in maps.items():
         first = named.setdefault(without_extension(name), found)
         if first is not found:
             problems.append(Problem(found.path, f"there is {first.path} too; one name, one sample"))
     if problems:
-        raise DataError(problems)
+        raise DataError(problems[:LISTED], total=len(problems))
     return LabelMaps(path, path, named, others=others)
 
 

@@ -66,7 +66,8 @@ def read_manifest(
         rows = list(_csv_rows(text, path, problems, tuple(names.values())))
     stop_on([problems])
     wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
-    _check_columns(rows, wanted, path)
+    mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
+    _check_columns(rows, [wanted, *mapped], path)
     maps, samples = _maps(rows, names, wanted, role, path, problems)
     stop_on([problems])
     listed = [row.record for row in rows]
@@ -136,17 +137,19 @@ def _known(text: str, delimiter: str, known: Sequence[str]) -> tuple[int, int]:
     return sum(name in known for name in names), len(names)
 
 
-def _check_columns(rows: Sequence[_Row], wanted: str, path: str) -> None:
+def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> None:
     there = dict.fromkeys(name for row in rows for name in row.record)
     if not rows:
         raise DataError(Problem(path, "there is no row in this manifest"))
-    if wanted not in there:
-        names = ", ".join(printable(name[:40]) for name in list(there)[:_LISTED])
-        message = (
-            f"the column '{wanted}' is missing{did_you_mean(wanted, there)}; there is: {names}"
-        )
+    names = ", ".join(printable(name[:40]) for name in list(there)[:_LISTED])
+    problems = [
+        Problem(path, f"the column '{one}' is missing{did_you_mean(one, there)}; there is: {names}")
+        for one in wanted
+        if one not in there
+    ]
+    if problems:
         hint = "Map other names under `data: columns:`, as {ground_truth: mask}."
-        raise DataError(Problem(path, message), hint=hint)
+        raise DataError(problems, hint=hint)
 
 
 def _maps(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import against, number, parameter, plain, words
-from valor_cli.reports.keyed import LabelRows
+from valor_cli.reports.keyed import BY_LABEL, THRESHOLD, LabelRows
 from valor_cli.reports.naming import Names, frozen
 from valor_cli.results import (
     Direction,
@@ -172,7 +172,9 @@ class _Scopes:
         self._names = [Names((row.metric, row.parameters) for row in some) for some in rows]
 
     def detail(self, metric: str, label: str | None, parameters: Parameters) -> str:
-        return self._names[label is not None].detail(metric, parameters)
+        detail = self._names[label is not None].detail(metric, parameters)
+        own = parameters.get(THRESHOLD) == BY_LABEL and BY_LABEL not in detail
+        return ", ".join(filter(None, (detail, "thresholds by label" if own else "")))
 
 
 class RowIndex:

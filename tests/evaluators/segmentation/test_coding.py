@@ -172,7 +172,8 @@ def test_what_is_warned_of() -> None:
     assert load(labels={1: "a", 5: "a", 7: "b"}).warnings == [
         "labels: the values 1, 5 have one name, 'a': they are one label"
     ]
-    assert load(labels={1: "a", 255: "(ignore)"}).warnings == [
+    (told,) = load(labels={1: "a", 255: "(ignore)"}).warnings
+    assert told == (
         "labels: 255 is named '(ignore)' and counts as a label; set `ignore_index: 255` under "
         "`data:` to leave its pixels out"
-    ]
+    )

@@ -18,10 +18,6 @@ ROUNDING: Final = 1e-3
 """How far from 1 the sum of a row may lie to be rounding, and divided away."""
 
 
-ADDING_UP: Final = 1e-12
-"""How far off 1 numbers add up that are meant to: these stay as written, 0.6 stays in its bin."""
-
-
 def sums_to_one(total: Floats) -> NDArray[np.bool_]:
     """(n,) whether the sum of a row is 1 but for rounding of its numbers.
 
@@ -40,7 +36,6 @@ def divisors(scored: Scored, *, normalize: bool) -> Floats:
     """
     total = scored.total
     wanted = total > 0 if normalize else sums_to_one(total)
-    wanted &= np.abs(total - 1) > ADDING_UP
     return np.where(wanted, total, 1.0)
 
 

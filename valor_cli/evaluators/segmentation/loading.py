@@ -53,7 +53,8 @@ def load_segmentation(
             problems = [fault.problem for fault in faults[:LISTED]]
             raise DataError(problems, total=len(faults), hint="\n".join(hints))
         first = next(iter(bad.values())).problem
-        warnings.append(f"left out: {len(bad):,} images that cannot be used (the first: {first})")
+        count = f"{len(bad):,} of {len(pairing.sample_ids):,}"
+        warnings.append(f"left out: {count} images cannot be used (the first: {first})")
     if inputs.images is not None:
         warnings += missing_photos(inputs.images, pairing.sample_ids)
     return _loaded(pairing, inputs, looks, bad, warnings)

@@ -97,7 +97,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         metadata,
         {
             None: len(sides.truth.maps) - len(common),
-            **{model: len(meeting.strangers) for model, meeting in meetings.items()},
+            **{model: len(side.maps) - len(common) for model, side in sides.predictions.items()},
         },
         warnings,
     )
@@ -105,14 +105,16 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
 
 def _left_out(meeting: Meeting, sides: Sides, model: str) -> list[str]:
     """What to warn of where label maps without partner are left out."""
+    truth, found = sides.truth, sides.predictions[model]
     told = []
-    for names, noun, other in (
-        (meeting.alone, "ground truths without a prediction in", sides.predictions[model].path),
-        (meeting.strangers, f"predictions of {model} without a ground truth in", sides.truth.path),
+    for names, side, noun, other in (
+        (meeting.alone, truth, "ground truths have no prediction in", found.path),
+        (meeting.strangers, found, f"predictions of {model} have no ground truth in", truth.path),
     ):
         if names:
+            count = f"{len(names):,} of {len(side.maps):,}"
             first = printable(names[0])
-            told.append(f"left out: {len(names):,} {noun} {other} (the first: {first})")
+            told.append(f"left out: {count} {noun} {other} (the first: {first})")
     return told
 
 

@@ -1,0 +1,241 @@
+"""The quick reading of CSV rows, against the csv module and `float`."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from valor_cli.kernels.vocabulary import Vocabulary
+from valor_cli.readers.score_csv_lines import PlainScoreRows
+from valor_cli.readers.score_rows import ScoreHeader, ScorePiece
+
+
+def header(names: str, *, delimiter: str = ",", spaced: bool = False) -> ScoreHeader:
+    """Columns by the first letter of their names: id, label, key, meta, pred, score, class."""
+    columns = names.split()
+    at = {name: position for position, name in enumerate(columns)}
+    return ScoreHeader(
+        names=tuple(columns),
+        delimiter=delimiter,
+        spaced=spaced,
+        sample_id=at["id"],
+        truth=at.get("label"),
+        key=at.get("key"),
+        classes=tuple((name, place) for name, place in at.items() if name.startswith("class")),
+        pairs=tuple(
+            (place, at.get(name.replace("pred", "score"), -1))
+            for name, place in at.items()
+            if name.startswith("pred")
+        ),
+        metadata={name: place for name, place in at.items() if name.startswith("meta")},
+    )
+
+
+def read(
+    text: str | bytes, columns: ScoreHeader, *, probabilities: bool = False
+) -> tuple[ScorePiece | None, tuple[str, ...], tuple[str, ...]]:
+    """The piece, the labels and the keys."""
+    labels, keys = Vocabulary(), Vocabulary()
+    plain = PlainScoreRows(columns, labels, keys, probabilities=probabilities)
+    block = text.encode() if isinstance(text, str) else text
+    return plain.piece(block, 2), labels.names, keys.names
+
+
+def rows_of(piece: ScorePiece, labels: Sequence[str], keys: Sequence[str]) -> list[Any]:
+    """What each row says, in words."""
+    rows, at = [], 0
+    for row in range(len(piece.line)):
+        scores: Any = None
+        if piece.count is not None:
+            assert piece.label is not None
+            assert piece.score is not None
+            end = at + int(piece.count[row])
+            names = [labels[code] for code in piece.label[at:end]]
+            scores = list(zip(names, piece.score[at:end].tolist(), strict=True))
+            at = end
+        elif piece.score is not None:
+            scores = piece.score[row].tolist()
+        rows.append(
+            (
+                piece.sample_id[row].decode(),
+                int(piece.line[row]),
+                None if piece.truth is None else labels[piece.truth[row]],
+                None if piece.key is None else keys[piece.key[row]],
+                scores,
+                {name: values[row] for name, values in piece.metadata.items()},
+            )
+        )
+    assert piece.label is None or at == len(piece.label)
+    return rows
+
+
+def oracle(text: str, columns: ScoreHeader) -> list[Any]:
+    """The same with the csv module."""
+    rows = []
+    reader = csv.reader(
+        StringIO(text, newline=""),
+        delimiter=columns.delimiter,
+        skipinitialspace=columns.spaced,
+    )
+    for line, record in enumerate(reader, 2):
+        scores: Any = None
+        if columns.pairs:
+            scores = [
+                (record[name], 1.0 if score < 0 else float(record[score]))
+                for name, score in columns.pairs
+                if record[name]
+            ]
+        elif columns.classes:
+            scores = [float(record[place]) for _, place in columns.classes]
+        rows.append(
+            (
+                record[columns.sample_id],
+                line,
+                None if columns.truth is None else record[columns.truth],
+                None if columns.key is None else record[columns.key],
+                scores,
+                {name: record[place] or None for name, place in columns.metadata.items()},
+            )
+        )
+    return rows
+
+
+PAIRS = "id label pred0 score0 pred1 score1"
+ONE = "1,cat,cat,0.75,dog,0.25\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (PAIRS, ONE + "2,dog,cat,0.5,dog,0.125\n"),
+        (PAIRS, ONE + "2,dog,cat,5e-1,dog,1\n"),
+        # No line end behind the last row; Windows' line ends.
+        (PAIRS, ONE + "2,dog,cat,0.5,dog,0.125"),
+        (PAIRS, (ONE + "2,dog,cat,0.5,dog,0.125\n").replace("\n", "\r\n")),
+        # A label that is left out, with its score.
+        (PAIRS, ONE + "2,owl,,,dog,1\n3,owl,,,,\n4,owl,ox,0.5,,\n"),
+        # Names of any length, beyond ASCII, with spaces and backslashes.
+        (PAIRS, ONE + "é€,größe,a b,0.1,\\n,0.2\n" + "i" * 64 + "," + "n" * 200 + ",p,1,q,0\n"),
+        # Numbers that only Python's float reads, or that are long.
+        (PAIRS, ONE + "2,dog,cat, .5 ,dog,+1.\n3,dog,cat,0.1234567890123456789012345,dog,-1E-3\n"),
+        ("label id pred", "cat,1,dog\ncat,2,\ndog,3,cat\n"),
+        ("id label pred score", "1,cat,dog,0.5\n1,cat,cat,0.25\n2,,dog,1\n".replace(",,", ",owl,")),
+        ("id pred score", "1,dog,0.5\n2,cat,12.5\n"),
+        ("id label", "1,cat\n2,dog\n3,cat\n"),
+        ("id label class_a class_b class_c", "1,x,0.1,0.2,0.7\n2,class_a,-1.5,2e3,0\n"),
+        ("id key label pred score", "1,color,red,red,1\n1,shape,round,square,0.5\n"),
+        ("meta_a id label meta_b", "sunny,1,cat,\n,2,dog,x y\n"),
+    ],
+)
+def test_the_csv_module_finds_the_same(names: str, text: str) -> None:
+    columns = header(names)
+    piece, labels, keys = read(text, columns)
+    assert piece is not None
+    assert rows_of(piece, labels, keys) == oracle(text, columns)
+
+
+@pytest.mark.parametrize("delimiter", ",;\t")
+def test_delimiters_and_the_spaces_behind_them(delimiter: str) -> None:
+    text = (ONE + "2,a b ,cat,0.5,  dog,  0.125\n").replace(",", delimiter + " ")
+    columns = header(PAIRS, delimiter=delimiter, spaced=True)
+    piece, labels, keys = read(text, columns)
+    assert piece is not None
+    assert rows_of(piece, labels, keys) == oracle(text, columns)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_rows(seed: int) -> None:
+    rng = random.Random(seed)
+    columns = header("id label pred0 score0 pred1 score1 pred2 score2")
+    names = [f"class_{number}" for number in range(rng.choice([3, 50, 1000]))]
+    lines = []
+    for row in range(2000):
+        listed = rng.sample(names, 3)
+        scores = [
+            rng.choice([repr(one), f"{one:.4f}", f"{one:.3e}", repr(round(one, 6))])
+            for one in (rng.random() ** 4 for _ in listed)
+        ]
+        pairs = [f"{name},{score}" for name, score in zip(listed, scores, strict=True)]
+        if rng.random() < 0.1:
+            pairs[2] = ","
+        lines.append(",".join([f"image_{row * 7}.png", rng.choice(names), *pairs]))
+    text = "\n".join(lines) + "\n"
+    piece, labels, keys = read(text, columns)
+    assert piece is not None
+    assert rows_of(piece, labels, keys) == oracle(text, columns)
+    # As they are met: the true label, then those listed, row after row.
+    met = [name for row in oracle(text, columns) for name in (row[2], *dict(row[4]))]
+    assert labels == tuple(dict.fromkeys(met))
+
+
+def test_wide_scores_keep_the_order_of_the_classes() -> None:
+    columns = header("id class_b class_a label")
+    piece, labels, _ = read("1,0.25,0.75,class_a\n", columns)
+    assert piece is not None
+    assert (piece.count, piece.label) == (None, None)
+    assert piece.score is not None
+    assert piece.score.tolist() == [[0.25, 0.75]]
+    assert labels == ("class_a",)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "2,dog,cat,0.5,dog",
+        "2,dog,cat,0.5,dog,0.5,",
+        "2,dog,cat,0.5,dog,0.5,owl,0.5\n3,dog,cat,0.5",
+        "",
+        "\n3,dog,cat,0.5,dog,0.5",
+        '2,"dog",cat,0.5,dog,0.5',
+        "2,dog,cat,0.5,dog,0.5\n3,dog\r,cat,0.5,dog,0.5",
+        "2,dog,cat,0.5\r,dog,0.5",
+        ",dog,cat,0.5,dog,0.5",
+        "2,,cat,0.5,dog,0.5",
+        "2,dog,,0.5,dog,0.5",
+        "2,dog,cat,,dog,0.5",
+        "2,dog,cat,0.5,cat,0.5",
+        "2,dog,cat,nan,dog,0.5",
+        "2,dog,cat,inf,dog,0.5",
+        "2,dog,cat,1e999,dog,0.5",
+        "2,dog,cat,1_0,dog,0.5",
+        "2,dog,cat,0.5x,dog,0.5",
+        "2,dog,cat,\N{NO-BREAK SPACE}0.5,dog,0.5",
+        "2,dog,cat,٣,dog,0.5",
+        "2,dog,cat,0.5\0,dog,0.5",
+        "2,do\0g,cat,0.5,dog,0.5",
+        "2,dog,cat,\x1f0.5,dog,0.5",
+        "i" * 65 + ",dog,cat,0.5,dog,0.5",
+    ],
+)
+def test_what_is_unusual_is_left_to_the_slow_reading(row: str) -> None:
+    for text in (ONE + row + "\n", row + "\n" + ONE, ONE + row + "\n" + ONE):
+        piece, labels, _ = read(text, header(PAIRS))
+        assert piece is None
+        # It left no name behind, for rows that may be refused.
+        assert labels == ()
+
+
+def test_only_probabilities_must_be_from_0_to_1() -> None:
+    columns = header("id pred score")
+    for score in ("-0.001", "1.0000001", "2", "-1e-300"):
+        text = f"1,cat,0\n2,cat,{score}\n3,cat,1\n"
+        assert read(text, columns, probabilities=False)[0] is not None
+        assert read(text, columns, probabilities=True)[0] is None
+    assert read("1,cat,0\n2,cat,1.0\n", columns, probabilities=True)[0] is not None
+
+
+def test_codes_go_on_from_block_to_block() -> None:
+    labels = Vocabulary()
+    plain = PlainScoreRows(header("id label"), labels, None, probabilities=False)
+    first, second = plain.piece(b"1,b\n2,a\n", 2), plain.piece(b"3,c\n4,b\n", 4)
+    assert first is not None
+    assert second is not None
+    assert first.truth is not None
+    assert second.truth is not None
+    assert [*first.truth.tolist(), *second.truth.tolist()] == [0, 1, 2, 0]
+    assert second.line.tolist() == [4, 5]
