@@ -51,10 +51,10 @@ def test_the_hash_is_of_the_bytes() -> None:
 
 
 def test_all_problems_of_the_text_are_listed_in_its_order() -> None:
-    text = "a: {1: x, b: !t y}\nc: ${NOT_SET}\nc: 1\nd: '${'\n"
+    text = "a: {1.5: x, b: !t y}\nc: ${NOT_SET}\nc: 1\nd: '${'\n"
     assert problems(text, "a.b.c=1", "nonsense") == [
-        "run.yaml:1:5: a: a key must be text; write '1' in quotes",
-        "run.yaml:1:14: a.b: the tag '!t' is not accepted; write the value alone",
+        "run.yaml:1:5: a: a key must be text; write '1.5' in quotes",
+        "run.yaml:1:16: a.b: the tag '!t' is not accepted; write the value alone",
         "run.yaml:2:4: c: NOT_SET is not set in the environment; ${NOT_SET:-…} gives a default",
         "run.yaml:3:1: c: the key stands twice, on lines 2 and 3",
         "run.yaml:4:4: d: '${' needs a name and '}' after it; '$${' stands for '${'",

@@ -50,7 +50,7 @@ def test_anchors_aliases_and_merge_keys() -> None:
         ("a: x\x07y\n", "run.yaml:1:5: the character U+0007 cannot stand in YAML"),
         ("a: 1\n\nb: 2\na: 3\n", "run.yaml:4:1: a: the key stands twice, on lines 1 and 4"),
         ("a: {b: 1, b: 2}\n", "run.yaml:1:11: a.b: the key stands twice, on lines 1 and 1"),
-        ("a: {1: x}\n", "run.yaml:1:5: a: a key must be text; write '1' in quotes"),
+        ("a: {1.5: x}\n", "run.yaml:1:5: a: a key must be text; write '1.5' in quotes"),
         ("true: x\n", "run.yaml:1:1: a key must be text; write 'true' in quotes"),
         ("a:\n  ?\n  : x\n", "run.yaml:2:4: a: a key is missing before ':'"),
         ("? [a]\n: x\n", "run.yaml:1:3: a key must be text, found a list"),
@@ -154,3 +154,10 @@ def test_nesting_through_aliases_is_refused() -> None:
     lines = ["a0: &a0 [x]"] + [f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 200)]
     (message,) = problems("\n".join(lines))
     assert message.endswith("more than 100 levels deep, aliases included")
+
+
+def test_whole_numbers_are_keys_as_they_are_written() -> None:
+    assert read("a: {0: x, 17: y, '3': z}\n").tree == {"a": {"0": "x", "17": "y", "3": "z"}}
+    assert problems("a: {1: x, '1': y}\n") == [
+        "run.yaml:1:11: a.1: the key stands twice, on lines 1 and 1"
+    ]

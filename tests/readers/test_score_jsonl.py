@@ -260,9 +260,7 @@ def test_bom_crlf_and_blank_lines() -> None:
 )  # fmt: skip
 def test_faulty_predictions(line: str, expected: str) -> None:
     good = '{"id":"first","predictions":{"cat":1}}'
-    assert fault(f"{good}\n{line}\n") == f"a.jsonl:2: {expected}\n{SKIP}".replace(
-        "a.jsonl:2: id: it", "a.jsonl:2: id: it"
-    )
+    assert fault(f"{good}\n{line}\n") == f"a.jsonl:2: {expected}\n{SKIP}"
     found = jsonl(f"{good}\n{line}\n", "predictions", invalid="skip")
     assert said(found) == [("first", None, None, [("cat", 1)])]
     assert (found.files[0].rows, found.files[0].skipped) == (2, 1)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from valor_cli.reports.formatting import against, number, parameter, plain, signed, span, words
+from valor_cli.reports.formatting import (
+    against,
+    capital,
+    number,
+    parameter,
+    percent,
+    plain,
+    short,
+    signed,
+    span,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +75,45 @@ def test_plain_keeps_what_can_be_seen() -> None:
     assert plain("\udcff\x00") == "(empty)"
     assert plain("שלום 🚲") == "שלום 🚲"
     assert plain("x" * 10_000) == "x" * 79 + "…"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (99_999, "99,999"),
+        (100_000, "100k"),
+        (123_456, "123k"),
+        (999_499, "999k"),
+        (999_500, "1.00M"),
+        (1_234_567, "1.23M"),
+        (12_345_678, "12.3M"),
+        (123_456_789, "123M"),
+        (4_000_000_000, "4.00G"),
+        (7_500_000_000_000_000, "7.50e+03T"),
+    ],
+)
+def test_short_counts(count: int, text: str) -> None:
+    assert short(count) == text
+
+
+def test_a_part_is_neither_none_nor_all_that_is_not() -> None:
+    parts = (0.0, 0.0004, 0.001, 0.5, 0.9994, 0.9996, 1.0)
+    told = ["0.0%", "<0.1%", "0.1%", "50.0%", "99.9%", ">99.9%", "100.0%"]
+    assert [percent(part) for part in parts] == told
+
+
+def test_a_heading_keeps_its_capitals() -> None:
+    assert [capital(text) for text in ("mean IoU", "F1", "")] == ["Mean IoU", "F1", ""]
+
+
+def test_a_number_for_each_label() -> None:
+    assert parameter({"cat": 0.4, "dog": 0.6}) == "cat 0.4, dog 0.6"
+    assert parameter({}) == "none"
+    assert parameter({f"l{i}": i / 10 for i in range(4)}) == "l0 0, l1 0.1, l2 0.2, l3 0.3"
+    assert parameter({f"l{i}": i / 10 for i in range(9)}) == "l0 0, l1 0.1, l2 0.2, … (9)"
+    assert "\x1b" not in parameter({"\x1b[31mred": 0.5})
+    assert len(parameter({"x" * 1000: 0.5})) < 40
 
 
 def test_words_and_parameters() -> None:

@@ -23,6 +23,9 @@ DEEPEST = 100
 """Levels of nesting, well inside Python's limit of recursion."""
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
+_WHOLE = re.compile("0|[1-9][0-9]*")
+"""Keys that mean their digits, whether they stand in quotes or not: labels and pixel values."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScalarNode:
@@ -190,7 +193,7 @@ class _Composer:
             self._report(node.at, path, f"a key must be text, found {kind}")
         elif node.plain and not node.text:
             self._report(node.at, path, "a key is missing before ':'")
-        elif not isinstance(node.value, str):
+        elif not isinstance(node.value, str) and not _WHOLE.fullmatch(node.text):
             text = quoted(node.text)
             self._report(node.at, path, f"a key must be text; write {text} in quotes")
         else:

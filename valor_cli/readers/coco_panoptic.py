@@ -64,11 +64,11 @@ def read_panoptic(
             image; the segments of a PNG are not those that are listed.
     """
     source = TextSource(path)
-    lists = _lists(parse_json(source.whole(), path), path, role)
+    lists = lists_in(parse_json(source.whole(), path), path, role)
     images = image_columns(lists["images"], path) if "images" in lists else None
     categories = _categories(lists["categories"], path) if "categories" in lists else None
     listing = listed_segments(lists["annotations"], images, categories, path)
-    folder = _folder_of(path) if listing.images else ""
+    folder = folder_of(path) if listing.images else ""
     drawn = draw_segments(listing, folder, path)
     return ObjectFile(
         path=path,
@@ -98,7 +98,7 @@ def is_panoptic(path: str) -> bool:
     return False
 
 
-def _lists(document: object, path: str, role: Role) -> dict[str, list[Any]]:
+def lists_in(document: object, path: str, role: Role) -> dict[str, list[Any]]:
     """The lists of the file by their keys; predictions without images have none."""
     if not isinstance(document, dict):
         message = f"expected an object with {_named(role)}, found {describe(document)}"
@@ -140,7 +140,7 @@ def _categories(rows: Sequence[Any], path: str) -> Columns:
     return columns | {"isthing": np.array(kinds, np.int64)}
 
 
-def _folder_of(path: str) -> str:
+def folder_of(path: str) -> str:
     """The folder of the PNGs.
 
     Raises:

@@ -17,14 +17,14 @@ from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.columns import positions_of
 from valor_cli.readers.coco_images import category_columns, image_columns
 from valor_cli.readers.coco_metadata import metadata_of
-from valor_cli.readers.coco_panoptic import _folder_of, _lists
+from valor_cli.readers.coco_panoptic import folder_of, lists_in
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.image_files import png_content
 from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.label_map_folders import without_extension
 from valor_cli.readers.label_maps import RGB, LabelMaps, Stored, check_rows, png_header
 from valor_cli.readers.objects import Role
-from valor_cli.readers.panoptic_maps import _segment_ids
+from valor_cli.readers.panoptic_maps import segment_ids
 from valor_cli.readers.panoptic_segments import Listing, listed_segments
 from valor_cli.readers.table import Columns
 from valor_cli.results import InputFile
@@ -81,7 +81,7 @@ class PanopticLabelMap:
         content = png_content(self.path)
         header = png_header(content, self.path)
         check_rows(content, header, self.path)
-        ids = _segment_ids(self.path, content, self.expected)
+        ids = segment_ids(self.path, content, self.expected)
         line = ids.ravel()
         begin = np.flatnonzero(np.concatenate([[True], line[1:] != line[:-1]]))
         value = line[begin].astype(np.int64)
@@ -117,7 +117,7 @@ def read_panoptic_maps(
             twice or names nothing; a category is not that of the ground truth.
     """
     source = TextSource(path)
-    lists = _lists(parse_json(source.whole(), path), path, role)
+    lists = lists_in(parse_json(source.whole(), path), path, role)
     images = image_columns(lists["images"], path) if "images" in lists else None
     own = category_columns(lists["categories"], path) if "categories" in lists else None
     listing = listed_segments(lists["annotations"], images, own, path)
@@ -125,7 +125,7 @@ def read_panoptic_maps(
         raise DataError(Problem(f"{path}: annotations", "there is no label map in this list"))
     categories = _agreed(own, names, path)
     samples = [without_extension(name) for name in listing.file_names]
-    folder = _folder_of(path)
+    folder = folder_of(path)
     maps = dict(zip(samples, _maps(listing, categories, folder, path), strict=True))
     if len(maps) < len(samples):
         twice = sorted({name for name in samples if samples.count(name) > 1})

@@ -59,7 +59,7 @@ def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
     for row, (name, segments) in enumerate(zip(listing.file_names, _split(listing), strict=True)):
         try:
             content = png_content(os.path.join(folder, name))
-            ids = _segment_ids(os.path.join(folder, name), content, listing.image_size[row])
+            ids = segment_ids(os.path.join(folder, name), content, listing.image_size[row])
         except DataError as error:
             found = list(error.problems)
         else:
@@ -116,7 +116,7 @@ def segment_masks(ids: NDArray[np.uint32], segments: Ints) -> tuple[Masks, list[
     return from_runs(owner[runs], begin[runs], end[runs], size), wrong
 
 
-def _segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.uint32]:
+def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.uint32]:
     """(height, width) ids of the pixels; `expected` is their size, with 0 where unknown."""
     with opened(BytesIO(content), path) as image:
         if image.mode != "RGB":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -17,11 +17,9 @@ Path: TypeAlias = tuple[str | int, ...]
 Kind: TypeAlias = Literal["key", "string", "bare"]
 """A key, what stands inside of quotes, or a number, true, false or null."""
 
-_LABELS: Final = (0, "label", "prediction", *ALIASES["prediction"], "class")
-_SCORES: Final = (1, "score", *ALIASES["score"])
-"""What the label and the score of an item of a list may be called: keys of an object, or places."""
-
-_PAIR: Final = ("label", "score")
+ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
+ITEM_SCORES: Final = ("score", *ALIASES["score"])
+"""What the label and the score of an object in a list may be called, in the order of looking."""
 
 _TOKEN: Final = re.compile(rb'"([^"]*)"|([{}\[\]:,])|([^\s{}\[\]:,"]+)')
 _LONGEST: Final = 1 << 16
@@ -95,7 +93,7 @@ def shape_of(line: bytes, wanted: Wanted) -> Shape | None:
     keys = [one.path for one in tokens if one.kind == "key"]
     if len(set(keys)) < len(keys):
         return None
-    named = _named(keys, wanted.names)
+    named = named_keys([str(path[0]) for path in keys if len(path) == 1], wanted.names)
     many = named["predictions"] if wanted.side != "ground_truth" else None
     # The keys of an object of scores are labels; other keys are the same in all lines.
     values = tuple(
@@ -117,10 +115,10 @@ def shape_of(line: bytes, wanted: Wanted) -> Shape | None:
     return Shape(values, found["sample_id"], truth, found["label_key"], *listed, metadata)
 
 
-def _named(keys: Sequence[Path], names: KeyNames) -> dict[str, str | None]:
-    """The key that has each standard name."""
+def named_keys(keys: Collection[str], names: KeyNames) -> dict[str, str | None]:
+    """The key that has each standard name: the first of those that it may be called."""
     return {
-        standard: next((name for name in accepted if (name,) in keys), None)
+        standard: next((name for name in accepted if name in keys), None)
         for standard, accepted in names._asdict().items()
     }
 
@@ -175,12 +173,12 @@ def _items(values: Sequence[Value], inside: Sequence[int]) -> _Lists | None:
     labels, scores = ([-1] * count for _ in range(2))
     for number in inside:
         path = values[number].path
-        for names, found in ((_LABELS, labels), (_SCORES, scores)):
+        for names, found in (((0, *ITEM_LABELS), labels), ((1, *ITEM_SCORES), scores)):
             if len(path) > 2 and path[2] in names:
                 if len(path) > 3 or found[int(path[1])] >= 0:
                     return None
                 found[int(path[1])] = number
-        if len(path) < 3 or path[2] == len(_PAIR):
+        if len(path) < 3 or path[2] == 2:
             return None
     return None if min(*labels, *scores) < 0 else (tuple(labels), tuple(scores))
 

@@ -1,7 +1,7 @@
 """Lines of JSON with scores come in; columns go out, or None if anything about them is unusual.
 
 The quick reading: lines that differ in their values alone are read as columns of values, without a
-Python object of any.
+Python object of any; others that list labels, by `score_json_lists`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from valor_cli.kernels.text_templates import Spans, Template, spans, template
 from valor_cli.kernels.vocabulary import Vocabulary, holds_twice
 from valor_cli.readers.score_fields import LONGEST_BLOCK, LONGEST_ID, finite_numbers
 from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_json_lists import ListedScores
 from valor_cli.readers.score_json_shape import Shape, Wanted, shape_of
 from valor_cli.readers.score_jsonl_rows import KeyNames
 from valor_cli.readers.score_rows import ScorePiece
@@ -44,7 +45,7 @@ class PlainScoreLines:
     read, and single labels.
     """
 
-    __slots__ = ("_keys", "_known", "_labels", "_probabilities", "_wanted")
+    __slots__ = ("_keys", "_known", "_labels", "_lists", "_probabilities", "_wanted")
 
     def __init__(
         self,
@@ -62,12 +63,17 @@ class PlainScoreLines:
         self._probabilities = probabilities
         names = KeyNames.of(ScoreReading(metadata=metadata, columns=columns))
         self._wanted = Wanted(side, names, len(classes), tuple(metadata))
+        self._lists = ListedScores(self._wanted, labels, probabilities=probabilities)
         self._known: tuple[Shape, Template] | None = None
 
     def piece(self, block: bytes, first: int) -> ScorePiece | None:
         """The samples of a block of whole lines, the first of which has the number `first`."""
-        if not block or b"\\" in block or len(block) > LONGEST_BLOCK:
+        if not 0 < len(block) <= LONGEST_BLOCK:
             return None
+        piece = None if b"\\" in block else self._plain(block, first)
+        return self._lists.piece(block, first) if piece is None else piece
+
+    def _plain(self, block: bytes, first: int) -> ScorePiece | None:
         if not block.endswith(b"\n"):
             block += b"\n"
         text = FieldText(block)

@@ -1,0 +1,90 @@
+"""Reliability tables: bins, which way a model errs, and its error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.reports.task_runs import classified
+from valor_cli.reports.curves import PLOT
+from valor_cli.reports.diagrams import diagrams
+from valor_cli.reports.reliability import Bin, Reliability, calibrations
+from valor_cli.results import CurveResult, RunResult
+
+POINTS = {
+    "confidence_low": [0.0, 0.25, 0.5, 0.75],
+    "confidence_high": [0.25, 0.5, 0.75, 1.0],
+    "n": [0, 10, 20, 40],
+    "confidence": [None, 0.4, 0.6, 0.9],
+    "accuracy": [None, 0.5, 0.6, 0.8],
+}
+
+
+def _run(points: dict[str, list[float | None]] | None = None) -> RunResult:
+    run = classified(("m",), ("a",))
+    ece = next(row for row in run.metrics if row.metric == "expected_calibration_error")
+    curve = CurveResult(
+        ece.metric, "m", None, None, ece.parameters, POINTS if points is None else points
+    )
+    return replace(run, curves=(curve,), metrics=(ece,))
+
+
+def test_bins_worked_by_hand() -> None:
+    (found,) = calibrations(_run())
+    (one,) = found.models
+    assert [part.n for part in one.bins] == [0, 10, 20, 40]
+    gaps = [part.gap for part in one.bins]
+    assert gaps[0] is None
+    # 0.4 promised, 0.5 kept; 0.6 and 0.6; 0.9 and 0.8
+    assert gaps[1:] == pytest.approx([-0.1, 0.0, 0.1])
+    assert (one.error, one.over, one.filled) == (0.03, 1, 3)
+    assert found.title == ""
+
+
+@pytest.mark.parametrize(
+    ("gaps", "words"),
+    [
+        ([0.1, 0.1, -0.1], "overconfident in 2 of 3 bins"),
+        ([0.1, -0.1, -0.1], "underconfident in 2 of 3 bins"),
+        ([0.1, -0.1], "confidence is above accuracy in 1 of 2 bins"),
+        ([], "no samples"),
+    ],
+)
+def test_which_way_a_model_errs(gaps: list[float], words: str) -> None:
+    bins = tuple(Bin(0, 1, 5, 0.5 + gap, 0.5) for gap in gaps)
+    one = Reliability(0, bins, None, sum(gap > 0 for gap in gaps), len(gaps))
+    assert one.leaning == words
+
+
+def test_keys_have_a_table_each_and_slices_none() -> None:
+    run = classified(keys=("color", "shape"))
+    assert [(one.title, len(one.models)) for one in calibrations(run)] == [
+        ("color", 2),
+        ("shape", 2),
+    ]
+    night = [replace(row, slice="night") for row in run.curves]
+    assert calibrations(replace(run, curves=night)) == ()
+
+
+def test_bars_worked_by_hand() -> None:
+    drawn = diagrams(_run())["calibrations"][0]["drawn"][0]
+    assert len(drawn["bars"]) == 3  # the empty bin has none
+    left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
+    under, right, over = drawn["bars"]
+    # 338 units wide and 200 high, from (30, 224) up: the bar ends where both agree
+    assert (under["x"], under["width"]) == (f"{left + w / 4 + 0.75:.1f}", f"{w / 4 - 1.5:.1f}")
+    assert (under["y"], under["height"]) == (f"{top + h * 0.6:.1f}", "80.0")  # 0.4 of 200
+    assert (under["gap_y"], under["gap"], under["side"]) == (f"{top + h / 2:.1f}", "20.0", "under")
+    assert right["gap"] == "0.0"
+    assert (over["height"], over["gap"], over["side"]) == ("160.0", "20.0", "over")
+    assert over["point"].startswith(f"M{left + w * 0.9:.1f} {top + h * 0.2:.1f}")
+    # the histogram is 40 high where most samples are
+    assert [bar["count"] for bar in drawn["bars"]] == ["10.0", "20.0", "40.0"]
+    assert over["title"] == "0.75 to 1: 40 samples, confidence 0.900, accuracy 0.800"
+
+
+def test_no_samples_is_an_empty_diagram() -> None:
+    empty: dict[str, list[float | None]] = {name: [] for name in POINTS}
+    drawn = diagrams(_run(empty))["calibrations"][0]["drawn"][0]
+    assert (drawn["bars"], drawn["leaning"]) == ([], "no samples")
