@@ -5,7 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, Generic, Protocol, Self, TypeVar, get_type_hints
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeVar,
+    get_type_hints,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +158,18 @@ class Call:
     parameters: Mapping[str, Any]
 
 
+class OneSided(NamedTuple):
+    """Labels that only one side has: `missing` in predictions, `ignored` for want of truth."""
+
+    missing: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def unsaid(evidence: Any) -> OneSided:
+    """Of labels that loading has told already."""
+    return OneSided()
+
+
 def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
     """Evidence that is evaluated as a whole."""
     return (({}, evidence),)
@@ -166,6 +187,7 @@ class Wing(Generic[D, E]):
             and the cut.
         parts: What is evaluated independently (label keys): each part of some evidence, with what
             it adds to the parameters of its rows. As many parts for every subset of the units.
+        one_sided: The labels that only one side has, where `Loaded` cannot know them.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -174,6 +196,7 @@ class Wing(Generic[D, E]):
     merge: Callable[[Sequence[E]], E]
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
+    one_sided: Callable[[E], OneSided] = unsaid
 
 
 METADATA = "metadata."

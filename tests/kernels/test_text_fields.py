@@ -145,7 +145,7 @@ def test_slots_of_lines_of_one_shape() -> None:
             [text.field(*span) for span in zip(start, end, strict=True)]
             for start, end in zip(found.start.tolist(), found.end.tolist(), strict=True)
         ]
-        assert fields == [[b"a", b"", b"long id"], [b"1.5", b"2", b"-33"]]
+        assert fields == [[b"a", b"1.5"], [b"", b"2"], [b"long id", b"-33"]]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -190,8 +190,8 @@ def test_metadata_of_every_kind() -> None:
     for text in in_all_styles(records):
         reading = Reading("ground_truth", metadata=["sun", "n", "f", "t", "none"])
         assert [row[5] for row in reading.rows(text)] == [
-            {"sun": True, "n": 1, "f": 0.5, "t": "x", "none": None},
-            {"sun": None, "n": -3, "f": 2, "t": "é, ü", "none": None},
+            {"sun": True, "n": 5, "f": 0.5, "t": "x", "none": None},
+            {"sun": None, "n": 6, "f": 2, "t": "é, ü", "none": None},
         ]
         assert [type(row[5]["f"]) for row in reading.rows(text)] == [float, int]
     assert Reading("ground_truth", metadata=["metadata"]).piece(text) is None
@@ -206,6 +206,17 @@ def test_label_keys() -> None:
         ("red", "color"),
         ("ball", "shape"),
     ]
+    # Not where no keys were expected.
+    plain = PlainScoreLines(
+        "samples",
+        Vocabulary(),
+        None,
+        classes=(),
+        metadata=[],
+        probabilities=False,
+        columns={},
+    )
+    assert plain.piece(text.encode(), 1) is None
 
 
 def test_names_are_mapped_or_the_first_of_the_aliases() -> None:
@@ -269,7 +280,6 @@ def test_blocks_may_change_their_shape() -> None:
         '{"id": "2", "label": "cat", "predictions": {"cat": , "dog": 0.5}}',
         '{"id": "2", "label": "cat", "predictions": {"cat": "0.5", "dog": 0.5}}',
         '{"id": "2", "label": "cat", "predictions": {"cat": [0.5], "dog": 0.5}}',
-        '{"id": "2", "label": "c\\u0061t", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": "c\tt", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": "c\0t", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": "c"t", "predictions": {"cat": 0.5, "dog": 0.5}}',
@@ -321,3 +331,107 @@ def test_random_lines(seed: int) -> None:
         assert reading.rows(text) == expected
         met = [name for row in expected for name in (row[2], *dict(row[4]))]
         assert reading.labels.names == tuple(dict.fromkeys(met))
+
+
+def as_lists(records: Sequence[Any]) -> str:
+    """Lines whose predictions are lists of objects."""
+    return lines(
+        *(
+            json.dumps(
+                {
+                    "id": one,
+                    "label": truth,
+                    "note": 1,
+                    "predictions": [{"score": score, "label": name} for name, score in listed],
+                }
+            )
+            for one, _, truth, _, listed, _ in records
+        )
+    )
+
+
+def as_objects(records: Sequence[Any]) -> str:
+    """Lines whose predictions are objects."""
+    return lines(
+        *(
+            json.dumps({"label": truth, "scores": dict(listed), "uid": one})
+            for one, _, truth, _, listed, _ in records
+        )
+    )
+
+
+@pytest.mark.parametrize("written", [as_lists, as_objects])
+def test_lines_may_list_now_more_now_fewer_labels(written: Callable[[Sequence[Any]], str]) -> None:
+    rng = random.Random(5)
+    # json.dumps escapes what is not ASCII, and the quote and the backslash.
+    names = ["cat", "größe", 'a "b"', "back\\slash", *(f"c{number}" for number in range(20))]
+    records = [
+        (
+            rng.choice([f"{line}é", f"{line}"]),
+            line,
+            rng.choice(names),
+            None,
+            [(name, rng.random()) for name in rng.sample(names, rng.randrange(5))],
+            {},
+        )
+        for line in range(3, 500)
+    ]
+    text = written(records)
+    reading = Reading(probabilities=True)
+    assert reading.rows(text, 3) == records
+    met = [name for row in records for name in (row[2], *dict(row[4]))]
+    assert reading.labels.names == tuple(dict.fromkeys(met))
+    predicted = Reading("predictions").rows(text, 3)
+    assert predicted == [(one, line, None, *rest) for one, line, _, *rest in records]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": "2", "label": "cat", "predictions": {"a": 0.5, "b": 0.5, "a": 0.25}}',
+        '{"id": "2", "label": "cat", "predictions": {"a" : 0.5, "b": 0.5, "a": 0.25}}',
+        '{"id": "2", "label": "cat", "label": "dog", "predictions": {"a": 0.5}}',
+        '{"id": "2", "label": "cat", "predictions": {"a": 0.5}, "uid": "3"}',
+        '{"id": "2", "label": "cat", "predictions": {"a": 0.5, "": 0.5}}',
+        '{"id": "2", "label": "", "predictions": {"a": 0.5}}',
+        '{"id": "2", "label": null, "predictions": {"a": 0.5}}',
+        '{"id": "2", "label": "cat", "predictions": null}',
+        '{"id": "2", "label": "cat"}',
+        '{"id": "2", "label": "cat", "predictions": {"a": 1.5}}',
+        '{"id": "2", "label": "cat", "predictions": {"a": NaN}}',
+        '{"id": "2", "label": "cat", "predictions": {"a": true}}',
+        '{"id": 0, "label": "cat", "predictions": {"a": 0.5}}',
+        '{"id": 1.0, "label": "cat", "predictions": {"a": 0.5}}',
+        '{"id": "2\\u0000", "label": "cat", "predictions": {"a": 0.5}}',
+        '{"id": "2", "label": "\\ud800", "predictions": {"a": 0.5}}',
+    ],
+)
+def test_what_is_unusual_in_lists_is_left_too(line: str) -> None:
+    good = '{"id": "1", "label": "owl", "predictions": {"ox": 0.5, "cow": 0.25}}'
+    for text in (lines(good, line), lines(line, good)):
+        reading = Reading(probabilities=True)
+        assert reading.piece(text) is None
+        assert reading.labels.names == ()
+
+
+def test_a_label_listed_twice_is_left_to_the_slow_reading() -> None:
+    good = '{"id": "1", "label": "owl", "predictions": [{"label": "a", "score": 0.5}]}'
+    item = '{"label": "a", "score": 0.5}'
+    twice = f'{{"id": "2", "label": "ox", "predictions": [{item}, {item}]}}'
+    for text in (lines(twice), lines(twice, good), lines(good, twice)):
+        reading = Reading()
+        assert reading.piece(text) is None
+        assert reading.labels.names == ()
+        # It reads on as if that had not been.
+        assert reading.rows(lines(good)) == [("1", 1, "owl", None, [("a", 0.5)], {})]
+
+
+def test_many_classes() -> None:
+    classes = tuple(f"c{number}" for number in range(1500))
+    rng = random.Random(1)
+    scores = [[rng.random() for _ in classes] for _ in range(3)]
+    text = lines(*(json.dumps({"id": f"{n}", "gt": "c1", "probs": scores[n]}) for n in range(3)))
+    assert [row[4] for row in Reading(classes=classes).rows(text)] == scores
+    as_object = [dict(zip(classes, one, strict=True)) for one in scores]
+    text = lines(*(json.dumps({"id": f"{n}", "gt": "c1", "probs": as_object[n]}) for n in range(3)))
+    assert [dict(row[4]) for row in Reading().rows(text)] == as_object

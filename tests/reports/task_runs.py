@@ -197,7 +197,7 @@ def classified(
                 own: Parameters = dict(macro)
                 if thresholds is not None:
                     own = {**macro, "score_threshold": thresholds.get(label, 0.0)}
-                skill = dice.uniform(1.5, 4) - index
+                skill = dice.uniform(1.5, 4) / (1 + index)
                 rows = {"label": label, "n": 90, "parameters": own}
                 metrics.append(_row("f1", model, dice.uniform(0.7, 1), **rows))
                 area = {**rows, "parameters": at}

@@ -90,7 +90,7 @@ def test_plain_keeps_what_can_be_seen() -> None:
         (12_345_678, "12.3M"),
         (123_456_789, "123M"),
         (4_000_000_000, "4.00G"),
-        (7_500_000_000_000_000, "7.50e+03T"),
+        (7_500_000_000_000_000, "7,500.00T"),
     ],
 )
 def test_short_counts(count: int, text: str) -> None:

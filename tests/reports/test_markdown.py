@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.reports.conftest import HOSTILE
+from tests.reports.task_runs import THINGS, classified, renamed, segmented
 from valor_cli.reports.markdown import escaped, to_markdown
 from valor_cli.results import Picture, RunResult
 
@@ -92,6 +93,57 @@ def test_hostile_findings_make_no_markup(found: Build) -> None:
     for table in text.split("\n\n"):
         rows = [line for line in table.split("\n") if line.startswith("|")]
         assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+
+
+def test_calibration_has_a_line_and_a_table_for_each_model() -> None:
+    text = to_markdown(classified(("forest", "bayes")))
+    part = text[text.index("### Calibration") : text.index("<details><summary>Labels")]
+    assert "| model | expected calibration error | bins |" in part
+    assert "| forest | 0.030 | overconfident in 8 of 12 bins |" in part
+    assert part.count("<details><summary>Reliability table") == part.count("</details>") == 2
+    assert "| 0.0667 to 0.133 |" not in part  # an empty bin
+    assert "| 0.933 to 1 | 605 |" in part  # int(5 + 600)
+    keyed = to_markdown(classified(keys=("color", "shape")))
+    assert "| model |  | expected calibration error | bins |" in keyed
+    assert "Reliability table, bayes · shape</summary>" in keyed
+
+
+def test_confusions_of_samples_and_of_pixels() -> None:
+    text = to_markdown(classified())
+    assert "| of its samples | example sample |" in text
+    assert "**forest** at score_threshold=0, hardmax=true:" in text
+    text = to_markdown(segmented())
+    assert "**small**:\n\n| ground truth | taken for | pixels | of its pixels |\n" in text
+    assert "| road | car | 12,345,678 |" in text
+    assert "At :" not in to_markdown(segmented(("m",)))
+    keyed = to_markdown(classified(("m",), keys=("color", "shape")))
+    assert [f"At label_key={key}, " in keyed for key in ("color", "shape")] == [True, True]
+
+
+def test_spread_and_worst_images_of_segmentation() -> None:
+    run = segmented(images=40)
+    text = to_markdown(run)
+    assert "|  | model | lowest | 5% | 25% | median | 75% | highest |" in text
+    assert "| mean IoU | small | " in text
+    first = run.examples[0]
+    image = "frankfurt/frankfurt_000000_000000".replace("_", r"_")
+    line = next(line for line in text.split("\n") if line.startswith(f"- {image} "))
+    assert f"mean IoU {first.value:.3f} · pixel accuracy " in line
+    assert "errors" not in line
+
+
+def test_hostile_names_of_other_tasks_make_no_markup() -> None:
+    for run in (
+        classified(HOSTILE[:2], HOSTILE, keys=(HOSTILE[0], HOSTILE[2])),
+        renamed(segmented(HOSTILE[:2]), dict(zip(THINGS, HOSTILE, strict=False))),
+    ):
+        text = to_markdown(run)
+        assert "<script" not in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        for table in text.split("\n\n"):
+            rows = [line for line in table.split("\n") if line.startswith("|")]
+            assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
 
 
 def test_wide_label_tables_are_cut(found: Build) -> None:

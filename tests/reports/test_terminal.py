@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from rich.measure import Measurement
 
+from tests.reports.task_runs import classified, segmented
 from valor_cli.reports.terminal import coco_table, summary
 from valor_cli.results import RunResult
 
@@ -172,6 +173,20 @@ def test_what_is_equal_is_said_once(found: Build) -> None:
     one = found(("m",), ("cat", "dog"))
     alone = replace(one.tables[0], matrix=rows, unmatched_ground_truths=[0, 0])
     assert "cat → dog 3×\n" in _shown(replace(one, tables=(alone,)))
+
+
+def test_what_is_confused_most_in_pixels() -> None:
+    lines = _shown(segmented()).split("\n")
+    assert any(line == "Confused most       road → car 12.3M px, both models" for line in lines)
+    assert lines[1] == "semantic segmentation · 260 images · 7 labels · ignore index: 255"
+    assert not any("AP" in line for line in lines)
+
+
+def test_label_keys_are_told_apart() -> None:
+    lines = _shown(classified(keys=("color", "shape"), labels=("red", "round"))).split("\n")
+    assert [line.split("  ")[0] for line in lines[4:6]] == ["accuracy (color)", "accuracy (shape)"]
+    assert lines[1] == "classification · 900 samples · 2 labels"
+    assert max(map(len, lines)) <= 80
 
 
 def test_unusual_settings_stand_in_the_scope(two_models: RunResult) -> None:

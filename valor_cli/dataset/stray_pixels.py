@@ -6,6 +6,8 @@ from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.label_maps import RawPair, StrayValue, stray_values
 
 _VALUES_SHOWN = 5
+_VOID = 255
+"""What most data sets write where nobody is judged."""
 
 
 class StrayPixels:
@@ -37,9 +39,9 @@ class StrayPixels:
             raise DataError(self._problems, total=self._total, hint=self._hint())
 
     def _hint(self) -> str:
-        hint = "Every value needs a label: see `labels` under `data:`, in the order of the values."
-        if len(self._truths) == 1:
-            value = min(self._truths)
+        hint = "Every value needs a label: `labels` under `data:` names the values."
+        if len(self._truths) == 1 or _VOID in self._truths:
+            value = _VOID if _VOID in self._truths else min(self._truths)
             hint += f"\nPixels that nobody is judged by are left out with `ignore_index: {value}`."
         return hint
 

@@ -78,8 +78,10 @@ def rank(positive: Floats, negative: Floats) -> Ranking:
         positive: (p,) their scores other than 0, ascending.
         negative: (m,) likewise of negatives.
     """
+    count = len(positive)
+    begins = np.where(positive[1:] != positive[:-1], np.arange(1, max(count, 1)), 0)
     return Ranking(
-        positive.searchsorted(positive),
+        np.maximum.accumulate(np.append(0, begins))[:count],
         negative.searchsorted(positive),
         negative.searchsorted(positive, side="right"),
         len(negative),

@@ -35,7 +35,7 @@ class Template(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where slots begin and end: (slots, lines) each."""
+    """Where slots begin and end: (lines, slots) each."""
 
     start: Ints
     end: Ints
@@ -93,19 +93,21 @@ def spans(text: FieldText, common: Template) -> Spans | None:
     ):
         return None
     separators = separators.reshape(lines, common.width)
-    found = Spans(*(np.empty((len(common.ends), lines), np.int64) for _ in range(2)))
-    begin = np.zeros(lines, np.int64)
-    begin[1:] = separators[:-1, -1] + 1
-    for slot, (constant, (number, distance)) in enumerate(
-        zip(common.constants[:-1], common.ends, strict=True)
-    ):
-        end = separators[:, number] - distance
-        start = begin + len(constant)
-        if not _stands(text, begin, constant) or (start > end).any():
-            return None
-        found.start[slot], found.end[slot] = start, end
-        begin = end
-    return found if _stands(text, begin, common.constants[-1]) else None
+    number, distance = np.array(common.ends, np.int64).reshape(-1, 2).T
+    # Where constants begin: at the line, and at the ends of slots.
+    begin = np.zeros((lines, len(number) + 1), np.int64)
+    begin[1:, 0] = separators[:-1, -1] + 1
+    begin[:, 1:] = separators[:, number] - distance
+    length = np.array([len(constant) for constant in common.constants])
+    found = Spans((begin + length)[:, :-1], begin[:, 1:])
+    if (found.start > found.end).any():
+        return None
+    # The same few constants stand between all of many slots.
+    places: dict[bytes, list[int]] = {}
+    for place, constant in enumerate(common.constants):
+        places.setdefault(constant, []).append(place)
+    alike = all(_stands(text, begin[:, at].ravel(), one) for one, at in places.items())
+    return found if alike else None
 
 
 def _stands(text: FieldText, at: Ints, constant: bytes) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.metric import Call, Dataset, Evidence, Loaded, Wing
+from valor_cli.metric import Call, Dataset, Evidence, Loaded, OneSided, Wing
 from valor_cli.pipeline.intervals import Interval, findings_of, intervals
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
@@ -50,6 +50,13 @@ class Computation:
         self.progress = progress
         self.illustrated = illustrated
         self.resampled = 0
+        self.one_sided = {
+            model: OneSided(
+                tuple(loaded.missing_prediction_labels[model]),
+                tuple(loaded.ignored_prediction_labels[model]),
+            )
+            for model in loaded.datasets
+        }
         self.metrics: list[MetricResult] = []
         self.curves: list[CurveResult] = []
         self.tables: list[TableResult] = []
@@ -64,13 +71,16 @@ class Computation:
     def _compute(self, part: WingPlan) -> None:
         for model, dataset in self.loaded.datasets.items():
             whole = self._evidence(part, dataset)
+            found = part.wing.one_sided(whole)
+            if any(found):
+                self.one_sided[model] = found
             for cut, evidence in self._cuts(part.wing, whole):
                 findings = [findings_of(call, evidence, part.wing.parts) for call in part.calls]
                 ranges = self._intervals(part, evidence, findings)
-                for call, found, around in zip(part.calls, findings, ranges, strict=True):
-                    self._add(call, model, cut, found, around)
+                for call, one, around in zip(part.calls, findings, ranges, strict=True):
+                    self._add(call, model, cut, one, around)
                     if self.illustrated:
-                        self._illustrate(call, model, cut, found, dataset)
+                        self._illustrate(call, model, cut, one, dataset)
 
     def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""

@@ -140,8 +140,8 @@ def evaluate(
         examples=tuple(found.examples),
         gates=tuple(gates),
         warnings=tuple(warnings),
-        missing_prediction_labels=loaded.missing_prediction_labels,
-        ignored_prediction_labels=loaded.ignored_prediction_labels,
+        missing_prediction_labels={name: found.one_sided[name].missing for name in loaded.datasets},
+        ignored_prediction_labels={name: found.one_sided[name].ignored for name in loaded.datasets},
         samples=tuple(found.samples),
     )
 

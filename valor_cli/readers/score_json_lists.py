@@ -76,12 +76,12 @@ class ListedScores:
         if not all(ids) or max(map(len, ids)) > LONGEST_ID or any(b"\0" in one for one in ids):
             return None
         if isinstance(many[0], dict):
-            names, numbers = chain.from_iterable(many), (one.values() for one in many)
-            scores = chain.from_iterable(numbers)
+            listed: list[str] = list(chain.from_iterable(many))
+            scores = chain.from_iterable(one.values() for one in many)
         else:
             items = list(chain.from_iterable(many))
-            names, scores = map(attrgetter("label"), items), map(attrgetter("score"), items)
-        listed = list(names)
+            listed = list(map(attrgetter("label"), items))
+            scores = chain(map(attrgetter("score"), items))
         score = np.fromiter(scores, np.float64, len(listed))
         if self._probabilities and not ((score >= 0) & (score <= 1)).all():
             return None

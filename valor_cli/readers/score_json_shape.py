@@ -22,7 +22,7 @@ ITEM_SCORES: Final = ("score", *ALIASES["score"])
 """What the label and the score of an object in a list may be called, in the order of looking."""
 
 _TOKEN: Final = re.compile(rb'"([^"]*)"|([{}\[\]:,])|([^\s{}\[\]:,"]+)')
-_LONGEST: Final = 1 << 16
+_LONGEST: Final = 1 << 18
 """Bytes of a line."""
 
 
@@ -126,10 +126,10 @@ def named_keys(keys: Collection[str], names: KeyNames) -> dict[str, str | None]:
 def _metadata(
     at: Mapping[Path, int], keys: set[Path], wanted: Sequence[str]
 ) -> dict[str, int] | None:
-    """Which values are metadata: those under the key of that name, else those of the line."""
+    """Which values are metadata: those of the line, else those under its key `metadata`."""
     found = {}
     for name in wanted:
-        paths = [path for path in (("metadata", name), (name,)) if path in keys]
+        paths = [path for path in ((name,), ("metadata", name)) if path in keys]
         found[name] = at.get(paths[0], -2) if paths else -1
     return None if -2 in found.values() else found
 

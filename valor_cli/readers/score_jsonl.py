@@ -24,6 +24,7 @@ from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
+from valor_cli.readers.score_jsonl_objects import DecodedScoreLines
 from valor_cli.readers.score_jsonl_rows import KeyNames, ScoreLineReader
 from valor_cli.readers.score_samples import Named
 from valor_cli.readers.table import LINE
@@ -100,12 +101,15 @@ def _read(
         probabilities=reading.probabilities,
         columns=reading.columns,
     )
+    decoded = DecodedScoreLines(side, reading, labels, keys)
     slow = ScoreLineReader(side, reading, labels, keys, problems)
     gathered = GatheredScores(metadata)
     for block in chain([head], blocks):
         # A NUL at the end of an id would be lost in an array of texts.
-        piece = None if b"\\u0000" in block else plain.piece(block, first)
-        gathered.add(slow.piece(block, first) if piece is None else piece)
+        piece = None
+        if b"\\u0000" not in block:
+            piece = plain.piece(block, first) or decoded.piece(block, first)
+        gathered.add(piece or slow.piece(block, first))
         first += block.count(b"\n")
     return score_file(
         source.path,

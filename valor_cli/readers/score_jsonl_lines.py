@@ -104,10 +104,12 @@ class PlainScoreLines:
         return None
 
     def _columns(self, values: _Values, first: int) -> ScorePiece | None:
-        shape, lines = values.shape, values.spans.start.shape[1]
-        start, end = (at[shape.sample_id] for at in values.spans)
+        shape, lines = values.shape, len(values.spans.start)
+        start, end = (at[:, shape.sample_id] for at in values.spans)
         metadata = values.metadata()
         if metadata is None or not values.sound() or (end - start).max() > LONGEST_ID:
+            return None
+        if shape.key >= 0 and self._keys is None:
             return None
         score = self._scores(values)
         before = len(self._labels)
@@ -133,7 +135,7 @@ class PlainScoreLines:
 
     def _scores(self, values: _Values) -> NDArray[np.float64] | None:
         """Scores of the labels that are listed, line after line, or (lines, classes)."""
-        shape, lines = values.shape, values.spans.start.shape[1]
+        shape, lines = values.shape, len(values.spans.start)
         if not shape.scores:
             return np.ones(lines * len(shape.listed)) if shape.listed else None
         score = values.numbers(shape.scores)
@@ -181,24 +183,23 @@ class _Values:
         Scores and metadata are not looked at.
         """
         shape = self.shape
+        names = [shape.sample_id, shape.truth, shape.key, *shape.listed]
+        names = [number for number in names if number >= 0]
+        if not (self.spans.end[:, names] > self.spans.start[:, names]).all():
+            return False
+        kinds: dict[int, _Scalars] = {**dict.fromkeys(names, _LABELS), shape.sample_id: _IDS}
         read = {*shape.scores, *shape.metadata.values()}
-        names = {shape.truth, shape.key, *shape.listed}
-        for number, value in enumerate(shape.values):
-            if number == shape.sample_id or number in names:
-                kind: _Scalars = _IDS if number == shape.sample_id else _LABELS
-                if not (self.spans.end[number] > self.spans.start[number]).all():
-                    return False
-            else:
-                kind = _SCALARS
-            if number not in read and value.kind == "bare" and self._bare(number, kind) is None:
-                return False
-        return True
+        return all(
+            self._bare(number, kinds.get(number, _SCALARS)) is not None
+            for number, value in enumerate(shape.values)
+            if value.kind == "bare" and number not in read
+        )
 
     def metadata(self) -> dict[str, NDArray[Any]] | None:
         """(lines,) texts, numbers, true, false and None by name; None if one is something else."""
         columns = {}
         for name, number in self.shape.metadata.items():
-            column = np.empty(self.spans.start.shape[1], dtype=object)
+            column = np.empty(len(self.spans.start), dtype=object)
             if number >= 0:
                 bare = self.shape.values[number].kind == "bare"
                 values = self._bare(number, _SCALARS) if bare else self._texts(number)
@@ -225,11 +226,11 @@ class _Values:
     def _by_line(self, slots: Sequence[int]) -> tuple[Ints, Ints]:
         """Starts and ends, line after line."""
         chosen = list(slots)
-        start, end = (at[chosen].T.ravel() for at in self.spans)
+        start, end = (at[:, chosen].ravel() for at in self.spans)
         return start, end
 
     def _fields(self, number: int) -> list[bytes]:
-        start, end = (at[number].tolist() for at in self.spans)
+        start, end = (at[:, number].tolist() for at in self.spans)
         return [self.text.field(*span) for span in zip(start, end, strict=True)]
 
     def _texts(self, number: int) -> list[str]:

@@ -161,7 +161,7 @@ class ScoreLineReader:
             )
 
     def _sample_id(self, record: Record) -> str:
-        name = _named(record, self._names.sample_id)
+        name = named(record, self._names.sample_id)
         if name is None:
             self._note("", f'"{self._names.sample_id[0]}" is missing ({there(record)})')
             return ""
@@ -175,7 +175,7 @@ class ScoreLineReader:
         return text or ""
 
     def _truths(self, record: Record) -> dict[str | None, str]:
-        name = _named(record, self._names.label)
+        name = named(record, self._names.label)
         if name is None:
             if self._side == "ground_truth":
                 self._note("", f'"{self._names.label[0]}" is missing ({there(record)})')
@@ -185,8 +185,8 @@ class ScoreLineReader:
     def _predictions(self, record: Record) -> dict[str | None, Listed]:
         """Many scores where there are any, else the one label."""
         names = self._names
-        many, single = _named(record, names.predictions), _named(record, names.prediction)
-        score = _named(record, names.score)
+        many, single = named(record, names.predictions), named(record, names.prediction)
+        score = named(record, names.score)
         if many is not None and (record[many] is not None or single is None):
             return self._values.predictions(record[many], many)
         if single is not None:
@@ -201,7 +201,7 @@ class ScoreLineReader:
         self, record: Record, truths: dict[str | None, str], listed: dict[str | None, Listed]
     ) -> dict[str | None, tuple[str, Listed]]:
         """For each label key, the true label (empty for none) and what is listed."""
-        name = _named(record, self._names.label_key)
+        name = named(record, self._names.label_key)
         key = None
         if name is not None and record[name] is not None:
             key = scalar_text(record[name])
@@ -243,6 +243,6 @@ class ScoreLineReader:
         return values
 
 
-def _named(record: Record, names: Sequence[str]) -> str | None:
-    """The first of the names that an object has."""
+def named(record: Record, names: Sequence[str]) -> str | None:
+    """The first of the names that an object has; None if it has none."""
     return next((name for name in names if name in record), None)

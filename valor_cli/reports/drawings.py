@@ -200,14 +200,9 @@ def _svg(
     # As large on the screen for a wide picture as for a tall one, in a box of 4 by 3.
     size = max(width, height * 4 / 3) / 24
     drawn = _objects(shapes, frame, size)
-    things = (
-        ""
-        if not drawn
-        else ", 1 object drawn"
-        if len(drawn) == 1
-        else f", {len(drawn)} objects drawn"
-    )
-    name = f"Image {plain(str(example.sample_id), 60)}{things}"
+    sample = plain(str(example.sample_id), 60)
+    things = "1 object" if len(drawn) == 1 else f"{len(drawn)} objects"
+    name = f"Image {sample}, {things} drawn" if drawn else f"Picture of {sample}"
     ground = f'<rect class="ground" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
     ground += f'height="{height:.1f}"/>'
     under = ground if picture is None else f'<use href="#p{picture}"/>'

@@ -48,11 +48,10 @@ def short(count: int) -> str:
     """A count of at most five digits, then three and a unit: 12,345 and 123k and 1.23M."""
     if count < 100_000:
         return f"{count:,}"
-    for size, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")):
-        # 999,500 would read as 1000k
-        if count < 999.5 * size or unit == "T":
+    for size, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G")):
+        if count < 999.5 * size:  # from there on it would read as 1000
             return f"{count / size:#.3g}".rstrip(".") + unit
-    raise AssertionError
+    return f"{count / 1e12:,.2f}T"
 
 
 def percent(share: float) -> str:

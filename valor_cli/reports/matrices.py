@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from valor_cli.reports.cases import Dialogs, opener
 from valor_cli.reports.confusion import (
@@ -107,7 +107,7 @@ def _meaning(confusion: Confusion, place: Place) -> str:
 def _td(entry: Entry, names: Mapping[Place, str], confusion: Confusion) -> str:
     if not entry.count:
         return "<td></td>"
-    share = percent(entry.share)
+    share = escape(percent(entry.share))
     title = f"{entry.count:,} px, {share}" if confusion.pixels else share
     text = share.replace("%", "") if confusion.pixels else short(entry.count)
     if not confusion.pixels and text != f"{entry.count:,}":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evaluators.segmentation.asking import asked, findings
-from tests.oracles.label_map_problems import random_maps
+from tests.oracles.label_map_problems import InMemory, codes_of, random_maps
 from tests.oracles.segmentation import drawn, pooled
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.errors import LISTED, DataError
@@ -19,6 +20,7 @@ from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
 from valor_cli.evaluators.segmentation.confusions import Confusions
 from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions, merge_confusions
+from valor_cli.kernels.label_maps import RawPair
 
 PLAN = CountingPlan((0.02, 0.1))
 CALLS = [asked(metric) for metric in SEMANTIC_SEGMENTATION.metrics]
@@ -166,7 +168,7 @@ def test_values_without_a_label_are_listed_with_file_and_pixels() -> None:
         "truth/a.png: no label for the values 63 (1 pixel), 122 (1 pixel)",
         "found/a.png: no label for the value 63 (1 pixel)",
         "found/c.png: no label for the values 63 (2 pixels), 122 (1 pixel)",
-        "Every value needs a label: see `labels` under `data:`, in the order of the values.",
+        "Every value needs a label: `labels` under `data:` names the values.",
     ]
 
 
@@ -182,3 +184,16 @@ def test_problems_beyond_the_first_are_counted() -> None:
         count_confusions(dataset, CountingPlan())
     assert (len(caught.value.problems), caught.value.total) == (LISTED, LISTED + 5)
     assert "… and 5 more problems" in str(caught.value)
+
+
+def test_labels_that_one_side_has() -> None:
+    truth, prediction = codes_of(4)
+    maps = np.array([[0, 1, 1]], np.uint8), np.array([[0, 0, 2]], np.uint8)
+    dataset = replace(
+        random_maps(0, images=1),
+        read=InMemory({"image 0": RawPair(*maps, truth, prediction)}),
+        sizes=np.array([[1, 3]]),
+    )
+    evidence = count_confusions(dataset, CountingPlan())
+    # Of labels 0 to 3, 1 is there and never predicted, 2 the other way round, 3 on neither side.
+    assert evidence.one_sided() == (("label 1",), ("label 2",))

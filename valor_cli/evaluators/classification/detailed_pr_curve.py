@@ -26,7 +26,7 @@ NO_PREDICTION = "no_prediction"
 TRUE_NEGATIVE = "true_negative"
 
 PREFIX: Final = 64
-"""Samples in which each example of a true negative is sought first."""
+"""Samples among which examples of true negatives are sought first, beside two for each."""
 
 
 class _Cases(NamedTuple):
@@ -165,16 +165,21 @@ def _quiet(
 ) -> tuple[Ints, Ints]:
     """The first samples of other labels, and how many thresholds each passes.
 
-    Among them are the first `most` that stay below each threshold, if there are so many.
+    They end with the one behind which no other is among the first `most` that stay below any
+    threshold: so many stay below all.
     """
-    size = PREFIX * most
+    size = PREFIX + 2 * most
     while True:
         size = min(size, len(truth))
         listed = int(rows.searchsorted(size))
         passed = np.zeros(size, np.int64)
         passed[rows[:listed]] = levels.searchsorted(score[:listed], side="right")
         negative = np.flatnonzero(truth[:size] != label)
-        if size == len(truth) or np.count_nonzero(passed[negative] == 0) >= most:
+        below_all = np.flatnonzero(passed[negative] == 0)
+        if len(below_all) >= most:
+            negative = negative[: below_all[most - 1] + 1]
+            return negative, passed[negative]
+        if size == len(truth):
             return negative, passed[negative]
         size *= 4
 

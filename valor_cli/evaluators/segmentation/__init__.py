@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from valor_cli.evaluators.segmentation.boundary_iou import BOUNDARY_IOU
 from valor_cli.evaluators.segmentation.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.segmentation.confusions import Confusions
 from valor_cli.evaluators.segmentation.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
 from valor_cli.evaluators.segmentation.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
@@ -37,6 +38,7 @@ WING = Wing(
     plan=plan_counting,
     evidence=count_confusions,
     merge=merge_confusions,
+    one_sided=Confusions.one_sided,
 )
 
 SEMANTIC_SEGMENTATION = Task(

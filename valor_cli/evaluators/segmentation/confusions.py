@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.kernels.columns import grouped
+from valor_cli.metric import OneSided
 
 Ints = NDArray[np.int64]
 
@@ -166,6 +168,14 @@ class Confusions:
         image, truth, prediction, pixels = self.cells
         sums = self._sums(truth * width + prediction, image, pixels, width * width)
         return sums.reshape(width, width)
+
+    def one_sided(self) -> OneSided:
+        """The labels that are there and never predicted, and those that are predicted alone."""
+        truth, prediction, _ = self.overlaps()
+        return OneSided(
+            tuple(compress(self.labels, ((truth > 0) & (prediction == 0)).tolist())),
+            tuple(compress(self.labels, ((truth == 0) & (prediction > 0)).tolist())),
+        )
 
     def once(self, key: object, make: Callable[[], T]) -> T:
         """What does not depend on how often images count, made once for all resamples.

@@ -1,0 +1,82 @@
+"""The examples of docs/classification.md: each is read, and all of them say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.pages import text_of
+from tests.readers.scored import said
+from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.scores import read_scores
+
+PAGE = "docs/classification.md"
+
+EXAMPLES = {
+    found[1]: found[2]
+    for found in re.finditer(
+        r"^`([\w.]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", text_of(PAGE), re.M | re.S
+    )
+}
+TRUTHS = ("ground_truth.csv", "ground_truth.jsonl")
+PREDICTIONS = (
+    "classes.csv",
+    "pairs.csv",
+    "long.csv",
+    "objects.jsonl",
+    "items.jsonl",
+    "numbers.jsonl",
+    "lines.jsonl",
+)
+BOTH = ("samples.csv", "samples.jsonl")
+KEYED = ("keys.csv", "keys.jsonl")
+
+LABELS = {"street": ("cat", "north"), "night": ("dog", "south")}
+SCORES = {"street": [("cat", 0.75), ("dog", 0.25)], "night": [("cat", 0.5), ("dog", 0.5)]}
+
+
+def rows(name: str, side: Side, folder: Path, **options: Any) -> list[tuple[Any, ...]]:
+    path = folder / name
+    path.write_text(EXAMPLES[name], encoding="utf-8")
+    return said(read_scores(str(path), side, ScoreReading(**options)))
+
+
+def test_no_example_is_forgotten() -> None:
+    assert sorted(EXAMPLES) == sorted([*TRUTHS, *PREDICTIONS, *BOTH, *KEYED])
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_ground_truth(name: str, tmp_path: Path) -> None:
+    found = rows(name, "ground_truth", tmp_path, metadata=["camera"])
+    assert {one[0]: (one[2], one[4]) for one in found} == LABELS
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_predictions(name: str, tmp_path: Path) -> None:
+    classes = ["cat", "dog"] if name == "numbers.jsonl" else []
+    found = rows(name, "predictions", tmp_path, classes=classes)
+    assert {one[0]: one[3] for one in found} == SCORES
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_samples(name: str, tmp_path: Path) -> None:
+    found = rows(name, "samples", tmp_path, metadata=["camera"])
+    assert {one[0]: (one[2], one[4]) for one in found} == LABELS
+    assert {one[0]: one[3] for one in found} == SCORES
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_label_keys(name: str, tmp_path: Path) -> None:
+    assert rows(name, "samples", tmp_path) == [
+        ("street", "animal", "cat", [("cat", 0.75), ("dog", 0.25)]),
+        ("street", "colour", "grey", [("black", 1)]),
+    ]
+
+
+def test_all_names_are_on_the_page() -> None:
+    listed = re.findall(r"^\| `(\w+)`[^|]*\| (.*) \|$", text_of(PAGE), re.M)
+    assert {name: tuple(re.findall(r"`(\w+)`", others)) for name, others in listed} == dict(ALIASES)
