@@ -355,6 +355,11 @@ def test_a_format_that_there_is_not() -> None:
         read_scores("a", "samples", ScoreReading(), format="jsonln")
 
 
+def test_classes_are_named_once() -> None:
+    message = "classes: 'cat' stands twice"
+    assert error("id,cat\na,1\n", "predictions", classes=["cat", "dog", "cat"]) == message
+
+
 def test_a_named_format() -> None:
     path = written('{"id":"a","label":"cat"}\n', "a.csv")
     assert read_scores(path, "ground_truth", ScoreReading(), format="jsonl").labels == ("cat",)

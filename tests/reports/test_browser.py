@@ -42,7 +42,7 @@ pytestmark = [
 ]
 
 
-def _opened(page: str, profile: Path) -> str:
+def opened(page: str, profile: Path) -> str:
     """The page's DOM after its script ran; fails on any message in the console."""
     command = [
         str(CHROMIUM),
@@ -58,10 +58,13 @@ def _opened(page: str, profile: Path) -> str:
     return done.stdout
 
 
-def _driven(run: RunResult, folder: Path, width: int, driver: Path = DRIVER) -> dict[str, Any]:
-    (folder / "report.html").write_text(to_html(run, PICTURES), encoding="utf-8")
+def driven(
+    run: RunResult, folder: Path, width: int, driver: Path = DRIVER, pictures: Pictures = PICTURES
+) -> dict[str, Any]:
+    """What a driver found of the report at that width."""
+    (folder / "report.html").write_text(to_html(run, pictures), encoding="utf-8")
     shutil.copy(driver, folder)
-    dom = _opened(f"{(folder / driver.name).as_uri()}#{width}", folder / "profile")
+    dom = opened(f"{(folder / driver.name).as_uri()}#{width}", folder / "profile")
     found = re.search(r"<pre>(.*?)</pre>", dom, re.DOTALL)
     assert found
     return dict(json.loads(unescape(found[1])))
@@ -69,7 +72,7 @@ def _driven(run: RunResult, folder: Path, width: int, driver: Path = DRIVER) -> 
 
 @pytest.mark.parametrize("width", [1000, 390])
 def test_everything_that_moves(two_models: RunResult, tmp_path: Path, width: int) -> None:
-    found = _driven(two_models, tmp_path, width)
+    found = driven(two_models, tmp_path, width)
     rows = [row for row in two_models.metrics if row.label and row.model == "small"]
     most = max(rows, key=lambda row: row.n or 0).label
     assert found["title"] == "FAILED · object detection · valor"
@@ -93,7 +96,7 @@ def test_errors_open_and_answer_the_keyboard(
     found: Callable[..., RunResult], tmp_path: Path, width: int
 ) -> None:
     run = found()
-    seen = _driven(run, tmp_path, width, ERRORS)
+    seen = driven(run, tmp_path, width, ERRORS)
     counts = seen.pop("counts")
     lines = [
         one.points
@@ -136,13 +139,13 @@ def test_errors_open_and_answer_the_keyboard(
 def test_headings_stay_in_their_columns(
     found: Callable[..., RunResult], tmp_path: Path, width: int
 ) -> None:
-    assert _driven(found(("m",)), tmp_path, width, ERRORS)["spilled"] == 0
+    assert driven(found(("m",)), tmp_path, width, ERRORS)["spilled"] == 0
 
 
 def test_hostile_findings_do_not_run(found: Callable[..., RunResult], tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     page.write_text(to_html(found(HOSTILE[:2], HOSTILE)), encoding="utf-8")
-    dom = _opened(page.as_uri(), tmp_path / "profile")
+    dom = opened(page.as_uri(), tmp_path / "profile")
     title = re.search(r"<title>(.*?)</title>", dom)
     assert title
     assert title[1].startswith("FAILED · ")
@@ -155,9 +158,11 @@ def test_without_scripts_every_matrix_and_card_stands(
     text = to_html(found())
     page = tmp_path / "report.html"
     page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
-    dom = _opened(page.as_uri(), tmp_path / "profile")
-    assert not re.search(r'<div id="(matrices|gallery|label-views)"[^>]*class="chosen"', dom)
-    assert len(re.findall(r'<label class="pick"[^>]* hidden', dom)) == 4
+    dom = opened(page.as_uri(), tmp_path / "profile")
+    assert not re.search(
+        r'<div id="(matrices|gallery|sample-tables|label-views)"[^>]*class="chosen"', dom
+    )
+    assert len(re.findall(r'<label class="pick"[^>]* hidden', dom)) == 5
 
 
 def test_a_null_score_reads_as_a_dash(build: Callable[..., RunResult], tmp_path: Path) -> None:
@@ -166,7 +171,7 @@ def test_a_null_score_reads_as_a_dash(build: Callable[..., RunResult], tmp_path:
         replace(curve, points={**curve.points, "score": [0.9, 0.5, *[None] * 99]})
         for curve in run.curves
     )
-    found = _driven(replace(run, curves=curves), tmp_path, 1000)
+    found = driven(replace(run, curves=curves), tmp_path, 1000)
     assert re.fullmatch(r"small–0\.\d{3}0\.090–", found["point"])  # threshold, …, recall, F1
     assert found["moved"]
     assert found["marks"] == 1
@@ -176,11 +181,11 @@ def test_a_null_score_reads_as_a_dash(build: Callable[..., RunResult], tmp_path:
 def test_hostile_words_do_not_run(hostile: RunResult, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     page.write_text(to_html(hostile), encoding="utf-8")
-    dom = _opened(page.as_uri(), tmp_path / "profile")
+    dom = opened(page.as_uri(), tmp_path / "profile")
     title = re.search(r"<title>(.*?)</title>", dom)
     assert title
     assert title[1].startswith("FAILED · ")
-    assert not _driven(hostile, tmp_path, 390)["wide"]
+    assert not driven(hostile, tmp_path, 390)["wide"]
     rows = dom.split('id="label-table"')[1].split("</table>")[0]
     assert rows.count('<th scope="row"') == 12
 
@@ -189,7 +194,7 @@ def test_without_scripts_the_first_charts_stand(two_models: RunResult, tmp_path:
     text = to_html(two_models)
     page = tmp_path / "report.html"
     page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
-    dom = _opened(page.as_uri(), tmp_path / "profile")
+    dom = opened(page.as_uri(), tmp_path / "profile")
     assert dom.count('role="img"') == 6
     assert not re.search(r'<div id="more"[^>]* hidden', dom)
     assert len(re.findall(r'<path class="m[01]" d="M[\d. L]+"', dom)) >= 12

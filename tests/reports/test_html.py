@@ -16,8 +16,8 @@ from html.parser import HTMLParser
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.cases import CASES, MISTAKES
 from valor_cli.reports.curves import COUNTS, LIMIT, curves, path
-from valor_cli.reports.digest import Measure
 from valor_cli.reports.gallery import IMAGES
+from valor_cli.reports.grids import Measure
 from valor_cli.reports.html import CELLS, to_html, views
 from valor_cli.results import Picture, Pictures, RunResult
 

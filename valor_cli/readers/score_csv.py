@@ -17,6 +17,7 @@ from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.plain_quotes import without_quotes
+from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
 from valor_cli.readers.score_csv_header import read_header
 from valor_cli.readers.score_csv_lines import PlainScoreRows
@@ -24,7 +25,6 @@ from valor_cli.readers.score_csv_rows import ScoreRowReader
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_rows import ScoreHeader
-from valor_cli.readers.score_samples import Named
 from valor_cli.readers.text_lines import blocks_of_lines
 
 _LONGEST_FIELD = 2**31 - 1

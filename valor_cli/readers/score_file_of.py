@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import listed
+from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
 from valor_cli.readers.score_files import ScoreFile
-from valor_cli.readers.score_samples import Named, one_a_sample
+from valor_cli.readers.score_samples import one_a_sample
 from valor_cli.readers.table import LINE, SKIP_HINT, Columns, InvalidRows, Table
 from valor_cli.results import InputFile
 

@@ -19,6 +19,7 @@ from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems, Problems, describe
 from valor_cli.readers.csv_columns import check_mapped
 from valor_cli.readers.files import CHUNK, TextSource
+from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
@@ -26,7 +27,6 @@ from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
 from valor_cli.readers.score_jsonl_objects import DecodedScoreLines
 from valor_cli.readers.score_jsonl_rows import KeyNames, ScoreLineReader
-from valor_cli.readers.score_samples import Named
 from valor_cli.readers.table import LINE
 from valor_cli.readers.text_lines import blocks_of_lines
 

@@ -35,7 +35,7 @@ class _Keys(NamedTuple):
     label_key: str | None
 
 
-class _Unusual(Exception):
+class _UnusualLineError(Exception):
     """A line that is left to the slow reading."""
 
 
@@ -102,22 +102,17 @@ class DecodedScoreLines:
         rows = _Rows([], [], [], [], [], [], [])
         try:
             colons = sum([self._add(record, rows) for record in records])
-            score = np.array(rows.scores, np.float64)
-        except (_Unusual, OverflowError):
+            score = self._scores(rows)
+        except (_UnusualLineError, OverflowError):
             return None
         # A key that stands twice has a second colon.
-        if colons != block.count(b":") or not self._sound(rows, score):
+        if colons != block.count(b":"):
             return None
         return self._columns(rows, score, first)
 
     def _columns(self, rows: _Rows, score: NDArray[np.float64], first: int) -> ScorePiece:
         n, scored = len(rows.ids), self._side != "ground_truth"
-        # True labels first, line by line, as the slow reading numbers them.
-        truth = None
-        if self._side != "predictions" or any(rows.labels):
-            self._number(rows)
-        if self._side != "predictions":
-            truth = self._label_codes.column(rows.truths)
+        self._number(rows)
         values = np.empty((len(self._metadata), n), dtype=object)
         for row, line in enumerate(rows.metadata):
             values[:, row] = line
@@ -125,7 +120,7 @@ class DecodedScoreLines:
             sample_id=id_column(rows.ids),
             line=np.arange(first, first + n),
             key=self._key_codes.column(rows.keys) if any(rows.keys) else None,
-            truth=truth,
+            truth=None if self._side == "predictions" else self._label_codes.column(rows.truths),
             count=np.array(rows.counts, np.int64) if scored else None,
             label=self._label_codes.column(rows.labels) if scored else None,
             score=score if scored else None,
@@ -133,7 +128,7 @@ class DecodedScoreLines:
         )
 
     def _number(self, rows: _Rows) -> None:
-        """Give new names their codes in the order in which they stand."""
+        """Give new names their codes line by line, the true label first."""
         at = 0
         codes = self._label_codes
         if codes.keys() >= {*rows.truths, *rows.labels}:
@@ -143,17 +138,21 @@ class DecodedScoreLines:
                 codes[name]
             at += count
 
-    def _sound(self, rows: _Rows, score: NDArray[np.float64]) -> bool:
-        if not set(map(type, rows.scores)) <= _NUMBERS or not np.isfinite(score).all():
-            return False
+    def _scores(self, rows: _Rows) -> NDArray[np.float64]:
+        """The scores of all lines, whose labels are sound."""
+        if not set(map(type, rows.scores)) <= _NUMBERS or "" in rows.labels:
+            raise _UnusualLineError
+        score = np.array(rows.scores, np.float64)
+        if not np.isfinite(score).all():
+            raise _UnusualLineError
         if self._probable and not ((score >= 0) & (score <= 1)).all():
-            return False
-        return set(map(type, rows.labels)) <= {str} and "" not in rows.labels
+            raise _UnusualLineError
+        return score
 
     def _add(self, record: Any, rows: _Rows) -> int:
         """Add a line, and say how many keys it has that are looked at."""
         if type(record) is not dict:
-            raise _Unusual
+            raise _UnusualLineError
         shape = tuple(record)
         keys = self._known.get(shape)
         if keys is None:
@@ -171,7 +170,7 @@ class DecodedScoreLines:
                 rows.labels.append(label)
                 rows.scores.append(score)
             elif keys.score is not None:
-                raise _Unusual
+                raise _UnusualLineError
         rows.counts.append(len(rows.labels) - before)
         if "metadata" in record and isinstance(record["metadata"], dict):
             found += len(record["metadata"])
@@ -187,7 +186,7 @@ class DecodedScoreLines:
             for name in self._metadata
         ]
         if not set(map(type, values)) <= _SCALARS:
-            raise _Unusual
+            raise _UnusualLineError
         return values
 
     def _keys(self, record: dict[str, Any]) -> _Keys:
@@ -203,7 +202,7 @@ class DecodedScoreLines:
             or (side == "predictions" and many is None and single is None)
             or (side == "ground_truth" and label is None)
         ):
-            raise _Unusual
+            raise _UnusualLineError
         score = named(record, names.score) if single is not None else None
         return _Keys(sample_id, label, many, single, score, named(record, names.label_key))
 
@@ -212,7 +211,7 @@ def _text(value: Any) -> str:
     """A text that is not empty."""
     text = _label(value)
     if not text:
-        raise _Unusual
+        raise _UnusualLineError
     return text
 
 
@@ -224,7 +223,7 @@ def _label(value: Any) -> str:
         return ""
     if type(value) is int and value:
         return str(value)
-    raise _Unusual
+    raise _UnusualLineError
 
 
 def _add_scores(value: Any, rows: _Rows) -> int:
@@ -236,7 +235,7 @@ def _add_scores(value: Any, rows: _Rows) -> int:
     if value is None:
         return 0
     if type(value) is not list:
-        raise _Unusual
+        raise _UnusualLineError
     before, found = len(rows.labels), 0
     for one in value:
         if type(one) is dict and "label" in one and "score" in one:
@@ -245,11 +244,11 @@ def _add_scores(value: Any, rows: _Rows) -> int:
         elif type(one) is list and len(one) == 2:
             label, score = one
         else:
-            raise _Unusual
+            raise _UnusualLineError
         if type(label) is not str:
-            raise _Unusual
+            raise _UnusualLineError
         rows.labels.append(label)
         rows.scores.append(score)
     if len(set(rows.labels[before:])) < len(value):
-        raise _Unusual
+        raise _UnusualLineError
     return found

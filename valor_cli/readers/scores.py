@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Final
 
 import numpy as np
 
 from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.joined_scores import joined_scores
@@ -50,6 +52,8 @@ def read_scores(
     if format is not None and format not in FORMATS:
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
+    if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
+        raise DataError([Problem("classes", f"{quoted(name)} stands twice") for name in twice])
     parts = [_read(one, side, reading, format or format_of(one)) for one in expanded(path)]
     found = parts[0] if len(parts) == 1 else joined_scores(path, parts)
     if side == "samples" and not reading.classes:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import against, number, parameter, plain, words
-from valor_cli.reports.keyed import BY_LABEL, THRESHOLD, LabelRows
-from valor_cli.reports.naming import Names, frozen
+from valor_cli.reports.grids import Cell, Grid, Key, Line, RowIndex, Scopes
+from valor_cli.reports.keyed import LabelRows
+from valor_cli.reports.naming import frozen
 from valor_cli.results import (
     Direction,
     GateResult,
-    MetricResult,
-    Parameters,
     RunResult,
     Scalar,
 )
@@ -22,8 +21,6 @@ HEADLINES = 16
 
 SIDE_BY_SIDE = 4
 """Models shown as columns at most; more become rows, best first."""
-
-Key = tuple[str, str, tuple[tuple[str, object], ...]]
 
 _GATE_ORDER = {"failed": 0, "not checked": 1, "passed": 2}
 _USUAL = {"matching": "coco", "geometry": "box"}
@@ -46,50 +43,6 @@ class Verdict:
     word: str
     symbol: str
     detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """What a column of numbers holds: a metric's output at one setting of its parameters.
-
-    `detail` names the parameters in which it differs from its siblings, if it has any.
-    """
-
-    name: str
-    detail: str
-    unit: str
-    direction: Direction
-    metric: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.detail})" if self.detail else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One model's value of one measure; `best` where no other model's is better."""
-
-    value: float | None
-    undefined: str | None
-    interval: tuple[float, float] | None = None
-    best: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A label's, a slice's or the whole's cells, by measure and then by model."""
-
-    name: str
-    n: int | None
-    cells: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Lines that share their measures."""
-
-    measures: tuple[Measure, ...]
-    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +85,7 @@ def digest(result: RunResult) -> Digest:
     """What the reports share, prepared once per report."""
     keyed = LabelRows(result.metrics)
     placed = [keyed.placed(row) for row in result.metrics]
-    names = _Scopes(placed)
+    names = Scopes(placed)
     rows = RowIndex(result.models, placed, names)
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
@@ -160,65 +113,6 @@ def digest(result: RunResult) -> Digest:
         missing=_by_model(result.missing_prediction_labels),
         ignored=_by_model(result.ignored_prediction_labels),
     )
-
-
-class _Scopes:
-    """Names of measures: those of single labels differ in other parameters than those of all."""
-
-    def __init__(self, placed: Iterable[MetricResult]) -> None:
-        rows: tuple[list[MetricResult], list[MetricResult]] = ([], [])
-        for row in placed:
-            rows[row.label is not None].append(row)
-        self._names = [Names((row.metric, row.parameters) for row in some) for some in rows]
-
-    def detail(self, metric: str, label: str | None, parameters: Parameters) -> str:
-        detail = self._names[label is not None].detail(metric, parameters)
-        own = parameters.get(THRESHOLD) == BY_LABEL and BY_LABEL not in detail
-        return ", ".join(filter(None, (detail, "thresholds by label" if own else "")))
-
-
-class RowIndex:
-    """Rows by label, slice and measure."""
-
-    def __init__(
-        self, models: Sequence[str], placed: Iterable[MetricResult], names: _Scopes
-    ) -> None:
-        self.models = {model: index for index, model in enumerate(models)}
-        self.measures: dict[Key, Measure] = {}
-        self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
-        for row in placed:
-            key = (row.metric, row.output, frozen(row.parameters))
-            if key not in self.measures:
-                name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
-                detail = names.detail(row.metric, row.label, row.parameters)
-                self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric)
-            if row.model in self.models:
-                place = (row.label, row.slice, key)
-                self.found.setdefault(place, {})[self.models[row.model]] = row
-
-    def grid(self, keys: Iterable[Key], places: Sequence[tuple[str | None, str | None]]) -> Grid:
-        """Lines at these places (label, slice), with the measures that have a row at any."""
-        kept = [key for key in keys if any((*place, key) in self.found for place in places)]
-        lines = tuple(self._line(kept, label, name) for label, name in places) if kept else ()
-        return Grid(tuple(self.measures[key] for key in kept), lines)
-
-    def _line(self, keys: Sequence[Key], label: str | None, name: str | None) -> Line:
-        rows = [self.found.get((label, name, key), {}) for key in keys]
-        n = next((row.n for at in rows for row in at.values() if row.n is not None), None)
-        cells = tuple(
-            self._cells(at, self.measures[key].direction)
-            for at, key in zip(rows, keys, strict=True)
-        )
-        return Line(
-            plain(name if label is None and name is not None else label or "", 120), n, cells
-        )
-
-    def _cells(self, at: Mapping[int, MetricResult], direction: Direction) -> tuple[Cell, ...]:
-        best = _best([row.value for row in at.values()], direction)
-        return tuple(
-            _cell(at[index], best) if index in at else Cell(None, "not computed")
-            for index in self.models.values()
-        )
 
 
 def _counted(count: int, things: str) -> str:
@@ -273,18 +167,6 @@ def ranking(grid: Grid, models: int) -> list[int]:
     return sorted(order, key=keys.__getitem__)
 
 
-def _cell(row: MetricResult, best: float | None) -> Cell:
-    reason = plain(row.undefined, 200) if row.undefined else None
-    return Cell(row.value, reason, row.interval, best is not None and row.value == best)
-
-
-def _best(values: Iterable[float | None], direction: Direction) -> float | None:
-    defined = [value for value in values if value is not None]
-    if len(defined) < 2 or direction is None:
-        return None
-    return max(defined) if direction == "higher" else min(defined)
-
-
 def _verdict(gates: Sequence[GateResult]) -> Verdict:
     counts = {status: sum(gate.status == status for gate in gates) for status in _GATE_ORDER}
     unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
@@ -299,12 +181,12 @@ def _gate_count(gates: Sequence[GateResult]) -> str:
     return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
 
 
-def _gates(result: RunResult, rows: RowIndex, names: _Scopes, keyed: LabelRows) -> tuple[Gate, ...]:
+def _gates(result: RunResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> tuple[Gate, ...]:
     ordered = sorted(result.gates, key=lambda gate: _GATE_ORDER[gate.status])
     return tuple(_gate(gate, rows, names, keyed) for gate in ordered)
 
 
-def _gate(gate: GateResult, rows: RowIndex, names: _Scopes, keyed: LabelRows) -> Gate:
+def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> Gate:
     label, parameters = keyed.place(gate.metric, gate.output, gate.label, gate.parameters)
     measure = rows.measures.get((gate.metric, gate.output, frozen(parameters)))
     own = {name: gate.parameters[name] for name in parameters}

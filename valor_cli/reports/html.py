@@ -14,9 +14,10 @@ from markupsafe import Markup, escape
 from valor_cli.reports.compiled_templates import CompiledTemplates
 from valor_cli.reports.curves import PLOT, curves
 from valor_cli.reports.diagrams import diagrams
-from valor_cli.reports.digest import Cell, Digest, Grid, Line, Measure, digest
+from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.formatting import number, plain, span, words
+from valor_cli.reports.grids import Cell, Grid, Line, Measure
 from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
 from valor_cli.results import Pictures, RunInfo, RunResult

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from valor_cli.reports.breakdown import Breakdown, Kind, breakdowns
 from valor_cli.reports.cases import CASES, MISTAKES, Dialogs, opener
 from valor_cli.reports.confusion import confusions
-from valor_cli.reports.digest import Cell
 from valor_cli.reports.drawings import Drawings
 from valor_cli.reports.formatting import number, plain, signed
 from valor_cli.reports.gallery import gallery
+from valor_cli.reports.grids import Cell
 from valor_cli.reports.leaderboard import strip
 from valor_cli.reports.matrices import matrices
 from valor_cli.results import Pictures, RunResult

@@ -7,8 +7,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from valor_cli.reports.digest import SIDE_BY_SIDE, Cell, Digest, Measure, difference, ranking
+from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.formatting import number, signed, span
+from valor_cli.reports.grids import Cell, Measure
 
 STRIP = 180
 """Width of a strip of bars in its own units."""

@@ -16,7 +16,15 @@ ROWS = 100
 ALL_ROWS = 1_000
 """Samples listed of all models together."""
 
-_SPOKEN = {"f1": "F1", "mean_iou": "mean IoU", "iou": "IoU"}
+_SPOKEN = {
+    "f1": "F1",
+    "iou": "IoU",
+    "mean_iou": "mean IoU",
+    "tp": "true positives",
+    "fp": "false positives",
+    "fn": "false negatives",
+    "tn": "true negatives",
+}
 
 
 def spoken(output: str) -> str:
