@@ -69,33 +69,39 @@ clip-path="url(#{{unique_id}}-clip-terminal)">
 METRICS_INTRODUCTION = """\
 `valor metrics` lists the same from the installed version; `valor metrics NAME` explains one.
 Metrics marked ● are computed when a config lists none. The rules that all of them rest on are told
-by task: [object detection](object-detection.md)."""
+by task: [classification](classification.md), [object detection and instance
+segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md)."""
 
 
 def metrics_page() -> str:
     """Every metric of every task, from its declaration."""
     parts = [GENERATED, "# Metrics", METRICS_INTRODUCTION]
-    told: set[str] = set()
+    anchors: dict[Any, str] = {}
     for task in map(catalogue.task, catalogue.task_names()):
         entries = json.loads(as_json([(task, metric) for metric in task.metrics]))
+        # What several tasks share is explained once.
+        fresh = [metric for metric in task.metrics if metric.compute not in anchors]
+        for metric in fresh:
+            # Headings that repeat are numbered, as GitHub does.
+            before = sum(anchor.partition("-")[0] == metric.name for anchor in anchors.values())
+            anchors[metric.compute] = f"{metric.name}-{before}" if before else metric.name
         rows = [
-            _overview(entry, metric, entry["name"] in task.defaults)
+            _overview(entry, metric, anchors[metric.compute], entry["name"] in task.defaults)
             for entry, metric in zip(entries, task.metrics, strict=True)
         ]
         headings = ["", "Metric", "What it is", "Outputs", "Also known as"]
         parts += [f"## {task.name}", task.description, _table(headings, rows)]
         for entry, metric in zip(entries, task.metrics, strict=True):
-            # What several tasks share is explained once.
-            parts += () if metric.name in told else _entry(entry, metric)
-            told.add(metric.name)
+            parts += _entry(entry, metric) if metric in fresh else ()
     return "\n\n".join(parts) + "\n"
 
 
-def _overview(entry: Mapping[str, Any], metric: Metric[Any], default: bool) -> list[str]:
-    name = entry["name"]
+def _overview(
+    entry: Mapping[str, Any], metric: Metric[Any], anchor: str, default: bool
+) -> list[str]:
     return [
         "●" if default else "",
-        f"[`{name}`](#{name})",
+        f"[`{entry['name']}`](#{anchor})",
         entry["description"],
         "<br>".join(_outputs(entry["outputs"])) or drawn(metric),
         ", ".join(f"`{alias}`" for alias in entry["aliases"]),

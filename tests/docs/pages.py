@@ -59,8 +59,11 @@ def links(page: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """What a link may name after #: headings as GitHub spells them."""
-    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE)
-    return {
-        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
-    }
+    """What a link may name after #: headings as GitHub spells them, repeated ones numbered."""
+    found: dict[str, int] = {}
+    names = set()
+    for heading in re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if name in found else name)
+        found[name] = found.get(name, 0) + 1
+    return names

@@ -32,9 +32,13 @@ def test_every_command_is_described() -> None:
 
 
 def test_every_metric_and_parameter_is_described() -> None:
-    shown = text_of("docs/metrics.md")
+    told = set()
     for task in map(catalogue.task, catalogue.task_names()):
+        _, _, shown = text_of("docs/metrics.md").partition(f"\n## {task.name}\n")
         for metric in task.metrics:
+            if metric.compute in told:
+                continue  # explained with the first task that has it
+            told.add(metric.compute)
             _, _, section = shown.partition(f"\n### {metric.name}\n")
             section = section.partition("\n### ")[0]
             assert metric.description in section

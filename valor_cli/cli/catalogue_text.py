@@ -122,6 +122,8 @@ def kind_name(kind: Any) -> str:
     if origin is tuple:
         name = kind_name(inner[0])
         return f"list of {name}" if "|" in name else f"list of {name}s"
+    if origin is Mapping:
+        return f"label: {kind_name(inner[1])}"
     if str(origin) == "typing.Literal":
         return " | ".join(map(str, inner))
     if inner:
