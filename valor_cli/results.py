@@ -212,10 +212,12 @@ class Pictures:
     Attributes:
         photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
         overlays: The same, of what one model made of an image, by model and `Picture.file`.
+        colours: What stands for a label in the overlays, "#rrggbb".
     """
 
     photos: Mapping[str, bytes] = field(default_factory=dict)
     overlays: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
+    colours: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ def test_metrics(valor: Valor) -> None:
     entry = valor("metrics", "mAP").stdout
     assert entry.startswith("mean_average_precision (object_detection, instance_segmentation)")
     assert "iou_thresholds: list of numbers = [0.5]" in entry
+    assert "score_threshold: number | {label: number} = 0.0" in valor("metrics", "counts").stdout
     unknown = valor("metrics", "precison")
     assert unknown.returncode == 2
     assert "no metric 'precison' (did you mean 'precision'?)" in unknown.stderr

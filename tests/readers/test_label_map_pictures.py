@@ -10,7 +10,7 @@ from PIL import Image
 
 from valor_cli.errors import DataError
 from valor_cli.kernels.label_maps import IGNORED
-from valor_cli.readers.label_map_pictures import GAP, LONGEST_SIDE, overlay, shrunk
+from valor_cli.readers.label_map_pictures import GAP, LONGEST_SIDE, colour_of, overlay, shrunk
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -40,6 +40,14 @@ def test_three_panels() -> None:
     assert true[0, 0].tolist() == found[0, 0].tolist()
     assert true[1, 3].tolist() == found[1, 3].tolist() == differ[1, 3].tolist()
     assert ((differ == MISTAKE).all(axis=2) == WRONG).all()
+
+
+def test_the_colour_of_a_label_is_what_it_is_drawn_in() -> None:
+    true, _, _ = panels(overlay(TRUTH, FOUND, 2), 4)
+    for label in (0, 1):
+        pixel = true[np.argwhere(label == TRUTH)[0][0], np.argwhere(label == TRUTH)[0][1]]
+        assert colour_of(label) == f"#{bytes(pixel.tolist()).hex()}"
+    assert len({colour_of(label) for label in range(80)}) == 80
 
 
 def test_mistakes_over_a_photo() -> None:

@@ -215,6 +215,16 @@ def test_overlays_say_what_they_are() -> None:
     assert "Images with the lowest mean IoU. Press a picture" in text
 
 
+def test_the_colours_of_labels_are_explained() -> None:
+    run = segmented(("m",))
+    shown = replace(overlays(run), colours={"sky <b>": "#0072b2", "road": "#e6be3c"})
+    text = to_html(run, shown)
+    assert '<path fill="#0072b2" d="M0 0h12v12H0z"/></svg><bdi>sky &lt;b&gt;</bdi>' in text
+    many = replace(shown, colours={f"label {at}": "#000000" for at in range(50)})
+    assert "<li>and 10 more labels</li>" in to_html(run, many)
+    assert 'class="swatch"' not in to_html(run, Pictures(colours=shown.colours))
+
+
 def test_the_page_of_a_saved_run_has_no_samples() -> None:
     run = replace(segmented(), samples=())
     text = to_html(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any, get_args, get_origin
 
@@ -123,7 +123,7 @@ def kind_name(kind: Any) -> str:
         name = kind_name(inner[0])
         return f"list of {name}" if "|" in name else f"list of {name}s"
     if origin is Mapping:
-        return f"label: {kind_name(inner[1])}"
+        return f"{{label: {kind_name(inner[1])}}}"
     if str(origin) == "typing.Literal":
         return " | ".join(map(str, inner))
     if inner:

@@ -91,6 +91,11 @@ def overlay(
     return content.getvalue()
 
 
+def colour_of(label: int) -> str:
+    """The colour of a label, by its number, as "#rrggbb"."""
+    return f"#{bytes(_palette()[label % _LABELS]).hex()}"
+
+
 def shrunk(values: NDArray[T], side: int = LONGEST_SIDE) -> NDArray[T]:
     """Every so many-th pixel, so that the longer side is no longer than `side`."""
     size = np.array(values.shape)

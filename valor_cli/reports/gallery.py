@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from valor_cli.reports.drawings import Drawings, embedded
+from valor_cli.reports.formatting import plain
 from valor_cli.reports.outcomes import OUTCOMES, legend
 from valor_cli.reports.worst import WorstImage, worst_images
 from valor_cli.results import Pictures, RunResult
@@ -19,16 +20,22 @@ IMAGES = 24
 OVERLAYS = 900_000
 """Bytes of overlays embedded at most, 1.2 MB of the page; it says how many it left out."""
 
+SWATCHES = 40
+"""Labels whose colours are explained at most."""
+
 
 def gallery(result: RunResult, pictures: Pictures, drawings: Drawings) -> dict[str, Any]:
     """The cards by model, and what explains them."""
     worst = worst_images(result, IMAGES)
     overlays, left_out = _overlays(worst, pictures)
+    swatches = list(pictures.colours.items()) if overlays else []
     return {
         "gallery": [[_card(image, drawings, overlays) for image in images] for images in worst],
         "measure": next((image.measure for images in worst for image in images), ""),
         "overlaid": len(overlays),
         "left_out": left_out,
+        "swatches": [(colour, plain(name, 40)) for name, colour in swatches[:SWATCHES]],
+        "more_swatches": max(len(swatches) - SWATCHES, 0),
         "legend": legend(name for images in worst for image in images for name in image.counts),
     }
 

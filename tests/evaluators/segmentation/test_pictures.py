@@ -60,6 +60,11 @@ def test_the_worst_images_of_each_model() -> None:
     assert told == []
 
 
+def test_colours_are_those_of_the_labels_that_occur() -> None:
+    pictures, _ = overlays(inputs(ignore_index=255), Selection(), [example("b", "pred")])
+    assert pictures.colours == {"road": "#0072b2", "cat": "#e6be3c"}
+
+
 def test_nothing_to_draw_reads_nothing() -> None:
     assert drawn(ground_truth="none") == ({}, [])
 

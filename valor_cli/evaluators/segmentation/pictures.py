@@ -6,11 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from valor_cli.errors import DataError, printable
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.pairing import pair_sides
 from valor_cli.metric import Selection
-from valor_cli.readers.label_map_pictures import overlay, shrunk
+from valor_cli.readers.label_map_pictures import colour_of, overlay, shrunk
 from valor_cli.readers.pictures import PictureFolder
 from valor_cli.results import ExampleResult, Pictures
 
@@ -32,11 +34,13 @@ def overlays(
     if not wanted:
         return Pictures(), []
     drawn: dict[tuple[str, str], bytes] = {}
+    seen: set[int] = set()
+    names: tuple[str, ...] = ()
     told: list[str] = []
     try:
         pairing = pair_sides(inputs, replace(selection, limit=None))
         photos = None if inputs.images is None else PictureFolder(inputs.images)
-        labels = len(pairing.coding.labels)
+        names = pairing.coding.labels
         for model, files in wanted.items():
             read = pairing.reader(model, [*files])
             for sample, file in files.items():
@@ -44,12 +48,15 @@ def overlays(
                     pair = read(sample)
                     truth = pair.truth_codes[shrunk(pair.truth)]
                     found = pair.prediction_codes[shrunk(pair.prediction)]
-                    drawn[model, file] = overlay(truth, found, labels, photo_of(photos, sample))
+                    photo = photo_of(photos, sample)
+                    drawn[model, file] = overlay(truth, found, len(names), photo)
+                    seen.update(np.unique(truth).tolist(), np.unique(found).tolist())
                 except DataError as error:
                     told.append(f"not shown: {error.problems[0]}")
     except DataError as error:
         told.append(f"no pictures: {error.problems[0]}")
-    return Pictures(overlays=drawn), told
+    colours = {name: colour_of(at) for at, name in enumerate(names) if at in seen}
+    return Pictures(overlays=drawn, colours=colours), told
 
 
 def photo_of(folder: PictureFolder | None, sample: str) -> str | None:
