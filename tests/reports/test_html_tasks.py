@@ -222,7 +222,7 @@ def test_the_colours_of_labels_are_explained() -> None:
     assert '<path fill="#0072b2" d="M0 0h12v12H0z"/></svg><bdi>sky &lt;b&gt;</bdi>' in text
     many = replace(shown, colours={f"label {at}": "#000000" for at in range(50)})
     assert "<li>and 10 more labels</li>" in to_html(run, many)
-    assert 'class="swatch"' not in to_html(run, Pictures(colours=shown.colours))
+    assert 'class="patch"' not in to_html(run, Pictures(colours=shown.colours))
 
 
 def test_the_page_of_a_saved_run_has_no_samples() -> None:
