@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
 import subprocess
 import sys
-import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from rotation import print_table, rotate
 
 HERE = Path(__file__).parent
 VALOR = "valor"
@@ -36,15 +34,6 @@ OUTPUTS = (
 )
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What one run cost."""
-
-    cpu_s: float
-    wall_s: float
-    peak_mib: float
-
-
 def main() -> None:
     """Make the data, run the rotation, print the table."""
     options = _options()
@@ -57,7 +46,7 @@ def main() -> None:
         _configure(folder, "more", masks=options.masks, metrics=(*DEFAULTS, *MORE_METRICS))
         commands = _commands(options, folder)
         print(f"\n{size}{' masks' * options.masks}: {options.rounds} rounds")
-        _table(_rotate(commands, options.rounds))
+        print_table(rotate(commands, options.rounds))
         if options.peers:
             _check_equal(options, folder)
 
@@ -99,50 +88,6 @@ def _commands(options: argparse.Namespace, folder: Path) -> dict[str, list[str]]
         cli = [str(Path(options.peers).parent / "coco"), "eval", "--iou-type", kind]
         commands["hotcoco CLI"] = [*cli, "--gt", truth, "--dt", found]
     return {name: command for name, command in commands.items() if name not in options.skip}
-
-
-def _rotate(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Cost]]:
-    costs: dict[str, list[Cost]] = {name: [] for name in commands}
-    for number in range(rounds + 1):
-        for name, command in commands.items():
-            cost = _cost(command)
-            if number:
-                costs[name].append(cost)
-    return costs
-
-
-def _cost(command: list[str]) -> Cost:
-    # Told not to write bytecode, Python would compile a checkout anew in every run, and of what is
-    # installed nothing.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    started = time.perf_counter()
-    child = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
-    )
-    assert child.stderr is not None
-    talk = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"{' '.join(command)} failed:\n{talk.decode()}")
-    wall = time.perf_counter() - started
-    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
-
-
-def _table(costs: dict[str, list[Cost]]) -> None:
-    ours = costs[VALOR]
-    print(
-        f"{'':24}{'cpu s':>9}{'wall s':>9}{'peak MiB':>10}{'cpu / valor':>13}{'peak / valor':>14}"
-    )
-    for name, runs in costs.items():
-        cpu, wall, peak = (
-            statistics.median(getattr(run, field) for run in runs)
-            for field in ("cpu_s", "wall_s", "peak_mib")
-        )
-        ratio = statistics.median(
-            run.cpu_s / base.cpu_s for run, base in zip(runs, ours, strict=True)
-        )
-        memory = peak / statistics.median(base.peak_mib for base in ours)
-        print(f"{name:24}{cpu:9.2f}{wall:9.2f}{peak:10.0f}{ratio:13.2f}{memory:14.2f}")
 
 
 def _check_equal(options: argparse.Namespace, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,21 @@ def test_against_sorting(rows: list[tuple[int, float]], most: int) -> None:
         members.sort(key=lambda at: (-score[at], number[at]))
         expected += members[:most]
     assert best_of_each(group, score, number, most).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_rows_some_are_looked_at_first(seed: int) -> None:
+    # One group in four rows of five, one in a few, one in rows that no sample may meet.
+    rng = np.random.default_rng(seed)
+    group = rng.choice(4, 20_000, p=[0.8, 0.19, 0.0095, 0.0005]).astype(np.int32)
+    score, number = rng.random(20_000).round(3), rng.permutation(20_000)
+    # Sorted, so that evenly spaced rows are nothing like all of them.
+    order = np.argsort(score)
+    group, score = group[order], score[order]
+    found = best_of_each(group, score, number, 3)
+    ordered = np.lexsort((number, -score, group))
+    expected = [at for one in range(4) for at in ordered[group[ordered] == one][:3]]
+    assert found.tolist() == expected
 
 
 def test_nothing() -> None:

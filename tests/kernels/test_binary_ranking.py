@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.binary_ranking import (
-    Mass,
     Ranking,
     area_under_roc,
     average_precision,
-    once_each,
     rank,
     roc_corners,
     weighed,
@@ -45,11 +43,14 @@ def columns(rows: list[Row], right: bool) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def ranked(rows: list[Row]) -> tuple[Ranking, Mass]:
-    """The ranking of rows and their mass."""
+def ranked(rows: list[Row]) -> tuple[Ranking, int, int]:
+    """The ranking of rows as they weigh, and what positives and negatives weigh together."""
     (positive, ups), (negative, downs) = columns(rows, True), columns(rows, False)
-    totals = [sum(weight for truth, _, weight in rows if truth == side) for side in (True, False)]
-    return rank(positive, negative), weighed(ups, downs, *totals)
+    once = rank(positive, np.sort(np.concatenate([positive, negative])))
+    positives, negatives = (
+        sum(weight for truth, _, weight in rows if truth == side) for side in (True, False)
+    )
+    return weighed(once, ups, downs), positives, negatives
 
 
 def pairs_that_stand_right(rows: list[Row]) -> Fraction:
@@ -78,39 +79,49 @@ def test_by_hand() -> None:
     # Positives .9 .5 and one not listed; negatives .5 .1 and two not listed.
     # .9 beats 4; .5 ties .5 and beats .1 and both 0: 3.5; 0 ties both 0: 1. 8.5 of 12 pairs.
     # Precision at .9: 1/1; at .5: 2/3; at 0: 3/7. Their mean: (1 + 2/3 + 3/7) / 3 = 44/63.
-    ranking = rank(np.array([0.5, 0.9]), np.array([0.1, 0.5]))
-    mass = once_each(ranking, 3, 4)
-    assert area_under_roc(ranking, mass) == 8.5 / 12
-    assert average_precision(ranking, mass) == pytest.approx(44 / 63, rel=1e-15)
+    ranking = rank(np.array([0.5, 0.9]), np.array([0.1, 0.5, 0.5, 0.9]))
+    assert area_under_roc(ranking, 3, 4) == 8.5 / 12
+    assert average_precision(ranking, 3, 4) == pytest.approx(44 / 63, rel=1e-15)
 
 
 def test_what_is_not_listed_stands_above_scores_below_zero() -> None:
     # A positive at -1 below a negative at 0 and above none: no pair stands right.
-    ranking = rank(np.array([-1.0]), np.zeros(0))
-    mass = once_each(ranking, 1, 1)
-    assert area_under_roc(ranking, mass) == 0
-    assert average_precision(ranking, mass) == 0.5
+    ranking = rank(np.array([-1.0]), np.array([-1.0]))
+    assert area_under_roc(ranking, 1, 1) == 0
+    assert average_precision(ranking, 1, 1) == 0.5
 
 
 @given(ROWS | WEIGHED_ROWS)
 @settings(max_examples=400, deadline=None)
 def test_equals_all_pairs(rows: list[Row]) -> None:
-    ranking, mass = ranked(rows)
-    if mass.positives:
-        found = average_precision(ranking, mass)
+    ranking, positives, negatives = ranked(rows)
+    if positives:
+        found = average_precision(ranking, positives, negatives)
         assert found == pytest.approx(float(mean_precision(rows)), rel=1e-14)
-        if mass.negatives:
+        if negatives:
             # Whole numbers and one division: not a bit is lost.
-            assert area_under_roc(ranking, mass) == float(pairs_that_stand_right(rows))
+            found = area_under_roc(ranking, positives, negatives)
+            assert found == float(pairs_that_stand_right(rows))
 
 
-@given(ROWS)
-@settings(deadline=None)
-def test_rows_once_each_weigh_one(rows: list[Row]) -> None:
-    ranking, mass = ranked(rows)
-    once = once_each(ranking, mass.positives, mass.negatives)
-    assert once.positive.tolist() == mass.positive.tolist()
-    assert once.negative.tolist() == mass.negative.tolist()
+def test_ties_stand_once() -> None:
+    # Positives -1, .5, .5 and .9; negatives -2, -1, .5 and .7.
+    every = np.array([-2, -1, -1, 0.5, 0.5, 0.5, 0.7, 0.9])
+    once = rank(np.array([-1, 0.5, 0.5, 0.9]), every)
+    assert (once.first.tolist(), once.below.tolist(), once.upto.tolist()) == (
+        [0, 1, 3, 4],
+        [1, 2, 4],
+        [2, 3, 4],
+    )
+    assert (once.negatives, once.below_zero, once.negatives_below_zero) == (4, 1, 2)
+    # The first .5 counts twice, -1 and -2 not at all.
+    again = weighed(once, np.array([0, 2, 1, 1]), np.array([0, 1, 1, 1]))
+    assert (again.first.tolist(), again.below.tolist(), again.upto.tolist()) == (
+        [0, 0, 3, 4],
+        [0, 1, 3],
+        [1, 2, 3],
+    )
+    assert (again.negatives, again.below_zero, again.negatives_below_zero) == (3, 1, 1)
 
 
 @pytest.mark.parametrize("digits", [1, 3, 17])
@@ -124,11 +135,11 @@ def test_equals_scikit_learn(seed: int, digits: int) -> None:
     weight = rng.poisson(1, 500)
     rows = list(zip(truth.tolist(), score.tolist(), weight.tolist(), strict=True))
     for some, weights in (([(*row[:2], 1) for row in rows], None), (rows, weight)):
-        ranking, mass = ranked(some)
+        found = ranked(some)
         expected = metrics.roc_auc_score(truth, score, sample_weight=weights)
-        assert area_under_roc(ranking, mass) == pytest.approx(expected, abs=1e-12)
+        assert area_under_roc(*found) == pytest.approx(expected, abs=1e-12)
         expected = metrics.average_precision_score(truth, score, sample_weight=weights)
-        assert average_precision(ranking, mass) == pytest.approx(expected, abs=1e-12)
+        assert average_precision(*found) == pytest.approx(expected, abs=1e-12)
 
 
 def points_of(rows: list[Row]) -> list[tuple[float, float, float]]:
@@ -147,7 +158,8 @@ def test_corners_lie_on_the_curve(rows: list[Row], most: int) -> None:
     positives = sum(truth for truth, *_ in rows)
     if not 0 < positives < len(rows):
         return
-    drawn = roc_corners(positive, negative, positives, len(rows) - positives, most)
+    every = np.sort(np.concatenate([positive, negative]))
+    drawn = roc_corners(positive, every, positives, len(rows) - positives, most)
     found = list(zip(*(column.tolist() for column in drawn), strict=True))
     exact = points_of(rows)
     assert len(found) <= most
@@ -161,11 +173,10 @@ def test_corners_lie_on_the_curve(rows: list[Row], most: int) -> None:
 def test_corners_keep_the_shape_of_a_long_curve() -> None:
     rng = np.random.default_rng(3)
     positive, negative = np.sort(rng.beta(4, 2, 5_000)), np.sort(rng.beta(2, 4, 50_000))
-    drawn = roc_corners(positive, negative, 6_000, 60_000, 101)
-    ranking = rank(positive, negative)
+    every = np.sort(np.concatenate([positive, negative]))
+    drawn = roc_corners(positive, every, 6_000, 60_000, 101)
     area = float(np.trapezoid(drawn.true_positive_rate, drawn.false_positive_rate))
     # A sixth of the way is the one step of what is not listed; no point is spent on it.
     assert 80 < len(drawn.score) <= 101
-    assert area == pytest.approx(
-        area_under_roc(ranking, once_each(ranking, 6_000, 60_000)), abs=2e-4
-    )
+    expected = area_under_roc(rank(positive, every), 6_000, 60_000)
+    assert area == pytest.approx(expected, abs=2e-4)

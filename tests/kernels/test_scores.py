@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels import scores as kernel
+from valor_cli.kernels import score_answers, sparse_scores
 from valor_cli.kernels.scores import (
     UNLISTED,
     DenseScores,
@@ -70,7 +70,8 @@ def problems(draw: st.DrawFn) -> tuple[list[Listed], Scores]:
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of two or three rows, so that what one block does shows in the next."""
-    monkeypatch.setattr(kernel, "SCORES_AT_ONCE", 12)
+    monkeypatch.setattr(score_answers, "SCORES_AT_ONCE", 12)
+    monkeypatch.setattr(sparse_scores, "ENTRIES_GROUPED", 4)
 
 
 @given(problems())
@@ -127,12 +128,36 @@ def test_by_label_has_every_score_but_zeros(problem: tuple[list[Listed], Scores]
     expected = sorted(
         (label, at, score) for at, row in enumerate(rows) for label, score in row if score
     )
+    by_label = list(scores.by_label(LABELS))
     found = [
         (label, at, score)
-        for label, some, values in scores.by_label(LABELS)
+        for label, (some, values) in enumerate(by_label)
         for at, score in zip(some.tolist(), values.tolist(), strict=True)
     ]
+    assert len(by_label) == LABELS
     assert found == expected
+
+
+@given(problems())
+def test_scores_of_each_label_ascend(problem: tuple[list[Listed], Scores]) -> None:
+    rows, scores = problem
+    before = scores.score.copy()
+    assert [some.tolist() for some in scores.ascending(LABELS)] == [
+        sorted(score for row in rows for one, score in row if one == label and score)
+        for label in range(LABELS)
+    ]
+    assert scores.score.tolist() == before.tolist()
+
+
+@given(problems())
+def test_labels_that_are_listed_and_those_with_a_score_above_zero(
+    problem: tuple[list[Listed], Scores],
+) -> None:
+    rows, scores = problem
+    listed = {label for row in rows for label, _ in row}
+    above = {label for row in rows for label, score in row if score > 0}
+    assert np.flatnonzero(scores.listed(LABELS)).tolist() == sorted(listed)
+    assert np.flatnonzero(scores.above_zero(LABELS)).tolist() == sorted(above)
 
 
 @given(problems(), st.data())
@@ -198,5 +223,6 @@ def test_rows_of_many_labels_group_without_16_bits() -> None:
     rows = [[(70_000, 0.5), (3, 0.25)], [(65_539, 1.0)], [(3, 0.5)]]
     assert [
         (label, some.tolist(), values.tolist())
-        for label, some, values in sparse(rows).by_label(70_001)
+        for label, (some, values) in enumerate(sparse(rows).by_label(70_001))
+        if len(some)
     ] == [(3, [0, 2], [0.25, 0.5]), (65_539, [1], [1.0]), (70_000, [0], [0.5])]

@@ -140,7 +140,7 @@ def test_slots_of_lines_of_one_shape() -> None:
         assert common is not None
         text = FieldText(b"".join(lines))
         found = spans(text, common)
-        assert found is not None
+        assert (found.lines, found.line.tolist()) == (3, [0, 1, 2])
         fields = [
             [text.field(*span) for span in zip(start, end, strict=True)]
             for start, end in zip(found.start.tolist(), found.end.tolist(), strict=True)
@@ -170,8 +170,16 @@ def test_lines_of_another_shape_are_noticed(line: bytes, separators: bytes) -> N
     first = b'{"id":"a","n":1.5}\n'
     common = template(first, [(7, 8), (14, 17)], separators)
     assert common is not None
-    for text in (first + line, first + line + first):
-        assert spans(FieldText(text), common) is None
+    for text in (first + line, first + line + first, line + first + line):
+        block = FieldText(text)
+        found = spans(block, common)
+        assert found.lines == text.count(b"\n")
+        assert [text.splitlines(keepends=True)[at] for at in found.line] == [first] * text.count(
+            first
+        )
+        for start, end in zip(found.start.tolist(), found.end.tolist(), strict=True):
+            assert [block.field(*span) for span in zip(start, end, strict=True)] == [b"a", b"1.5"]
+    assert len(spans(FieldText(line), common).line) == 0
 
 
 def test_slots_must_be_apart() -> None:

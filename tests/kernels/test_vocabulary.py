@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from valor_cli.kernels.text_fields import FieldText, Ints
-from valor_cli.kernels.vocabulary import LONGEST, Vocabulary, holds_twice
+from valor_cli.kernels.vocabulary import LONGEST, Vocabulary, holding_twice
 
 
 def laid_out(fields: list[bytes]) -> tuple[FieldText, Ints, Ints]:
@@ -90,8 +90,8 @@ def test_forgotten_names_are_new_again() -> None:
 def test_rows_that_hold_a_code_twice(columns: int) -> None:
     rng = np.random.default_rng(0)
     codes = rng.permuted(np.tile(np.arange(columns), (50, 1)), axis=1)
-    assert not holds_twice(codes)
+    assert not holding_twice(codes).any()
     if columns > 1:
         codes[17, -1] = codes[17, 0]
-        assert holds_twice(codes)
-    assert not holds_twice(codes[:0])
+        assert np.flatnonzero(holding_twice(codes)).tolist() == [17]
+    assert len(holding_twice(codes[:0])) == 0

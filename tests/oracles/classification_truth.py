@@ -136,8 +136,10 @@ def counts(
     hardmax: bool = True,
 ) -> Values:
     true, said = binary(samples, labels, score_threshold, hardmax=hardmax)
+    every = range(len(labels))
+    tables = sklearn.multilabel_confusion_matrix(_columns(true, every), _columns(said, every))
     found: Values = {}
-    for label, table in zip(labels, sklearn.multilabel_confusion_matrix(true, said), strict=True):
+    for label, table in zip(labels, tables[: len(labels)], strict=True):
         for output, value in zip(("tn", "fp", "fn", "tp"), table.ravel().tolist(), strict=True):
             found[output, label] = value
     return found
@@ -155,46 +157,42 @@ def ratio(
 ) -> Values:
     """Precision, recall or F1 of each label, and the average over labels seen on either side."""
     true, said = binary(samples, labels, score_threshold, hardmax=hardmax)
-    which = ("precision", "recall", "f1").index(name)
-    seen = [at for at in range(len(labels)) if true[:, at].any() or said[:, at].any()]
-
-    def ask(columns: Sequence[int], how: str | None) -> Any:
-        return sklearn.precision_recall_fscore_support(
-            _columns(true, columns), _columns(said, columns), average=how, zero_division=0.0
-        )[which]
-
-    each = np.atleast_1d(_quieted(lambda: ask(range(len(labels)), None))).tolist()
+    each: list[float] = []
     found: Values = {}
     for at, label in enumerate(labels):
-        if not true[:, at].any() and (name != "precision" or not said[:, at].any()):
-            found["value", label] = None
-        elif not said[:, at].any() and name != "recall":
-            found["value", label] = each[at] = zero_division
-        else:
-            found["value", label] = each[at]
-    if average == "micro":
-        mean = _quieted(lambda: ask(seen, average)) if said.any() or name == "recall" else None
-        found["value", None] = zero_division if mean is None else float(mean)
+        tp, positive, truths = (
+            int(column.sum()) for column in (true[:, at] & said[:, at], said[:, at], true[:, at])
+        )
+        whole = {"precision": positive, "recall": truths, "f1": (positive + truths) / 2}[name]
+        stand_in = name != "recall" and not positive
+        each.append(zero_division if stand_in else _part(tp, whole) or 0.0)
+        known = truths or (name == "precision" and positive)
+        found["value", label] = each[at] if known else None
+    seen = [at for at in range(len(labels)) if true[:, at].any() or said[:, at].any()]
+    if not said.any() and name != "recall":
+        mean = zero_division
+    elif zero_division == 0 or average == "micro":
+        mean = _mean_ratio(name, _columns(true, seen), _columns(said, seen), average, len(seen))
     else:
+        # scikit-learn has an F1 of 0 whatever stands in for 0/0.
         weights = true[:, seen].sum(axis=0) if average == "weighted" else None
-        found["value", None] = float(np.average([each[at] for at in seen], weights=weights))
-        if zero_division == 0 and len(seen) > 1:
-            # Written out here for zero_division's sake; scikit-learn has the last word.
-            mean = _quieted(lambda: ask(seen, average))
-            assert found["value", None] == pytest.approx(float(mean), abs=1e-12)
-    return found
+        mean = float(np.average([each[at] for at in seen], weights=weights))
+    return {**found, ("value", None): mean}
+
+
+def _mean_ratio(
+    name: str, true: np.ndarray, said: np.ndarray, average: str, labels: int
+) -> float:
+    metric = getattr(sklearn, f"{name}_score")
+    mean = _quiet(metric, true, said, average=average, zero_division=0.0)
+    # The column that was put beside a lone one has 0, which a macro average counts.
+    return mean * true.shape[1] / labels if average == "macro" else mean
 
 
 def _columns(table: np.ndarray, columns: Sequence[int]) -> np.ndarray:
     # A table of one column would be read as a vector; an empty second one says nothing.
     kept = table[:, list(columns)].astype(int)
     return kept if kept.shape[1] > 1 else np.hstack([kept, np.zeros_like(kept)])
-
-
-def _quieted(compute: Callable[[], Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compute()
 
 
 def confusion(
@@ -227,7 +225,9 @@ def confusion_examples(
     kinds = ("true_positive", "misclassification", "unmatched_ground_truth")
     return [
         (kinds[kind], labels[truth], None if label < 0 else labels[label], key.decode(), score)
-        for (kind, truth, label), some in sorted(cells.items())
+        for (kind, truth, label), some in sorted(
+            cells.items(), key=lambda cell: (cell[0][1], cell[0][0], cell[0][2])
+        )
         for _, key, score in sorted(some, key=lambda case: case[:2])[:most]
     ]
 

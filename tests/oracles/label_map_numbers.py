@@ -182,7 +182,7 @@ def outline(mask: np.ndarray, ratio: float) -> np.ndarray:
     erodes nothing, OpenCV's default), and what they took away.
     """
     height, width = mask.shape
-    times = max(1, int(round(ratio * math.sqrt(height**2 + width**2))))
+    times = max(1, round(ratio * math.sqrt(height**2 + width**2)))
     left = [[False] * (width + 2) for _ in range(height + 2)]
     for y, x in np.argwhere(mask).tolist():
         left[y + 1][x + 1] = True

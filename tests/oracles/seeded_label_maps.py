@@ -1,4 +1,4 @@
-"""Seeded label maps as plain arrays of pixel values; numpy alone, so that any tool can have them."""
+"""Seeded label maps as arrays of pixel values; numpy alone, so that any tool can have them."""
 
 from __future__ import annotations
 

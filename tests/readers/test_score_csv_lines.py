@@ -39,11 +39,15 @@ def header(names: str, *, delimiter: str = ",", spaced: bool = False) -> ScoreHe
 def read(
     text: str | bytes, columns: ScoreHeader, *, probabilities: bool = False
 ) -> tuple[ScorePiece | None, tuple[str, ...], tuple[str, ...]]:
-    """The piece, the labels and the keys."""
+    """The piece, unless a row is left out; the labels and the keys."""
     labels, keys = Vocabulary(), Vocabulary()
     plain = PlainScoreRows(columns, labels, keys, probabilities=probabilities)
     block = text.encode() if isinstance(text, str) else text
-    return plain.piece(block, 2), labels.names, keys.names
+    sifted = plain.sifted(block, 2)
+    if sifted is None or len(sifted.odd):
+        return None, labels.names, keys.names
+    assert sifted.lines == len(sifted.piece.line)
+    return sifted.piece, labels.names, keys.names
 
 
 def rows_of(piece: ScorePiece, labels: Sequence[str], keys: Sequence[str]) -> list[Any]:
@@ -64,7 +68,7 @@ def rows_of(piece: ScorePiece, labels: Sequence[str], keys: Sequence[str]) -> li
             (
                 piece.sample_id[row].decode(),
                 int(piece.line[row]),
-                None if piece.truth is None else labels[piece.truth[row]],
+                None if piece.truth is None or piece.truth[row] < 0 else labels[piece.truth[row]],
                 None if piece.key is None else keys[piece.key[row]],
                 scores,
                 {name: values[row] for name, values in piece.metadata.items()},
@@ -91,12 +95,12 @@ def oracle(text: str, columns: ScoreHeader) -> list[Any]:
                 if record[name]
             ]
         elif columns.classes:
-            scores = [float(record[place]) for _, place in columns.classes]
+            scores = [float(record[place] or 0) for _, place in columns.classes]
         rows.append(
             (
                 record[columns.sample_id],
                 line,
-                None if columns.truth is None else record[columns.truth],
+                None if columns.truth is None else record[columns.truth] or None,
                 None if columns.key is None else record[columns.key],
                 scores,
                 {name: record[place] or None for name, place in columns.metadata.items()},
@@ -119,6 +123,14 @@ ONE = "1,cat,cat,0.75,dog,0.25\n"
         (PAIRS, (ONE + "2,dog,cat,0.5,dog,0.125\n").replace("\n", "\r\n")),
         # A label that is left out, with its score.
         (PAIRS, ONE + "2,owl,,,dog,1\n3,owl,,,,\n4,owl,ox,0.5,,\n"),
+        # No true label; no score for any class, which is no prediction.
+        (PAIRS, ONE + "2,,cat,0.5,dog,0.5\n"),
+        ("id label class_a class_b", "1,x,0.5,0.25\n2,,,\n3,y,,\n"),
+        # Fields in quotes, with what they are quoted for.
+        (PAIRS, '"1","a, b","cat","0.75",dog,"0.25"\n2,"","x,",1,"",""\n' + ONE),
+        (PAIRS, ('"1","a, b","cat",0.5,dog,0.25\n' + ONE).replace("\n", "\r\n")),
+        # Ids longer than most.
+        (PAIRS, ONE + "i" * 65 + ",dog,cat,0.5,dog,0.5\n" + "j" * 900 + ",dog,cat,0.5,dog,0.5\n"),
         # Names of any length, beyond ASCII, with spaces and backslashes.
         (PAIRS, ONE + "é€,größe,a b,0.1,\\n,0.2\n" + "i" * 64 + "," + "n" * 200 + ",p,1,q,0\n"),
         # Numbers that only Python's float reads, or that are long.
@@ -190,15 +202,13 @@ def test_wide_scores_keep_the_order_of_the_classes() -> None:
         "2,dog,cat,0.5,dog,0.5,",
         "2,dog,cat,0.5,dog,0.5,owl,0.5\n3,dog,cat,0.5",
         "",
-        "\n3,dog,cat,0.5,dog,0.5",
-        '2,"dog",cat,0.5,dog,0.5',
-        "2,dog,cat,0.5,dog,0.5\n3,dog\r,cat,0.5,dog,0.5",
-        "2,dog,cat,0.5\r,dog,0.5",
+        "\n",
+        '2,"d""og",cat,0.5,dog,0.5',
         ",dog,cat,0.5,dog,0.5",
-        "2,,cat,0.5,dog,0.5",
+        '"",dog,cat,0.5,dog,0.5',
         "2,dog,,0.5,dog,0.5",
         "2,dog,cat,,dog,0.5",
-        "2,dog,cat,0.5,cat,0.5",
+        "2,new,cat,0.5,cat,0.5",
         "2,dog,cat,nan,dog,0.5",
         "2,dog,cat,inf,dog,0.5",
         "2,dog,cat,1e999,dog,0.5",
@@ -209,15 +219,47 @@ def test_wide_scores_keep_the_order_of_the_classes() -> None:
         "2,dog,cat,0.5\0,dog,0.5",
         "2,do\0g,cat,0.5,dog,0.5",
         "2,dog,cat,\x1f0.5,dog,0.5",
-        "i" * 65 + ",dog,cat,0.5,dog,0.5",
     ],
 )
-def test_what_is_unusual_is_left_to_the_slow_reading(row: str) -> None:
+def test_what_is_unusual_is_left_to_the_slow_reading_row_by_row(row: str) -> None:
+    columns = header(PAIRS)
+    other = ONE.replace("1,", "5,", 1)
+    for before, after in ((ONE, ""), ("", ONE), (ONE + other, ONE), ("", "")):
+        labels = Vocabulary()
+        plain = PlainScoreRows(columns, labels, None, probabilities=False)
+        sifted = plain.sifted(f"{before}{row}\n{after}".encode(), 2)
+        assert sifted is not None
+        own, first = row.count("\n") + 1, before.count("\n")
+        assert sifted.odd.tolist() == list(range(first, first + own))
+        assert sifted.lines == first + own + after.count("\n")
+        # It leaves no name behind, for rows that may be refused.
+        assert labels.names == (("cat", "dog") if before or after else ())
+        found = rows_of(sifted.piece, labels.names, ())
+        expected = oracle(before + after, columns)
+        moved = [(one[0], one[1] + own * (one[1] >= first + 2), *one[2:]) for one in expected]
+        assert found == moved
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "2,dog\r,cat,0.5,dog,0.5",
+        "2,dog,cat,0.5\r,dog,0.5",
+        '2,"dog,cat,0.5,dog,0.5',
+        '2,"do\ng",cat,0.5,dog,0.5',
+        '2,do"g",cat,0.5,dog,0.5',
+        '2,"do"g,cat,0.5,dog,0.5',
+        '2,dog, "cat",0.5,dog,0.5',
+        # Its last quote opens a field.
+        '2,x",cat,0.5,dog,"',
+    ],
+)
+def test_rows_that_may_go_on_in_the_next_line_are_left_with_those_around_them(row: str) -> None:
     for text in (ONE + row + "\n", row + "\n" + ONE, ONE + row + "\n" + ONE):
-        piece, labels, _ = read(text, header(PAIRS))
-        assert piece is None
-        # It left no name behind, for rows that may be refused.
-        assert labels == ()
+        labels = Vocabulary()
+        plain = PlainScoreRows(header(PAIRS), labels, None, probabilities=False)
+        assert plain.sifted(text.encode(), 2) is None
+        assert labels.names == ()
 
 
 def test_only_probabilities_must_be_from_0_to_1() -> None:
@@ -232,9 +274,8 @@ def test_only_probabilities_must_be_from_0_to_1() -> None:
 def test_codes_go_on_from_block_to_block() -> None:
     labels = Vocabulary()
     plain = PlainScoreRows(header("id label"), labels, None, probabilities=False)
-    first, second = plain.piece(b"1,b\n2,a\n", 2), plain.piece(b"3,c\n4,b\n", 4)
-    assert first is not None
-    assert second is not None
+    sifted = [plain.sifted(b"1,b\n2,a\n", 2), plain.sifted(b"3,c\n4,b\n", 4)]
+    first, second = (one.piece for one in sifted if one is not None)
     assert first.truth is not None
     assert second.truth is not None
     assert [*first.truth.tolist(), *second.truth.tolist()] == [0, 1, 2, 0]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from valor_cli.kernels.vocabulary import Vocabulary
-from valor_cli.readers.score_files import Side
+from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
 from valor_cli.readers.score_rows import ScorePiece
 
@@ -30,19 +30,13 @@ class Reading:
         columns: Mapping[str, str] | None = None,
     ) -> None:
         self.labels, self.keys = Vocabulary(), Vocabulary()
-        self.plain = PlainScoreLines(
-            side,
-            self.labels,
-            self.keys,
-            classes=classes,
-            metadata=metadata,
-            probabilities=probabilities,
-            columns=columns or {},
-        )
+        reading = ScoreReading(metadata, classes, columns or {}, probabilities=probabilities)
+        self.plain = PlainScoreLines(side, reading, self.labels, self.keys)
 
     def piece(self, text: str | bytes, first: int = 1) -> ScorePiece | None:
-        """The piece of a block."""
-        return self.plain.piece(text.encode() if isinstance(text, str) else text, first)
+        """The piece of a block, unless a line is left out."""
+        sifted = self.plain.sifted(text.encode() if isinstance(text, str) else text, first)
+        return None if sifted is None or len(sifted.odd) else sifted.piece
 
     def rows(self, text: str | bytes, first: int = 1) -> list[Any]:
         """Id, line, true label, key, what is listed, and metadata of each row of a block."""
@@ -206,17 +200,6 @@ def test_label_keys() -> None:
         ("red", "color"),
         ("ball", "shape"),
     ]
-    # Not where no keys were expected.
-    plain = PlainScoreLines(
-        "samples",
-        Vocabulary(),
-        None,
-        classes=(),
-        metadata=[],
-        probabilities=False,
-        columns={},
-    )
-    assert plain.piece(text.encode(), 1) is None
 
 
 def test_names_are_mapped_or_the_first_of_the_aliases() -> None:
@@ -284,7 +267,7 @@ def test_blocks_may_change_their_shape() -> None:
         '{"id": "2", "label": "c\0t", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": "c"t", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": ["cat"], "predictions": {"cat": 0.5, "dog": 0.5}}',
-        '{"id": "' + "i" * 65 + '", "label": "cat", "predictions": {"cat": 0.5, "dog": 0.5}}',
+        '{"id": "2\\u0061", "label": "cat", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "id": "3", "label": "cat", "predictions": {"cat": 0.5, "dog": 0.5}}',
         '{"id": "2", "label": "cat", "predictions": {"a": {"cat": 0.5}, "b": {"cat": 0.5}}}',
         '{"id": "2", "label": {"a": "cat"}, "predictions": {"cat": 0.5, "dog": 0.5}}',
@@ -293,11 +276,23 @@ def test_blocks_may_change_their_shape() -> None:
 )
 def test_what_is_unusual_is_left_to_the_slow_reading(line: str) -> None:
     good = '{"id": "1", "label": "owl", "predictions": {"ox": 0.5, "cow": 0.25}}'
-    for text in (lines(good, line), lines(line, good), lines(good, line, good), lines(line)):
+    blocks = ([good, line], [line, good, good], [good, line, good], [line])
+    for block in blocks:
         reading = Reading()
-        assert reading.piece(text) is None
-        # It left no name behind, for lines that may be refused.
-        assert reading.labels.names == ()
+        sifted = reading.plain.sifted(lines(*block).encode(), 3)
+        there = [number for number, one in enumerate(block, 3) if one == good]
+        if sifted is None:
+            # A long line reaches to the middle.
+            assert len(there) < 2 or len(line) > 1000
+            assert reading.labels.names == ()
+            continue
+        # It leaves no name behind, for lines that may be refused.
+        assert reading.labels.names == (("owl", "ox", "cow") if there else ())
+        assert sifted.piece.line.tolist() == there
+        assert (sifted.odd + 3).tolist() == [
+            at for at in range(3, 3 + len(block)) if at not in there
+        ]
+        assert sifted.lines == len(block)
 
 
 def test_only_probabilities_must_be_from_0_to_1() -> None:
@@ -333,97 +328,38 @@ def test_random_lines(seed: int) -> None:
         assert reading.labels.names == tuple(dict.fromkeys(met))
 
 
-def as_lists(records: Sequence[Any]) -> str:
-    """Lines whose predictions are lists of objects."""
-    return lines(
-        *(
-            json.dumps(
-                {
-                    "id": one,
-                    "label": truth,
-                    "note": 1,
-                    "predictions": [{"score": score, "label": name} for name, score in listed],
-                }
-            )
-            for one, _, truth, _, listed, _ in records
-        )
-    )
-
-
-def as_objects(records: Sequence[Any]) -> str:
-    """Lines whose predictions are objects."""
-    return lines(
-        *(
-            json.dumps({"label": truth, "scores": dict(listed), "uid": one})
-            for one, _, truth, _, listed, _ in records
-        )
-    )
-
-
-@pytest.mark.parametrize("written", [as_lists, as_objects])
-def test_lines_may_list_now_more_now_fewer_labels(written: Callable[[Sequence[Any]], str]) -> None:
-    rng = random.Random(5)
-    # json.dumps escapes what is not ASCII, and the quote and the backslash.
-    names = ["cat", "größe", 'a "b"', "back\\slash", *(f"c{number}" for number in range(20))]
-    records = [
-        (
-            rng.choice([f"{line}é", f"{line}"]),
-            line,
-            rng.choice(names),
-            None,
-            [(name, rng.random()) for name in rng.sample(names, rng.randrange(5))],
-            {},
-        )
-        for line in range(3, 500)
-    ]
-    text = written(records)
-    reading = Reading(probabilities=True)
-    assert reading.rows(text, 3) == records
-    met = [name for row in records for name in (row[2], *dict(row[4]))]
-    assert reading.labels.names == tuple(dict.fromkeys(met))
-    predicted = Reading("predictions").rows(text, 3)
-    assert predicted == [(one, line, None, *rest) for one, line, _, *rest in records]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"id": "2", "label": "cat", "predictions": {"a": 0.5, "b": 0.5, "a": 0.25}}',
-        '{"id": "2", "label": "cat", "predictions": {"a" : 0.5, "b": 0.5, "a": 0.25}}',
-        '{"id": "2", "label": "cat", "label": "dog", "predictions": {"a": 0.5}}',
-        '{"id": "2", "label": "cat", "predictions": {"a": 0.5}, "uid": "3"}',
-        '{"id": "2", "label": "cat", "predictions": {"a": 0.5, "": 0.5}}',
-        '{"id": "2", "label": "", "predictions": {"a": 0.5}}',
-        '{"id": "2", "label": null, "predictions": {"a": 0.5}}',
-        '{"id": "2", "label": "cat", "predictions": null}',
-        '{"id": "2", "label": "cat"}',
-        '{"id": "2", "label": "cat", "predictions": {"a": 1.5}}',
-        '{"id": "2", "label": "cat", "predictions": {"a": NaN}}',
-        '{"id": "2", "label": "cat", "predictions": {"a": true}}',
-        '{"id": 0, "label": "cat", "predictions": {"a": 0.5}}',
-        '{"id": 1.0, "label": "cat", "predictions": {"a": 0.5}}',
-        '{"id": "2\\u0000", "label": "cat", "predictions": {"a": 0.5}}',
-        '{"id": "2", "label": "\\ud800", "predictions": {"a": 0.5}}',
-    ],
-)
-def test_what_is_unusual_in_lists_is_left_too(line: str) -> None:
-    good = '{"id": "1", "label": "owl", "predictions": {"ox": 0.5, "cow": 0.25}}'
-    for text in (lines(good, line), lines(line, good)):
-        reading = Reading(probabilities=True)
-        assert reading.piece(text) is None
-        assert reading.labels.names == ()
-
-
 def test_a_label_listed_twice_is_left_to_the_slow_reading() -> None:
     good = '{"id": "1", "label": "owl", "predictions": [{"label": "a", "score": 0.5}]}'
     item = '{"label": "a", "score": 0.5}'
     twice = f'{{"id": "2", "label": "ox", "predictions": [{item}, {item}]}}'
-    for text in (lines(twice), lines(twice, good), lines(good, twice)):
+    other = good.replace(', "score"', ', "score"').replace("}]}", '}, {"label": "b", "score": 1}]}')
+    for block in ([twice], [twice, other], [other, twice]):
         reading = Reading()
-        assert reading.piece(text) is None
-        assert reading.labels.names == ()
+        sifted = reading.plain.sifted(lines(*block).encode(), 1)
+        assert sifted is not None
+        assert sifted.odd.tolist() == [block.index(twice)]
+        assert reading.labels.names == (("owl", "a", "b") if other in block else ())
         # It reads on as if that had not been.
         assert reading.rows(lines(good)) == [("1", 1, "owl", None, [("a", 0.5)], {})]
+
+
+def test_the_shape_of_most_lines_is_found() -> None:
+    """The first line may be odd, and strings may hold what divides most lines."""
+    odd = '{"id": "0", "label": "x"}'
+    usual = [f'{{"id": "{n}", "label": "a, b", "prediction": "c"}}' for n in range(1, 9)]
+    plain = [f'{{"id": "{n}", "label": "a", "prediction": "c, d"}}' for n in range(9, 12)]
+    reading = Reading()
+    sifted = reading.plain.sifted(lines(odd, *plain, *usual).encode(), 1)
+    assert sifted is not None
+    assert sifted.odd.tolist() == [0]
+    assert reading.labels.names == ("a", "c, d", "a, b", "c")
+
+
+def test_lines_of_no_shape_are_soon_given_up() -> None:
+    reading = Reading("ground_truth")
+    mixed = lines('{"id": "0", "label": "x", "n": 1}', '{"label": "x", "id": "1"}', '{"id": "2"}')
+    assert all(reading.plain.sifted(mixed.encode(), 1) is None for _ in range(4))
+    assert reading.piece(lines('{"id": "0", "label": "x"}')) is None
 
 
 def test_many_classes() -> None:

@@ -6,8 +6,10 @@ import csv
 import gzip
 import io
 import json
+import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +24,8 @@ from valor_cli.kernels.scores import DenseScores, SparseScores
 from valor_cli.readers.score_csv_lines import PlainScoreRows
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
+from valor_cli.readers.score_jsonl_objects import DecodedScoreLines
+from valor_cli.readers.score_rows import Sifted
 from valor_cli.readers.scores import format_of, read_scores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -152,11 +156,25 @@ def rows_of_one(one: Sample, at: int) -> Sample:
     return one._replace(scores=one.scores[at : at + 1])
 
 
-class Slow:
-    """A quick reading that gives up."""
+@contextmanager
+def slowly() -> Iterator[None]:
+    """Every row is left to the slow reading."""
 
-    def piece(self, _block: bytes, _first: int) -> None:
+    def nothing(_self: Any, _block: bytes, _first: int) -> None:
         return None
+
+    def none(self: Any, lines: Sequence[bytes], numbers: Any, read: Any = DECODED) -> Sifted:
+        empty: Sifted = read(self, lines[:0], numbers[:0])
+        return Sifted(empty.piece, np.arange(len(lines)), len(lines))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (PlainScoreRows, PlainScoreLines):
+            patch.setattr(kind, "sifted", nothing)
+        patch.setattr(DecodedScoreLines, "sifted", none)
+        yield
+
+
+DECODED = DecodedScoreLines.sifted
 
 
 def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile, int]:
@@ -164,19 +182,17 @@ def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, S
     blocks = 0
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PlainScoreRows, PlainScoreLines):
-            original = kind.piece
+            original = kind.sifted
 
             def counted(self: Any, block: bytes, first: int, read: Any = original) -> Any:
                 nonlocal blocks
-                piece = read(self, block, first)
-                blocks += piece is not None
-                return piece
+                sifted = read(self, block, first)
+                blocks += sifted is not None
+                return sifted
 
-            patch.setattr(kind, "piece", counted)
+            patch.setattr(kind, "sifted", counted)
         quick = read(text, side, name, **options)
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in (PlainScoreRows, PlainScoreLines):
-            patch.setattr(kind, "piece", Slow.piece)
+    with slowly():
         slow = read(text, side, name, **options)
     return quick, slow, blocks
 
@@ -197,7 +213,6 @@ def test_quick_and_slow_find_the_same(name: str) -> None:
     rows = [one for one in rows if len(one.scores) == 2]
     quick, slow, blocks = both(FORMS[name](rows), "samples", name, metadata=["site"])
     same(quick, slow)
-    # Metadata inside of an object is left to the slow reading.
     assert blocks > 0 or name == "items.jsonl"
 
 
@@ -237,16 +252,63 @@ def test_quick_and_slow_agree_on_anything(head: str, rows: list[tuple[str, ...]]
     options: dict[str, Any] = {"metadata": ["site"]} if "site" in head else {}
     if "dog" in head:
         options["classes"] = ["cat", "dog"]
-    quick, slow = outcome(text, side, options, slow=False), outcome(text, side, options, slow=True)
-    assert quick == slow
+    for invalid in ("skip", "error"):
+        options["invalid"] = invalid
+        quick = outcome(text, side, options, slow=False)
+        assert quick == outcome(text, side, options, slow=True)
 
 
-def outcome(text: str, side: Side, options: dict[str, Any], *, slow: bool) -> object:
-    with pytest.MonkeyPatch.context() as patch:
-        if slow:
-            patch.setattr(PlainScoreRows, "piece", Slow.piece)
+FAULTS = {
+    "a.csv": [
+        "", "7,cat", "8,cat,cat,0.5,cat,0.5", ",cat,cat,0.5,dog,0.5", "9,cat,cat,x,dog,0.5",
+        "10,cat,cat,nan,dog,0.5", "11,cat,,0.5,dog,0.5", "12,,cat,0.5,dog,0.5", "13,cat,,,,",
+        '14,"cat, ""a""",cat,0.5,dog,0.5', "s\0,cat,cat,0.5,dog,0.5", "14,cat,cat, 1 ,dog,2",
+        "15,cat,cat,1_0,dog,0.5", "16,cat,cat,0.5,dog,0.5,1", "0,cat,cat,0.5,dog,0.5",
+    ],
+    "a.jsonl": [
+        "", "{", "[]", '{"id":8}', '{"id":"","label":"cat","predictions":{"cat":0.5,"dog":0.5}}',
+        '{"id":"9","label":"cat","predictions":{"cat":0.5,"cat":0.5}}',
+        '{"id":"10","label":"cat","predictions":{"cat":NaN,"dog":0.5}}',
+        '{"id":"11","label":"cat","predictions":null}', '{"id":"12","label":"cat"}',
+        '{"id":13,"label":null,"predictions":{"cat":0.5,"dog":0.5}}',
+        '{"id":"14","label":"\\u0061","predictions":[["cat",1]]}',
+        '{"id":"15","id":"b","label":"cat","predictions":{"cat":0.5,"dog":0.5}}',
+        '{"id":"16","label":"cat","predictions":{"cat":2,"dog":0.5},"label_key":"k"}',
+        '{"id":"17","label":"cat","predictions":[{"label":3,"score":0.5},{"class":"a","p":1}]}',
+        '{"id":"18","label":true,"prediction":"cat","score":0.5,"site":"x"}',
+        '{"id":"0","label":"cat","predictions":{"cat":0.5,"dog":0.5}}',
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("seed", range(8))
+def test_odd_rows_among_many_are_read_as_if_alone(name: str, seed: int) -> None:
+    """Whatever is wrong with some rows: the others, all messages, and the order are the same."""
+    rng = random.Random(seed)
+    end = "\r\n" if seed == 7 else "\n"
+    rows = [
+        f"{at},{rng.choice(NAMES[:3])},cat,{rng.random()},dog,{rng.random()}"
+        if name == "a.csv"
+        else f'{{"id":"{at}","label":"dog","predictions":{{"cat":{rng.random()},"ox":0}}}}'
+        for at in range(100, 160)
+    ]
+    rows[0] = rows[0].replace("100", "0", 1)
+    for fault in rng.sample(FAULTS[name], 1 + seed * len(FAULTS[name]) // 8):
+        rows.insert(rng.randrange(len(rows) + 1), fault)
+    head = "id,label,pred0,score0,pred1,score1" + end if name == "a.csv" else ""
+    text = head + end.join(rows) + end * (seed % 2)
+    for options in ({}, {"invalid": "skip"}, {"invalid": "skip", "probabilities": True}):
+        quick = outcome(text, "samples", options, slow=False, name=name)
+        assert quick == outcome(text, "samples", options, slow=True, name=name)
+
+
+def outcome(
+    text: str, side: Side, options: dict[str, Any], *, slow: bool, name: str = "a.csv"
+) -> object:
+    with slowly() if slow else nullcontext():
         try:
-            return said(read(text, side, "a.csv", invalid="skip", **options))
+            return said(read(text, side, name, **options))
         except DataError as fault:
             return str(fault)
 

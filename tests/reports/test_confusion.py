@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+from tests.reports.task_runs import segmented
 from valor_cli.reports.confusion import LABELS, Confusion, confusions, matrix, top_pairs
 from valor_cli.results import ExampleObject, ExampleResult, RunResult, TableResult
 
@@ -121,3 +122,23 @@ def test_tables_of_slices_are_left_to_the_file(found: Build) -> None:
         "iou_threshold=0.5",
         "iou_threshold=0.75",
     ]
+
+
+def test_pixels_without_a_label_are_among_the_largest_confusions() -> None:
+    table = TableResult(
+        "confusion_matrix",
+        "m",
+        None,
+        {},
+        ("sky", "road"),
+        ((5, 2), (0, 7)),
+        (3, 0),
+        (0, 9),
+        ious=((0.5, 0.1), (0.0, 0.4)),
+    )
+    run = replace(segmented(("m",)), tables=(table,))
+    (one,) = confusions(run)
+    pairs = [(pair.ground_truth, pair.prediction, pair.count) for pair in top_pairs(one, 9)]
+    assert pairs == [("no label", "road", 9), ("sky", "no label", 3), ("sky", "road", 2)]
+    assert top_pairs(one, 9)[0].share == 1
+    assert top_pairs(one, 9)[1].share == 3 / 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,11 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
     assert paths[3].read_bytes() == to_jsonl(run)
     assert "data:image/jpeg;base64,/9hwaWN0dXJl" in paths[2].read_text()
     assert [path.name for path in write_reports(run, tmp_path / "b", ["html"])] == ["report.html"]
+
+
+def test_samples_of_an_earlier_run_do_not_stay(two_models: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text("old")
+    write_reports(replace(two_models, samples=()), tmp_path, ["markdown"])
+    assert (tmp_path / "samples.jsonl").read_text() == "old"
+    write_reports(replace(two_models, samples=()), tmp_path, ["json"])
+    assert not (tmp_path / "samples.jsonl").exists()

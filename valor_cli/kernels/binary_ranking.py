@@ -2,7 +2,7 @@
 
 A binary problem has rows that list a score and rows that do not; the latter have score 0 and are
 tied there. Only scores other than 0 are arrays here; zeros are a count. A row may stand for several
-(`Mass`); areas are quotients of whole numbers, so that ties and copies are exact.
+(`weighed`); areas are quotients of whole numbers, so that ties and copies are exact.
 
 Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006.
 """
@@ -20,42 +20,29 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 THINNED: Final = 1000
-"""Scores of each side that are looked at to draw a curve."""
+"""Scores of positives, and of all, that are looked at to draw a curve."""
 
 
 class Ranking(NamedTuple):
-    """Where the listed positives of a problem stand, score ascending.
+    """Where the listed positives of a problem stand, score ascending; those of one score are one.
+
+    All but `below_zero` are rows, or what they weigh.
 
     Attributes:
-        first: (p,) how many listed positives have a lower score.
-        below: (p,) how many listed negatives have a lower score.
-        upto: (p,) how many listed negatives have no higher score.
-        negatives: How many listed negatives there are.
-        positives_below_zero, negatives_below_zero: How many listed ones score less than what is
-            not listed.
+        first: (t + 1,) listed positives with a lower score; last, all that are listed.
+        below: (t,) listed negatives with a lower score.
+        upto: (t,) listed negatives with no higher score.
+        negatives: All listed negatives.
+        below_zero: How many of the scores are below 0, which is the score of what is not listed.
+        negatives_below_zero: Listed negatives with such a score.
     """
 
     first: Ints
     below: Ints
     upto: Ints
     negatives: int
-    positives_below_zero: int
+    below_zero: int
     negatives_below_zero: int
-
-
-class Mass(NamedTuple):
-    """How much the rows of a problem count.
-
-    Attributes:
-        positive: (p + 1,) of the first i listed positives, score ascending, together.
-        negative: (m + 1,) likewise of listed negatives.
-        positives, negatives: Of all, listed or not.
-    """
-
-    positive: Ints
-    negative: Ints
-    positives: int
-    negatives: int
 
 
 class Corners(NamedTuple):
@@ -71,112 +58,121 @@ class Corners(NamedTuple):
     true_positive_rate: Floats
 
 
-def rank(positive: Floats, negative: Floats) -> Ranking:
+def rank(positive: Floats, every: Floats) -> Ranking:
     """Where positives stand among themselves and among negatives.
 
     Args:
         positive: (p,) their scores other than 0, ascending.
-        negative: (m,) likewise of negatives.
+        every: (p + m,) likewise of positives and negatives together.
     """
     count = len(positive)
-    begins = np.where(positive[1:] != positive[:-1], np.arange(1, max(count, 1)), 0)
+    new = np.flatnonzero(positive[1:] != positive[:-1]) + 1
+    first = np.concatenate([[0], new, [count]]) if count else np.zeros(1, np.int64)
+    tied = positive[first[:-1]]
+    begin = every.searchsorted(tied)
+    # Where no negative is tied with positives, these are all that have the score.
+    end = begin + np.diff(first)
+    more = np.flatnonzero(every[np.minimum(end, len(every) - 1)] == tied)
+    end[more] = every.searchsorted(tied[more], side="right")
+    below_zero = int(tied.searchsorted(0.0))
     return Ranking(
-        np.maximum.accumulate(np.append(0, begins))[:count],
-        negative.searchsorted(positive),
-        negative.searchsorted(positive, side="right"),
-        len(negative),
-        int(positive.searchsorted(0.0)),
-        int(negative.searchsorted(0.0)),
+        first,
+        begin - first[:-1],
+        end - first[1:],
+        len(every) - count,
+        below_zero,
+        int(every.searchsorted(0.0)) - int(first[below_zero]),
     )
 
 
-def once_each(ranking: Ranking, positives: int, negatives: int) -> Mass:
-    """The mass of rows that count once each; how many of both there are, listed or not."""
-    listed_positives, listed_negatives = len(ranking.first), ranking.negatives
-    return Mass(
-        np.arange(listed_positives + 1), np.arange(listed_negatives + 1), positives, negatives
-    )
-
-
-def weighed(positive: Ints, negative: Ints, positives: int, negatives: int) -> Mass:
-    """The mass of rows that count as often as their weights say.
+def weighed(ranking: Ranking, positive: Ints, negative: Ints) -> Ranking:
+    """The same ranking, where rows count as often as their weights say.
 
     Args:
+        ranking: Of rows that count once each.
         positive, negative: Weights of the listed ones, by score ascending; ties in any order.
-        positives, negatives: Weights of all together, listed or not.
     """
-    return Mass(_running(positive), _running(negative), positives, negatives)
+    up, down = _running(positive), _running(negative)
+    return Ranking(
+        up[ranking.first],
+        down[ranking.below],
+        down[ranking.upto],
+        int(down[-1]),
+        ranking.below_zero,
+        int(down[ranking.negatives_below_zero]),
+    )
 
 
-def area_under_roc(ranking: Ranking, mass: Mass) -> float:
+def area_under_roc(ranking: Ranking, positives: int, negatives: int) -> float:
     """The part of all pairs of a positive and a negative that stand right; ties are half right.
 
-    That is the trapezoidal area under the curve whose ties are merged. There must be both.
+    That is the trapezoidal area under the curve whose ties are merged.
+
+    Args:
+        ranking: Of those listed.
+        positives, negatives: How many there are, listed or not; of both some.
     """
-    positive, negative = mass.positive, mass.negative
-    unlisted_positives = mass.positives - int(positive[-1])
-    unlisted_negatives = mass.negatives - int(negative[-1])
-    above_zero = int(positive[-1] - positive[ranking.positives_below_zero])
-    below_zero = int(negative[ranking.negatives_below_zero])
+    first = ranking.first
+    listed = int(first[-1])
     # Whole numbers throughout: twice the pairs, so that a tie counts 1.
-    twice = int((np.diff(positive) * (negative[ranking.below] + negative[ranking.upto])).sum())
-    twice += 2 * above_zero * unlisted_negatives
-    twice += unlisted_positives * (2 * below_zero + unlisted_negatives)
-    return twice / (2 * mass.positives * mass.negatives)
+    twice = int((np.diff(first) * (ranking.below + ranking.upto)).sum())
+    twice += 2 * (listed - int(first[ranking.below_zero])) * (negatives - ranking.negatives)
+    twice += (positives - listed) * (
+        2 * ranking.negatives_below_zero + negatives - ranking.negatives
+    )
+    return twice / (2 * positives * negatives)
 
 
-def average_precision(ranking: Ranking, mass: Mass) -> float:
+def average_precision(ranking: Ranking, positives: int, negatives: int) -> float:
     """Mean over positives of the precision among the rows that score no less.
 
     That is the area under the steps of precision over recall, not interpolated, with rows of one
-    score together. There must be a positive.
+    score together.
+
+    Args:
+        ranking: Of those listed.
+        positives, negatives: How many there are, listed or not; of positives some.
     """
-    positive, negative = mass.positive, mass.negative
-    right = positive[-1] - positive[ranking.first]
-    wrong = negative[-1] - negative[ranking.below]
-    below_zero = ranking.positives_below_zero
-    unlisted = mass.positives - int(positive[-1])
+    first, below_zero = ranking.first, ranking.below_zero
+    unlisted = positives - int(first[-1])
+    right = first[-1] - first[:-1]
+    wrong = ranking.negatives - ranking.below
     right[:below_zero] += unlisted
-    wrong[:below_zero] += mass.negatives - int(negative[-1])
+    wrong[:below_zero] += negatives - ranking.negatives
     # Where all rows count nothing, 0/0 is multiplied by nothing.
-    area = float((np.diff(positive) * quotient(right, right + wrong, 0.0)).sum())
+    area = float((np.diff(first) * quotient(right, right + wrong, 0.0)).sum())
     if unlisted:
-        found = mass.positives - int(positive[below_zero])
-        area += (
-            unlisted
-            * found
-            / (found + mass.negatives - int(negative[ranking.negatives_below_zero]))
-        )
-    return area / mass.positives
+        found = positives - int(first[below_zero])
+        area += unlisted * found / (found + negatives - ranking.negatives_below_zero)
+    return area / positives
 
 
 def roc_corners(
-    positive: Floats, negative: Floats, positives: int, negatives: int, most: int
+    positive: Floats, every: Floats, positives: int, negatives: int, most: int
 ) -> Corners:
     """At most so many points of the ROC curve, spread evenly over its length, both ends included.
 
     All lie on the curve. Of many rows, evenly spaced ones are looked at.
 
     Args:
-        positive, negative: As for `rank`.
+        positive, every: As for `rank`.
         positives, negatives: How many there are, listed or not; at least one.
         most: Points, at least 2.
     """
-    unlisted = [positives - len(positive), negatives - len(negative)]
-    zero = np.zeros(min(sum(unlisted), 1))
-    score = np.unique(np.concatenate([_thinned(positive), _thinned(negative), zero]))[::-1]
-    right, wrong = (
-        (len(listed) - listed.searchsorted(score) + missing * (score <= 0)) / count
-        for listed, missing, count in zip(
-            (positive, negative), unlisted, (positives, negatives), strict=True
-        )
+    unlisted = positives + negatives - len(every)
+    zero = np.zeros(min(unlisted, 1))
+    score = np.unique(np.concatenate([_thinned(positive), _thinned(every), zero]))[::-1]
+    right, reached = (
+        len(listed) - listed.searchsorted(score) + missing * (score <= 0)
+        for listed, missing in ((positive, positives - len(positive)), (every, unlisted))
     )
     score = np.concatenate([[np.inf], score])
-    right, wrong = np.concatenate([[0.0], right]), np.concatenate([[0.0], wrong])
+    up = np.concatenate([[0.0], right / positives])
+    across = np.concatenate([[0.0], (reached - right) / negatives])
     if len(score) > most:
-        chosen = _nearest(right + wrong, np.linspace(0, 2, most))
-        score, right, wrong = score[chosen], right[chosen], wrong[chosen]
-    return Corners(score, wrong, right)
+        chosen = _nearest(up + across, np.linspace(0, 2, most))
+        score, up, across = score[chosen], up[chosen], across[chosen]
+    return Corners(score, across, up)
 
 
 def _thinned(scores: Floats) -> Floats:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valor_cli.kernels.text_fields import AFTER, FieldText, Ints, Words
+
+Bools = NDArray[np.bool_]
 
 _NEW_LINE, _QUOTE, _SPACE = b'\n" '
 _WORD: Final = 8
@@ -35,8 +38,16 @@ class Template(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where slots begin and end: (lines, slots) each."""
+    """Where the slots of lines are.
 
+    Attributes:
+        lines: How many lines there are.
+        line: (n,) those that are like the template, from 0, ascending.
+        start, end: (n, slots) where each slot begins and ends.
+    """
+
+    lines: int
+    line: Ints
     start: Ints
     end: Ints
 
@@ -74,8 +85,8 @@ def template(line: bytes, slots: Sequence[tuple[int, int]], separators: bytes) -
     )
 
 
-def spans(text: FieldText, common: Template) -> Spans | None:
-    """Where the slots of all lines are; None if a line differs elsewhere.
+def spans(text: FieldText, common: Template) -> Spans:
+    """The lines that differ from a template in its slots alone, and where these are.
 
     Slots hold no quote and no control character.
 
@@ -87,34 +98,65 @@ def spans(text: FieldText, common: Template) -> Spans | None:
     lines, more = divmod(len(separators), common.width)
     # As many as the constants of so many lines hold: then slots hold none.
     if (
-        more
-        or np.count_nonzero(text.bytes < _SPACE) != lines * common.controls
-        or np.count_nonzero(text.bytes == _QUOTE) != lines * common.quotes
+        not more
+        and np.count_nonzero(text.bytes < _SPACE) == lines * common.controls
+        and np.count_nonzero(text.bytes == _QUOTE) == lines * common.quotes
     ):
-        return None
-    separators = separators.reshape(lines, common.width)
+        separators = separators.reshape(lines, common.width)
+        begin = np.zeros(lines, np.int64)
+        begin[1:] = separators[:-1, -1] + 1
+        start, end, alike = _slots(text, separators, begin, common)
+        if alike.all():
+            return Spans(lines, np.arange(lines), start, end)
+    return _some_spans(text, separators.ravel(), common)
+
+
+def _some_spans(text: FieldText, separators: Ints, common: Template) -> Spans:
+    """The same where lines are of several shapes."""
+    ends = np.flatnonzero(text.bytes.take(separators) == _NEW_LINE)
+    line = np.flatnonzero(np.diff(ends, prepend=-1) == common.width)
+    begin = np.zeros(len(ends), np.int64)
+    begin[1:] = separators[ends[:-1]] + 1
+    if len(line):
+        for held, count in (
+            (text.bytes < _SPACE, common.controls),
+            (text.bytes == _QUOTE, common.quotes),
+        ):
+            line = line[np.add.reduceat(held, begin, dtype=np.int64)[line] == count]
+    own = separators[(ends[line] - common.width + 1)[:, None] + np.arange(common.width)]
+    start, end, alike = _slots(text, own, begin[line], common)
+    return Spans(len(ends), line[alike], start[alike], end[alike])
+
+
+def _slots(
+    text: FieldText, separators: Ints, begin: Ints, common: Template
+) -> tuple[Ints, Ints, Bools]:
+    """Where slots begin and end, and of which lines all constants stand around them."""
     number, distance = np.array(common.ends, np.int64).reshape(-1, 2).T
     # Where constants begin: at the line, and at the ends of slots.
-    begin = np.zeros((lines, len(number) + 1), np.int64)
-    begin[1:, 0] = separators[:-1, -1] + 1
-    begin[:, 1:] = separators[:, number] - distance
+    at = np.empty((len(begin), len(number) + 1), np.int64)
+    at[:, 0] = begin
+    at[:, 1:] = separators[:, number] - distance
     length = np.array([len(constant) for constant in common.constants])
-    found = Spans((begin + length)[:, :-1], begin[:, 1:])
-    if (found.start > found.end).any():
-        return None
+    start, end = (at + length)[:, :-1], at[:, 1:]
+    wrong = start > end
+    alike = ~wrong.any(axis=1) if wrong.any() else np.ones(len(begin), np.bool_)
     # The same few constants stand between all of many slots.
     places: dict[bytes, list[int]] = {}
     for place, constant in enumerate(common.constants):
         places.setdefault(constant, []).append(place)
-    alike = all(_stands(text, begin[:, at].ravel(), one) for one, at in places.items())
-    return found if alike else None
+    for constant, chosen in places.items():
+        differing = _differing(text, at[:, chosen], constant)
+        if differing.any():
+            alike &= ~differing.any(axis=1)
+    return start, end, alike
 
 
-def _stands(text: FieldText, at: Ints, constant: bytes) -> bool:
-    """Whether a constant text stands at all of these positions."""
-    differing: Words = np.zeros(len(at), np.uint64)
+def _differing(text: FieldText, at: Ints, constant: bytes) -> Words:
+    """0 where a constant text stands at a position."""
+    differing: Words = np.zeros(at.shape, np.uint64)
     for first in range(0, len(constant), _WORD):
         piece = constant[first : first + _WORD]
         word = text.eight(at + first) ^ np.uint64(int.from_bytes(piece, "little"))
         differing |= word << np.uint64(8 * (_WORD - len(piece)))
-    return not differing.any()
+    return differing

@@ -149,13 +149,17 @@ class Vocabulary:
             slot = (slot[waiting] + np.uint64(1)) & np.uint64(len(self._table) - 1)
 
 
-def holds_twice(codes: Ints) -> bool:
-    """Whether a row of (n, k) codes holds one of them twice."""
-    if codes.shape[1] <= _PAIRWISE:
-        pairs = combinations(range(codes.shape[1]), 2)
-        return any((codes[:, one] == codes[:, other]).any() for one, other in pairs)
-    ordered = np.sort(codes, axis=1)
-    return bool((ordered[:, 1:] == ordered[:, :-1]).any())
+def holding_twice(codes: Ints) -> NDArray[np.bool_]:
+    """Which rows of (n, k) codes hold one of them twice."""
+    twice = np.zeros(len(codes), np.bool_)
+    if codes.shape[1] > _PAIRWISE:
+        ordered = np.sort(codes, axis=1)
+        twice |= (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        return twice
+    columns = np.ascontiguousarray(codes.T)
+    for one, other in combinations(columns, 2):
+        twice |= one == other
+    return twice
 
 
 def _hashes(words: list[Words]) -> Words:

@@ -1,4 +1,4 @@
-"""Text of CSV rows with quotes comes in; the same rows without goes out, where they need none."""
+"""Text of CSV rows with quotes comes in; which separators divide fields goes out."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ from typing import Final
 
 import numpy as np
 
+from valor_cli.kernels.text_fields import FieldText, Ints
+
 _QUOTE, _NEW_LINE, _RETURN = b'"\n\r'
-_ENDS: Final = (_NEW_LINE, _RETURN)
+_ENDS: Final = (_QUOTE, _NEW_LINE, _RETURN)
 
 
-def without_quotes(block: bytes, delimiter: str) -> bytes | None:
-    """The rows of whole lines without the quotes around fields.
+def outside_quotes(text: FieldText, separators: Ints, delimiter: int) -> Ints | None:
+    """The separators that do not stand in a quoted field. Some tools put all texts in quotes.
 
-    None where a quote stands elsewhere, or where a quoted field holds what it is quoted for: a
-    delimiter, a line end or a quote. Some tools put all texts in quotes.
+    None where a quote stands in a field without quotes around it, or where a quoted field holds a
+    line end or goes on behind the text.
+
+    Args:
+        text: Whole lines, the last with its line end.
+        separators: Where delimiters and line ends stand.
+        delimiter: The byte that divides fields.
     """
-    text = np.frombuffer(block, np.uint8)
-    quotes = np.flatnonzero(text == _QUOTE)
+    quotes = text.positions(_QUOTE)
     if len(quotes) % 2:
         return None
-    opening, closing = quotes[::2], quotes[1::2]
-    mark = ord(delimiter)
-    padded = np.concatenate([[_NEW_LINE], text, [_NEW_LINE]]).astype(np.uint8)
-    # In `padded` a byte stands one place further on: these are the bytes before and behind.
-    before, behind = padded[opening], padded[closing + 2]
-    if not np.isin(before, (mark, *_ENDS)).all() or not np.isin(behind, (mark, *_ENDS)).all():
+    # Of two quotes for one in a quoted field, the first closes and the second opens it again.
+    before = text.bytes.take(quotes[::2] - 1, mode="clip")
+    behind = text.bytes.take(quotes[1::2] + 1, mode="clip")
+    opens = np.isin(before, (delimiter, *_ENDS)) | (quotes[::2] == 0)
+    if not opens.all() or not np.isin(behind, (delimiter, *_ENDS)).all():
         return None
-    ends = np.flatnonzero((text == mark) | (text == _NEW_LINE) | (text == _RETURN))
-    # Outside of quotes an even number of them stands before.
-    if (np.searchsorted(quotes, ends) % 2).any():
-        return None
-    return block.replace(b'"', b"")
+    inside = np.searchsorted(quotes, separators) % 2 == 1
+    held = separators[inside]
+    return None if (text.bytes.take(held) == _NEW_LINE).any() else separators[~inside]

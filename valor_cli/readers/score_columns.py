@@ -77,7 +77,7 @@ class ScoreColumns:
 
 
 class GatheredScores:
-    """Columns gathered piece by piece.
+    """Columns gathered piece by piece, in whatever order; rows of a line stand in one piece.
 
     Attributes:
         lines: How many lines there were so far.
@@ -85,6 +85,8 @@ class GatheredScores:
 
     def __init__(self, metadata: Sequence[str]) -> None:
         self.lines = 0
+        self._last = 0
+        self._ascending = True
         self._chunks: dict[str, list[NDArray[Any] | None]] = {
             name: [] for name in ("sample_id", "line", "key", "truth", "count", "label", "score")
         }
@@ -97,6 +99,8 @@ class GatheredScores:
         if not n:
             return
         self.lines += 1 + int(np.count_nonzero(piece.line[1:] != piece.line[:-1]))
+        self._ascending &= int(piece.line[0]) >= self._last
+        self._last = int(piece.line[-1])
         chunks = self._chunks
         chunks["sample_id"].append(piece.sample_id)
         chunks["line"].append(piece.line)
@@ -108,7 +112,7 @@ class GatheredScores:
             values.append(self._interned(piece.metadata[name]))
 
     def columns(self) -> ScoreColumns:
-        """All of them. Nothing is left here."""
+        """All of them, in the order of the lines. Nothing is left here."""
         chunks = self._chunks
         sizes = [len(column) for column in chunks["line"] if column is not None]
         if any(column is not None for column in chunks["key"]):
@@ -120,7 +124,7 @@ class GatheredScores:
             self._list_classes(sizes)
         found = {name: _joined(chunks.pop(name)) for name in list(chunks)}
         line, ids = found["line"], found["sample_id"]
-        return ScoreColumns(
+        columns = ScoreColumns(
             sample_id=np.zeros(0, "S1") if ids is None else ids,
             line=np.zeros(0, np.int64) if line is None else line,
             key=found["key"],
@@ -133,6 +137,8 @@ class GatheredScores:
                 for name, values in self._metadata.items()
             },
         )
+        # Lines that were left to a slower reading stand behind those around them.
+        return columns if self._ascending else columns.take(np.argsort(columns.line, kind="stable"))
 
     def _list_classes(self, sizes: Sequence[int]) -> None:
         """Where some rows list labels, those with a score for each class list the classes."""

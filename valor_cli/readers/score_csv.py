@@ -16,16 +16,16 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.plain_quotes import without_quotes
 from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
 from valor_cli.readers.score_csv_header import read_header
 from valor_cli.readers.score_csv_lines import PlainScoreRows
 from valor_cli.readers.score_csv_rows import ScoreRowReader
+from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
-from valor_cli.readers.score_rows import ScoreHeader
-from valor_cli.readers.text_lines import blocks_of_lines
+from valor_cli.readers.score_rows import Ints, ScoreHeader
+from valor_cli.readers.text_lines import blocks_of_lines, lines_at
 
 _LONGEST_FIELD = 2**31 - 1
 _CLASSES = "; name the columns that are classes under `data: classes:`"
@@ -46,7 +46,7 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     # Python's own limit of 131,072 characters is for all of the process.
     csv.field_size_limit(_LONGEST_FIELD)
     source = TextSource(path)
-    blocks = blocks_of_lines(source)
+    blocks = blocks_of_lines(source, BLOCK)
     line, rest = _first_line(next(blocks))
     filled, above = _first_filled(chain([rest], blocks))
     if not line.strip() and not filled:
@@ -110,30 +110,26 @@ def _gather(
 ) -> None:
     """Read all rows, quickly where that can be done."""
     for block in blocks:
-        bare = without_quotes(block, blocks.delimiter) if b'"' in block else block
-        piece = None
-        # A NUL at the end of an id would be lost in an array of texts.
-        if bare is not None and b"\0" not in bare:
-            piece = plain.piece(bare, blocks.line)
-        if piece is None:
-            records, lines = blocks.records(block)
-            piece = slow.piece(records, lines)
-        else:
-            blocks.line += block.count(b"\n")
-        gathered.add(piece)
+        sifted = plain.sifted(block, blocks.line)
+        if sifted is None:
+            gathered.add(slow.piece(*blocks.records(block)))
+            continue
+        gathered.add(sifted.piece)
+        if len(sifted.odd):
+            gathered.add(slow.piece(*blocks.single_records(block, sifted.odd)))
+        blocks.line += sifted.lines
 
 
 class _Blocks:
     """Blocks of whole lines, which the csv module may read on from where a row goes on.
 
     Attributes:
-        delimiter: What stands between fields.
         line: Number of the first line of the next block.
     """
 
     def __init__(self, blocks: Iterator[bytes], header: ScoreHeader, path: str, line: int) -> None:
-        self.delimiter = header.delimiter
         self.line = line
+        self._delimiter = header.delimiter
         self._blocks = blocks
         self._spaced = header.spaced
         self._path = path
@@ -151,7 +147,10 @@ class _Blocks:
             DataError: A quote is not closed, or text follows a closing one.
         """
         reader = csv.reader(
-            self._lines(block), delimiter=self.delimiter, skipinitialspace=self._spaced, strict=True
+            self._lines(block),
+            delimiter=self._delimiter,
+            skipinitialspace=self._spaced,
+            strict=True,
         )
         records: list[list[str]] = []
         lines: list[int] = []
@@ -170,6 +169,13 @@ class _Blocks:
             raise DataError(Problem(f"{self._path}:{begin}", message)) from None
         self.line = begin
         return records, lines
+
+    def single_records(self, block: bytes, chosen: Ints) -> tuple[list[list[str]], list[int]]:
+        """The same of some lines of a block, each of them a row of its own."""
+        first, self.line = self.line, 0
+        records, places = self.records(b"\n".join(lines_at(block, chosen)))
+        self.line = first
+        return records, (first + chosen[places]).tolist()
 
     def _lines(self, block: bytes | None) -> Iterator[str]:
         while block is not None:

@@ -1,4 +1,4 @@
-"""Text of CSV rows of scores comes in; columns go out, or None if anything about them is unusual.
+"""Text of CSV rows of scores comes in; columns go out, and which rows are left to others.
 
 The quick reading: it works on all fields of a block at once, and makes no Python object of any.
 """
@@ -11,14 +11,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.text_fields import FieldText, fixed_width
-from valor_cli.kernels.vocabulary import Vocabulary, holds_twice
-from valor_cli.readers.score_fields import LONGEST_BLOCK, LONGEST_ID, finite_numbers
-from valor_cli.readers.score_rows import Ints, ScoreHeader, ScorePiece
+from valor_cli.kernels.text_fields import FieldText
+from valor_cli.kernels.vocabulary import Vocabulary, holding_twice
+from valor_cli.readers.plain_quotes import outside_quotes
+from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, sample_ids
+from valor_cli.readers.score_rows import Ints, ScoreHeader, ScorePiece, Sifted, every, others
 
 _LONGEST_RUN: Final = 8
 """Spaces that are stripped from the front of a field."""
-_NEW_LINE, _RETURN, _SPACE = b"\n\r "
+_TAB, _NEW_LINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 class _Fields(NamedTuple):
@@ -26,31 +30,52 @@ class _Fields(NamedTuple):
 
     Attributes:
         text: The text.
+        line: (rows,) which line each is, from 0.
         start, end: (rows, columns) where each field begins and ends.
     """
 
     text: FieldText
+    line: Ints
     start: Ints
     end: Ints
 
-    def numbers(self, columns: Sequence[int], kept: NDArray[np.bool_] | None) -> Any:
-        """(rows, columns) finite numbers, 1 where not kept; None if one is something else."""
+    def take(self, rows: Bools) -> _Fields:
+        """Those rows alone."""
+        if rows.all():
+            return self
+        return _Fields(self.text, self.line[rows], self.start[rows], self.end[rows])
+
+    def there(self, columns: Sequence[int]) -> Bools:
+        """(rows, columns) which fields are not empty."""
+        at = list(columns)
+        return self.end[:, at] > self.start[:, at]
+
+    def numbers(self, columns: Sequence[int]) -> tuple[Floats, Bools]:
+        """(rows, columns) numbers, and which of them are finite ones."""
         at = list(columns)
         start, end = self.start[:, at].ravel(), self.end[:, at].ravel()
-        if kept is None:
-            value = finite_numbers(self.text, start, end, _no_underscore)
-        else:
-            value = np.ones(kept.size)
-            asked = np.flatnonzero(kept)
-            found = finite_numbers(self.text, start[asked], end[asked], _no_underscore)
-            if found is None:
-                return None
-            value[asked] = found
-        return None if value is None else value.reshape(-1, len(at))
+        value, read = finite_numbers(self.text, start, end, _no_underscore)
+        return value.reshape(-1, len(at)), read.reshape(-1, len(at))
+
+
+class _Scores(NamedTuple):
+    """The scores of rows.
+
+    Attributes:
+        score: (rows, classes or pairs).
+        listed: (rows, pairs) which pairs have a label.
+    """
+
+    score: Floats
+    listed: Bools
+
+    def take(self, rows: Bools) -> _Scores:
+        """Those rows alone."""
+        return self if rows.all() else _Scores(self.score[rows], self.listed[rows])
 
 
 class PlainScoreRows:
-    """The quick reading of rows without quotes and gaps."""
+    """The quick reading of rows, none of which goes on in the next line."""
 
     __slots__ = ("_header", "_keys", "_labels", "_probabilities")
 
@@ -67,163 +92,191 @@ class PlainScoreRows:
         self._keys = keys
         self._probabilities = probabilities
 
-    def piece(self, block: bytes, first: int) -> ScorePiece | None:
-        """The rows of a block of whole lines, the first of which has the number `first`."""
-        fields = _split(block, self._header)
-        if fields is None or not self._complete(fields):
+    def sifted(self, block: bytes, first: int) -> Sifted | None:
+        """The rows of a block of whole lines, the first of which has the number `first`.
+
+        Left out are rows that have a fault, or that are written in an unusual way. None where rows
+        cannot be told apart.
+        """
+        split = _split(block, self._header)
+        if split is None:
             return None
-        scores = self._scores(fields)
-        if scores is None:
-            return None
-        score, listed = scores
+        fields, lines = split
+        scores, sound = self._scores(fields)
+        needed = [self._header.sample_id, self._header.key]
+        sound &= fields.there([column for column in needed if column is not None]).all(axis=1)
+        fields, scores = fields.take(sound), scores.take(sound)
         before = len(self._labels)
-        labels = self._codes(fields, listed)
-        if labels is None:
-            self._labels.forget(before)
-            return None
-        truth, count, label = labels
-        at = self._header.sample_id
+        codes = self._codes(fields)
+        pairs = len(self._header.pairs)
+        if pairs > 1 and (twice := holding_twice(codes[:, -pairs:])).any():
+            fields, scores = fields.take(~twice), scores.take(~twice)
+            if len(self._labels) == before:
+                codes = codes[~twice]
+            else:
+                # Rows that may be refused leave no names behind.
+                self._labels.forget(before)
+                codes = self._codes(fields)
+        return Sifted(self._piece(fields, scores, codes, first), others(fields.line, lines), lines)
+
+    def _piece(self, fields: _Fields, scores: _Scores, codes: Ints, first: int) -> ScorePiece:
+        header, listed, pairs = self._header, scores.listed, len(self._header.pairs)
+        count = label = score = None
+        if header.classes:
+            score = scores.score
+        elif listed.all() and pairs:
+            count = np.full(len(listed), pairs)
+            label, score = codes[:, -pairs:].ravel(), scores.score.ravel()
+        elif pairs:
+            count = listed.sum(axis=1)
+            label, score = codes[:, -pairs:][listed], scores.score[listed]
+        at, key = header.sample_id, None
+        if header.key is not None and self._keys is not None:
+            span = fields.start[:, header.key], fields.end[:, header.key]
+            key = self._keys.codes(fields.text, *span)
         return ScorePiece(
-            sample_id=fixed_width(fields.text, fields.start[:, at], fields.end[:, at]),
-            line=np.arange(first, first + len(fields.start)),
-            key=self._key(fields),
-            truth=truth,
+            sample_id=sample_ids(fields.text, fields.start[:, at], fields.end[:, at]),
+            line=fields.line + first,
+            key=key,
+            truth=None if header.truth is None else np.maximum(codes[:, 0], -1),
             count=count,
             label=label,
             score=score,
-            metadata={
-                name: _texts(fields, column) for name, column in self._header.metadata.items()
-            },
+            metadata={name: _texts(fields, column) for name, column in header.metadata.items()},
         )
 
-    def _complete(self, fields: _Fields) -> bool:
-        """Whether all rows have an id, a true label and a key, where there are such columns."""
+    def _scores(self, fields: _Fields) -> tuple[_Scores, Bools]:
+        """The scores, and which rows have none that is unusual."""
         header = self._header
-        needed = [header.sample_id, header.truth, header.key]
-        length = [
-            fields.end[:, column] - fields.start[:, column]
-            for column in needed
-            if column is not None
-        ]
-        return all(column.all() for column in length) and length[0].max() <= LONGEST_ID
-
-    def _scores(
-        self, fields: _Fields
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.bool_] | None] | None:
-        """The scores, and which pairs of columns list a label if not all do."""
-        header = self._header
-        listed = None
         if header.classes:
-            score = fields.numbers([column for _, column in header.classes], None)
-        elif header.pairs:
-            at = [column for column, _ in header.pairs]
-            listed = fields.end[:, at] > fields.start[:, at]
-            if listed.all():
-                listed = None
-            score = self._listed_scores(fields, listed)
+            score, sound = self._classes(fields)
+            listed = np.ones((len(sound), 0), np.bool_)
         else:
-            return None, None
-        if score is None or (self._probabilities and not ((score >= 0.0) & (score <= 1.0)).all()):
-            return None
-        return score, listed
+            listed = fields.there([column for column, _ in header.pairs])
+            score, sound = self._listed(fields, listed)
+        if self._probabilities:
+            sound = sound & ((score >= 0.0) & (score <= 1.0)).all(axis=1)
+        return _Scores(score, listed), sound
 
-    def _listed_scores(
-        self, fields: _Fields, listed: NDArray[np.bool_] | None
-    ) -> NDArray[np.float64] | None:
-        """Scores of the labels that are listed, row after row."""
+    def _classes(self, fields: _Fields) -> tuple[Floats, Bools]:
+        """(rows, classes) scores, all of them 0 without a prediction."""
+        columns = [column for _, column in self._header.classes]
+        score, read = fields.numbers(columns)
+        sound = every(read)
+        if not sound.all():
+            none = ~fields.there(columns).any(axis=1)
+            score[none] = 0.0
+            sound |= none
+        return score, sound
+
+    def _listed(self, fields: _Fields, listed: Bools) -> tuple[Floats, Bools]:
+        """(rows, pairs) scores of labels; 1 without one, and of no label."""
         pairs = self._header.pairs
-        score = np.ones((len(fields.start), len(pairs)))
+        score = np.ones(listed.shape)
+        sound = np.ones(len(listed), np.bool_)
         scored = [place for place, (_, column) in enumerate(pairs) if column >= 0]
         if scored:
             columns = [pairs[place][1] for place in scored]
-            kept = None if listed is None else listed[:, scored]
-            if kept is not None:
-                empty = fields.end[:, columns] == fields.start[:, columns]
-                if not (kept | empty).all():
-                    return None
-            value = fields.numbers(columns, kept)
-            if value is None:
-                return None
+            value, read = fields.numbers(columns)
+            alone = ~listed[:, scored]
+            if alone.any():
+                # What lists no label may have no score.
+                value[alone] = 1.0
+                read = np.where(alone, ~fields.there(columns), read)
             score[:, scored] = value
-        return score.ravel() if listed is None else score[listed]
+            sound = every(read)
+        return score, sound
 
-    def _codes(
-        self, fields: _Fields, listed: NDArray[np.bool_] | None
-    ) -> tuple[Ints | None, Ints | None, Ints | None] | None:
-        """Codes of the true labels, how many labels each row lists, and their codes.
+    def _codes(self, fields: _Fields) -> Ints:
+        """(rows, columns) codes of the true labels and of those listed; below 0 for none.
 
-        New names are numbered row by row, the true label first. None if a row lists a label twice.
+        New names are numbered row by row.
         """
         truth, pairs = self._header.truth, self._header.pairs
         columns = [*([] if truth is None else [truth]), *(column for column, _ in pairs)]
-        if not columns:
-            return None, None, None
         start, end = fields.start[:, columns].ravel(), fields.end[:, columns].ravel()
-        shape = (len(fields.start), len(columns))
-        if listed is None:
-            codes = self._labels.codes(fields.text, start, end).reshape(shape)
-        else:
-            # Distinct numbers for what is not there.
-            codes = np.tile(-1 - np.arange(shape[1]), (shape[0], 1))
-            there = np.flatnonzero(end > start)
-            codes.flat[there] = self._labels.codes(fields.text, start[there], end[there])
-        own = None if truth is None else codes[:, 0].copy()
-        if not pairs:
-            return own, None, None
-        label = codes[:, -len(pairs) :]
-        if holds_twice(label):
-            return None
-        if listed is None:
-            return own, np.full(len(label), len(pairs)), label.ravel()
-        return own, listed.sum(axis=1), label[listed]
-
-    def _key(self, fields: _Fields) -> Ints | None:
-        at = self._header.key
-        if at is None or self._keys is None:
-            return None
-        return self._keys.codes(fields.text, fields.start[:, at], fields.end[:, at])
+        shape = (len(fields.line), len(columns))
+        there = end > start
+        if there.all():
+            return self._labels.codes(fields.text, start, end).reshape(shape)
+        # Distinct numbers for what is not there.
+        codes = np.tile(-1 - np.arange(shape[1]), (shape[0], 1))
+        codes.ravel()[there] = self._labels.codes(fields.text, start[there], end[there])
+        return codes
 
 
-def _split(block: bytes, header: ScoreHeader) -> _Fields | None:
-    """The fields of rows that all have as many as the header."""
-    if b'"' in block or not 0 < len(block) <= LONGEST_BLOCK:
+def _split(block: bytes, header: ScoreHeader) -> tuple[_Fields, int] | None:
+    """The fields of rows that have as many as the header, and how many lines there are."""
+    if not 0 < len(block) <= LONGEST_BLOCK:
         return None
     if not block.endswith(b"\n"):
         block += b"\n"
+    returns = block.count(b"\r") if b"\r" in block else 0
+    # The csv module begins a new line behind any of them.
+    if returns and block.count(b"\r\n") != returns:
+        return None
     text = FieldText(block)
-    width = len(header.names)
-    ends = text.positions(ord(header.delimiter), _NEW_LINE)
-    if len(ends) % width:
+    ends: Ints | None = text.positions(ord(header.delimiter), _NEW_LINE)
+    quoted = b'"' in block
+    if quoted and ends is not None:
+        ends = outside_quotes(text, ends, ord(header.delimiter))
+    if ends is None:
         return None
-    starts = np.empty_like(ends)
-    starts[0], starts[1:] = 0, ends[:-1] + 1
-    start, end = starts.reshape(-1, width), ends.reshape(-1, width)
-    if not (text.bytes[end[:, -1]] == _NEW_LINE).all():
-        return None
-    controls = len(end)
-    if b"\r" in block:
-        end[:, -1] -= 1
-        if not (text.bytes[end[:, -1]] == _RETURN).all():
-            return None
-        controls *= 2
-    if b"\t" in block:
-        controls += block.count(b"\t")
-    # No more than these: then no line ends inside of a row.
-    if np.count_nonzero(text.bytes < _SPACE) != controls:
-        return None
-    fields = _Fields(text, start, end)
-    return _unspaced(fields) if header.spaced else fields
+    tabs = block.count(b"\t") if b"\t" in block else 0
+    fields, lines = _rows(text, ends, len(header.names), returns + tabs)
+    if returns:
+        fields.end[:, -1] -= text.bytes.take(fields.end[:, -1] - 1, mode="clip") == _RETURN
+    if header.spaced:
+        fields = _unspaced(fields)
+    return (_unquoted(fields) if quoted else fields), lines
 
 
-def _unspaced(fields: _Fields) -> _Fields | None:
-    """The fields without spaces in front."""
-    text, start, end = fields
+def _rows(text: FieldText, ends: Ints, width: int, controls: int) -> tuple[_Fields, int]:
+    """The rows of that many fields, and how many lines there are.
+
+    Args:
+        text: The text.
+        ends: Where fields end.
+        width: Fields of a row.
+        controls: How many control characters there are that are harmless, less the line ends.
+    """
+    start = np.empty_like(ends)
+    start[0], start[1:] = 0, ends[:-1] + 1
+    lines, more = divmod(len(ends), width)
+    # No more control characters than these: then no line ends inside of a row.
+    if not more and np.count_nonzero(text.bytes < _SPACE) == lines + controls:
+        rows = ends.reshape(-1, width)
+        if (text.bytes.take(rows[:, -1]) == _NEW_LINE).all():
+            return _Fields(text, np.arange(lines), start.reshape(-1, width), rows), lines
+    last = np.flatnonzero(text.bytes.take(ends) == _NEW_LINE)
+    sound = np.diff(last, prepend=-1) == width
+    odd = (text.bytes < _SPACE) & ~np.isin(text.bytes, (_TAB, _NEW_LINE, _RETURN))
+    sound[np.searchsorted(ends[last], np.flatnonzero(odd))] = False
+    line = np.flatnonzero(sound)
+    chosen = (last[line] - width + 1)[:, None] + np.arange(width)
+    return _Fields(text, line, start[chosen], ends[chosen]), len(last)
+
+
+def _unspaced(fields: _Fields) -> _Fields:
+    """The fields without spaces in front; less the rows with a long run of them."""
+    text, line, start, end = fields
     for _ in range(_LONGEST_RUN):
-        space = (text.bytes[start] == _SPACE) & (start < end)
+        space = (text.bytes.take(start) == _SPACE) & (start < end)
         if not space.any():
-            return _Fields(text, start, end)
+            return _Fields(text, line, start, end)
         start = start + space
-    return None
+    left = (text.bytes.take(start) == _SPACE) & (start < end)
+    return _Fields(text, line, start, end).take(~left.any(axis=1))
+
+
+def _unquoted(fields: _Fields) -> _Fields:
+    """The fields without the quotes around them; less the rows with other quotes."""
+    text, line, start, end = fields
+    quoted = (text.bytes.take(start) == _QUOTE) & (start < end)
+    quotes = text.positions(_QUOTE)
+    first, behind = (np.searchsorted(quotes, at) for at in (start[:, 0], end[:, -1]))
+    plain = behind - first == 2 * quoted.sum(axis=1)
+    return _Fields(text, line, start + quoted, end - quoted).take(plain)
 
 
 def _no_underscore(field: bytes) -> bool:

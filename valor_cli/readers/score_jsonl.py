@@ -13,14 +13,16 @@ from itertools import chain
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems, Problems, describe
 from valor_cli.readers.csv_columns import check_mapped
-from valor_cli.readers.files import CHUNK, TextSource
+from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
+from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_header import ALIASES
@@ -28,7 +30,7 @@ from valor_cli.readers.score_jsonl_lines import PlainScoreLines
 from valor_cli.readers.score_jsonl_objects import DecodedScoreLines
 from valor_cli.readers.score_jsonl_rows import KeyNames, ScoreLineReader
 from valor_cli.readers.table import LINE
-from valor_cli.readers.text_lines import blocks_of_lines
+from valor_cli.readers.text_lines import blocks_of_lines, lines_at
 
 _ITEM: Final = "[{row}]"
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -48,7 +50,7 @@ def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
             samples.
     """
     source = TextSource(path)
-    return _read(source, blocks_of_lines(source), 1, LINE, LineProblems(path), side, reading)
+    return _read(source, blocks_of_lines(source, BLOCK), 1, LINE, LineProblems(path), side, reading)
 
 
 def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
@@ -88,29 +90,28 @@ def _read(
     classes = tuple(reading.classes) if side != "ground_truth" else ()
     for name in classes:
         labels.code(name.encode())
-    metadata = [] if side == "predictions" else list(reading.metadata)
     blocks = iter(blocks)
     head = next(blocks)
     names = KeyNames.of(reading)
-    plain = PlainScoreLines(
-        side,
-        labels,
-        keys if _is_keyed(head, names) else None,
-        classes=classes,
-        metadata=metadata,
-        probabilities=reading.probabilities,
-        columns=reading.columns,
-    )
+    plain = PlainScoreLines(side, reading, labels, keys)
     decoded = DecodedScoreLines(side, reading, labels, keys)
     slow = ScoreLineReader(side, reading, labels, keys, problems)
-    gathered = GatheredScores(metadata)
+    gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
     for block in chain([head], blocks):
-        # A NUL at the end of an id would be lost in an array of texts.
-        piece = None
-        if b"\\u0000" not in block:
-            piece = plain.piece(block, first) or decoded.piece(block, first)
-        gathered.add(piece or slow.piece(block, first))
-        first += block.count(b"\n")
+        sifted = plain.sifted(block, first)
+        if sifted is None:
+            lines = block.removesuffix(b"\n").split(b"\n")
+            numbers = np.arange(first, first + len(lines))
+            first += len(lines)
+        else:
+            gathered.add(sifted.piece)
+            lines, numbers = lines_at(block, sifted.odd), first + sifted.odd
+            first += sifted.lines
+        if lines:
+            rest = decoded.sifted(lines, numbers)
+            gathered.add(rest.piece)
+            odd = rest.odd.tolist()
+            gathered.add(slow.piece([lines[at] for at in odd], numbers[odd].tolist()))
     return score_file(
         source.path,
         gathered,
@@ -139,12 +140,6 @@ def _records(block: bytes) -> Iterator[dict[str, Any]]:
             yield _RECORD.decode(line)
         except (msgspec.MsgspecError, RecursionError):
             continue
-
-
-def _is_keyed(block: bytes, names: KeyNames) -> bool:
-    """Whether the first line has a label key beside its labels."""
-    record = next(_records(block), {})
-    return any(bytes(record[name]) != b"null" for name in names.label_key if name in record)
 
 
 def _is_long(block: bytes, names: KeyNames) -> bool:
@@ -198,7 +193,7 @@ def _blocks_of_items(items: list[Any]) -> Iterator[bytes]:
         # Line ends stand between values alone: in a text they are escaped.
         block.append(bytes(item).replace(b"\n", b" ").replace(b"\r", b" ") + b"\n")
         size += len(block[-1])
-        if size > CHUNK:
+        if size > BLOCK:
             yield b"".join(block)
             block, size = [], 0
     yield b"".join(block)

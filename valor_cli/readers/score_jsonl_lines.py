@@ -1,30 +1,29 @@
-"""Lines of JSON with scores come in; columns go out, or None if anything about them is unusual.
+"""Lines of JSON with scores come in; columns go out, and which lines are left to others.
 
 The quick reading: lines that differ in their values alone are read as columns of values, without a
-Python object of any; others that list labels, by `score_json_lists`.
+Python object of any.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.text_fields import FieldText, Ints, fixed_width
+from valor_cli.kernels.text_fields import FieldText, Ints
 from valor_cli.kernels.text_numbers import leading_zeros
 from valor_cli.kernels.text_templates import Spans, Template, spans, template
-from valor_cli.kernels.vocabulary import Vocabulary, holds_twice
-from valor_cli.readers.score_fields import LONGEST_BLOCK, LONGEST_ID, finite_numbers
+from valor_cli.kernels.vocabulary import Vocabulary, holding_twice
+from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, sample_ids
 from valor_cli.readers.score_files import ScoreReading, Side
-from valor_cli.readers.score_json_lists import ListedScores
 from valor_cli.readers.score_json_shape import Shape, Wanted, shape_of
 from valor_cli.readers.score_jsonl_rows import KeyNames
-from valor_cli.readers.score_rows import ScorePiece
+from valor_cli.readers.score_rows import ScorePiece, Sifted, every, others
 
 _SEPARATORS: Final = (b",", b'"', b',"')
 """Where lines are divided, cheapest first: strings may hold a comma."""
@@ -34,8 +33,14 @@ _SCALARS: Final = msgspec.json.Decoder(list[int | float | bool | None])
 _LABELS: Final = msgspec.json.Decoder(list[int | float | bool])
 _IDS: Final = msgspec.json.Decoder(list[int | float])
 
+_MOST: Final = 64
+"""The lines are of one shape where one of so many is not; then no other shape is looked for."""
+_TRIES: Final = 4
+"""Blocks in a row of which most lines look different, before no shape is looked for."""
+_NEW_LINE, _BACKSLASH = b"\n\\"
+
 _Scalars: TypeAlias = msgspec.json.Decoder[Any]
-_Listed: TypeAlias = tuple[Ints | None, Ints | None, Ints | None]
+Bools = NDArray[np.bool_]
 
 
 class PlainScoreLines:
@@ -45,202 +50,234 @@ class PlainScoreLines:
     read, and single labels.
     """
 
-    __slots__ = ("_keys", "_known", "_labels", "_lists", "_probabilities", "_wanted")
+    __slots__ = ("_keys", "_known", "_labels", "_probabilities", "_tried", "_wanted")
 
     def __init__(
-        self,
-        side: Side,
-        labels: Vocabulary,
-        keys: Vocabulary | None,
-        *,
-        classes: tuple[str, ...],
-        metadata: Sequence[str],
-        probabilities: bool,
-        columns: Mapping[str, str],
+        self, side: Side, reading: ScoreReading, labels: Vocabulary, keys: Vocabulary
     ) -> None:
+        """Say where things go.
+
+        Args:
+            side: What the file holds; metadata is read of ground truth and of samples.
+            reading: How to read it.
+            labels, keys: Names seen so far; new ones are added. The classes come first.
+        """
         self._labels = labels
         self._keys = keys
-        self._probabilities = probabilities
-        names = KeyNames.of(ScoreReading(metadata=metadata, columns=columns))
-        self._wanted = Wanted(side, names, len(classes), tuple(metadata))
-        self._lists = ListedScores(self._wanted, labels, probabilities=probabilities)
+        self._probabilities = reading.probabilities
+        self._wanted = Wanted(
+            side,
+            KeyNames.of(reading),
+            classes=len(reading.classes),
+            metadata=() if side == "predictions" else tuple(reading.metadata),
+        )
         self._known: tuple[Shape, Template] | None = None
+        self._tried = 0
 
-    def piece(self, block: bytes, first: int) -> ScorePiece | None:
-        """The samples of a block of whole lines, the first of which has the number `first`."""
-        if not 0 < len(block) <= LONGEST_BLOCK:
+    def sifted(self, block: bytes, first: int) -> Sifted | None:
+        """The samples of a block of whole lines, the first of which has the number `first`.
+
+        Left out are lines that have a fault, or do not look like most. None where few look alike.
+        """
+        if not 0 < len(block) <= LONGEST_BLOCK or self._tried == _TRIES:
             return None
-        piece = None if b"\\" in block else self._plain(block, first)
-        return self._lists.piece(block, first) if piece is None else piece
-
-    def _plain(self, block: bytes, first: int) -> ScorePiece | None:
         if not block.endswith(b"\n"):
             block += b"\n"
+        values = self._values(block)
+        self._tried = 0 if values is not None else self._tried + 1
+        if values is None:
+            return None
+        piece = self._piece(values, first)
+        lines = values.spans.lines
+        return Sifted(piece, others(piece.line - first, lines), lines)
+
+    def _values(self, block: bytes) -> _Values | None:
+        """The values of the lines that look alike; None where these are fewer than others."""
         text = FieldText(block)
-        values = self._as_before(text) or self._anew(text, block)
-        return None if values is None else self._columns(values, first)
+        values = self._like(text, self._known)
+        if values is None or len(values.spans.line) * _MOST < values.spans.lines * (_MOST - 1):
+            values = self._best(text, block, values)
+        if values is None or 2 * len(values.spans.line) < values.spans.lines:
+            return None
+        self._known = values.shape, values.common
+        if b"\\" not in block:
+            return values
+        line = np.searchsorted(text.positions(_NEW_LINE), text.positions(_BACKSLASH))
+        return values.take(~np.isin(values.spans.line, line))
 
-    def _as_before(self, text: FieldText) -> _Values | None:
-        """The values of lines that look like those of the last block."""
-        if self._known is None:
-            return None
-        shape, common = self._known
-        found = spans(text, common)
-        return None if found is None else _Values(text, shape, found)
+    def _like(self, text: FieldText, known: tuple[Shape, Template] | None) -> _Values | None:
+        return None if known is None else _Values(text, *known, spans(text, known[1]))
 
-    def _anew(self, text: FieldText, block: bytes) -> _Values | None:
-        """The values of lines that look like the first."""
-        line = block[: block.index(b"\n") + 1]
-        shape = shape_of(line, self._wanted)
-        if shape is None:
-            return None
-        slots = [(one.start, one.end) for one in shape.values]
-        for separators in _SEPARATORS:
-            common = template(line, slots, separators)
-            found = None if common is None else spans(text, common)
-            if common is not None and found is not None:
-                self._known = shape, common
-                return _Values(text, shape, found)
-        return None
+    def _best(self, text: FieldText, block: bytes, best: _Values | None) -> _Values | None:
+        """The values of lines that look like the first, or like one in the middle."""
+        middle = block.rfind(b"\n", 0, len(block) // 2) + 1
+        for at in dict.fromkeys((0, middle)):
+            line = block[at : block.index(b"\n", at) + 1]
+            shape = None if b"\\" in line else shape_of(line, self._wanted)
+            if shape is None:
+                continue
+            slots = [(one.start, one.end) for one in shape.values]
+            for separators in _SEPARATORS:
+                common = template(line, slots, separators)
+                found = None if common is None else self._like(text, (shape, common))
+                if found is None:
+                    continue
+                if best is None or len(found.spans.line) > len(best.spans.line):
+                    best = found
+                if len(best.spans.line) == best.spans.lines:
+                    return best
+        return best
 
-    def _columns(self, values: _Values, first: int) -> ScorePiece | None:
-        shape, lines = values.shape, len(values.spans.start)
-        start, end = (at[:, shape.sample_id] for at in values.spans)
-        metadata = values.metadata()
-        if metadata is None or not values.sound() or (end - start).max() > LONGEST_ID:
-            return None
-        if shape.key >= 0 and self._keys is None:
-            return None
-        score = self._scores(values)
+    def _piece(self, values: _Values, first: int) -> ScorePiece:
+        """The samples of the lines that have no fault."""
+        metadata, sound = values.metadata()
+        sound &= values.sound()
+        score, fine = self._scores(values)
+        sound &= fine
+        if not sound.all():
+            values = values.take(sound)
+            score = None if score is None else score[sound]
+            metadata = {name: column[sound] for name, column in metadata.items()}
         before = len(self._labels)
-        labels = self._codes(values)
-        if labels is None or (score is None and self._wanted.side != "ground_truth"):
-            self._labels.forget(before)
-            return None
-        truth, count, label = labels
+        codes = self._codes(values)
+        shape, many = values.shape, len(values.shape.listed)
+        if many > 1 and (twice := holding_twice(codes[:, -many:])).any():
+            values = values.take(~twice)
+            score = None if score is None else score[~twice]
+            metadata = {name: column[~twice] for name, column in metadata.items()}
+            if len(self._labels) == before:
+                codes = codes[~twice]
+            else:
+                # Lines that may be refused leave no names behind.
+                self._labels.forget(before)
+                codes = self._codes(values)
+        text, found = values.text, values.spans
+        start, end = (at[:, shape.sample_id] for at in (found.start, found.end))
         return ScorePiece(
-            sample_id=fixed_width(values.text, start, end),
-            line=np.arange(first, first + lines),
-            key=self._key(values),
-            truth=truth,
-            count=count,
-            label=label,
-            score=score,
+            sample_id=sample_ids(text, start, end),
+            line=found.line + first,
+            key=None if shape.key < 0 else values.codes([shape.key], self._keys)[:, 0],
+            truth=None if shape.truth < 0 else codes[:, 0].copy(),
+            count=np.full(len(codes), many) if many else None,
+            label=codes[:, -many:].ravel() if many else None,
+            score=score.ravel() if many and score is not None else score,
             metadata=metadata,
         )
 
-    def _key(self, values: _Values) -> Ints | None:
-        at = values.shape.key
-        return None if at < 0 or self._keys is None else values.codes([at], self._keys)[:, 0]
-
-    def _scores(self, values: _Values) -> NDArray[np.float64] | None:
-        """Scores of the labels that are listed, line after line, or (lines, classes)."""
-        shape, lines = values.shape, len(values.spans.start)
+    def _scores(self, values: _Values) -> tuple[NDArray[np.float64] | None, Bools]:
+        """(lines, labels listed or classes) scores, and which lines have sound ones."""
+        shape, lines = values.shape, len(values.spans.line)
         if not shape.scores:
-            return np.ones(lines * len(shape.listed)) if shape.listed else None
-        score = values.numbers(shape.scores)
-        if score is None or (self._probabilities and not ((score >= 0) & (score <= 1)).all()):
-            return None
-        return score.ravel() if shape.listed else score
+            score = np.ones((lines, len(shape.listed))) if shape.listed else None
+            return score, np.ones(lines, np.bool_)
+        score, read = values.numbers(shape.scores)
+        if self._probabilities:
+            read &= (score >= 0) & (score <= 1)
+        return score, every(read)
 
-    def _codes(self, values: _Values) -> _Listed | None:
-        """Codes of the true labels, how many labels each line lists, and their codes.
+    def _codes(self, values: _Values) -> Ints:
+        """(lines, labels) codes of the true label, if there is one, and of those listed.
 
-        New names are numbered line by line, the true label first. None if a line lists a label
-        twice.
+        New names are numbered line by line.
         """
         shape = values.shape
         named = [*([shape.truth] if shape.truth >= 0 else []), *shape.listed]
-        if not named:
-            return None, None, None
-        codes = values.codes(named, self._labels)
-        truth = codes[:, 0].copy() if shape.truth >= 0 else None
-        if not shape.listed:
-            return truth, None, None
-        label = codes[:, -len(shape.listed) :]
-        if holds_twice(label):
-            return None
-        return truth, np.full(len(label), len(shape.listed)), label.ravel()
+        return values.codes(named, self._labels)
 
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of all lines.
+    """The values of lines that look alike.
 
     Attributes:
-        text: The lines.
+        text: All lines.
         shape: What the values mean.
-        spans: Where they stand.
+        common: What these lines have in common.
+        spans: Where the values stand.
     """
 
     text: FieldText
     shape: Shape
+    common: Template
     spans: Spans
 
-    def sound(self) -> bool:
-        """Whether ids and labels are texts or numbers, and never empty, and the rest is JSON.
+    def take(self, lines: Bools) -> _Values:
+        """Those lines alone."""
+        own = self.spans
+        if lines.all():
+            return self
+        kept = own._replace(line=own.line[lines], start=own.start[lines], end=own.end[lines])
+        return replace(self, spans=kept)
+
+    def sound(self) -> Bools:
+        """Which lines have ids and labels that are texts or numbers, none empty, and all JSON.
 
         Scores and metadata are not looked at.
         """
         shape = self.shape
         names = [shape.sample_id, shape.truth, shape.key, *shape.listed]
         names = [number for number in names if number >= 0]
-        if not (self.spans.end[:, names] > self.spans.start[:, names]).all():
-            return False
+        sound = every(self.spans.end[:, names] > self.spans.start[:, names])
         kinds: dict[int, _Scalars] = {**dict.fromkeys(names, _LABELS), shape.sample_id: _IDS}
         read = {*shape.scores, *shape.metadata.values()}
-        return all(
-            self._bare(number, kinds.get(number, _SCALARS)) is not None
-            for number, value in enumerate(shape.values)
-            if value.kind == "bare" and number not in read
-        )
+        for number, value in enumerate(shape.values):
+            if value.kind == "bare" and number not in read:
+                sound = sound & self._bare(number, kinds.get(number, _SCALARS))[1]
+        return sound
 
-    def metadata(self) -> dict[str, NDArray[Any]] | None:
-        """(lines,) texts, numbers, true, false and None by name; None if one is something else."""
+    def metadata(self) -> tuple[dict[str, NDArray[Any]], Bools]:
+        """(lines,) texts, numbers, true, false and None by name; which lines have no others."""
         columns = {}
+        sound = np.ones(len(self.spans.line), np.bool_)
         for name, number in self.shape.metadata.items():
-            column = np.empty(len(self.spans.start), dtype=object)
-            if number >= 0:
-                bare = self.shape.values[number].kind == "bare"
-                values = self._bare(number, _SCALARS) if bare else self._texts(number)
-                if values is None:
-                    return None
-                column[:] = values
+            column = np.empty(len(sound), dtype=object)
+            if number >= 0 and self.shape.values[number].kind == "bare":
+                column[:], fine = self._bare(number, _SCALARS)
+                sound &= fine
+            elif number >= 0:
+                column[:] = [field.decode() for field in self._fields(number)]
             columns[name] = column
-        return columns
+        return columns, sound
 
-    def numbers(self, slots: Sequence[int]) -> NDArray[np.float64] | None:
-        """(lines, slots) finite numbers; None if one is something else."""
+    def numbers(self, slots: Sequence[int]) -> tuple[NDArray[np.float64], Bools]:
+        """(lines, slots) numbers, and which of them are finite ones."""
+        shape = len(self.spans.line), len(slots)
         if any(self.shape.values[number].kind != "bare" for number in slots):
-            return None
+            return np.zeros(shape), np.zeros(shape, np.bool_)
         start, end = self._by_line(slots)
-        value = finite_numbers(self.text, start, end, _NUMBER.fullmatch)
-        if value is None or leading_zeros(self.text, start, end).any():
-            return None
-        return value.reshape(-1, len(slots))
+        value, read = finite_numbers(self.text, start, end, _NUMBER.fullmatch)
+        read &= ~leading_zeros(self.text, start, end)
+        return value.reshape(shape), read.reshape(shape)
 
     def codes(self, slots: Sequence[int], names: Vocabulary) -> Ints:
         """(lines, slots) codes."""
-        return names.codes(self.text, *self._by_line(slots)).reshape(-1, len(slots))
+        codes = names.codes(self.text, *self._by_line(slots))
+        return codes.reshape(len(self.spans.line), len(slots))
 
     def _by_line(self, slots: Sequence[int]) -> tuple[Ints, Ints]:
         """Starts and ends, line after line."""
         chosen = list(slots)
-        start, end = (at[:, chosen].ravel() for at in self.spans)
-        return start, end
+        return self.spans.start[:, chosen].ravel(), self.spans.end[:, chosen].ravel()
 
     def _fields(self, number: int) -> list[bytes]:
-        start, end = (at[:, number].tolist() for at in self.spans)
+        start, end = self.spans.start[:, number].tolist(), self.spans.end[:, number].tolist()
         return [self.text.field(*span) for span in zip(start, end, strict=True)]
 
-    def _texts(self, number: int) -> list[str]:
-        return [field.decode() for field in self._fields(number)]
-
-    def _bare(self, number: int, kind: _Scalars) -> list[Any] | None:
-        """Numbers, true, false and null; None if one is something else."""
+    def _bare(self, number: int, kind: _Scalars) -> tuple[list[Any], Bools]:
+        """Numbers, true, false and null, and which values are one of these."""
         fields = self._fields(number)
-        try:
-            found = kind.decode(b"[" + b",".join(fields) + b"]")
-        except msgspec.MsgspecError:
-            return None
-        return found if len(found) == len(fields) else None
+        found = _decoded(fields, kind)
+        if found is not None:
+            return found, np.ones(len(fields), np.bool_)
+        single = [_decoded([field], kind) for field in fields]
+        sound = np.array([one is not None for one in single], np.bool_)
+        return [None if one is None else one[0] for one in single], sound
+
+
+def _decoded(fields: Sequence[bytes], kind: _Scalars) -> list[Any] | None:
+    """The values; None if one is something else."""
+    try:
+        found: list[Any] = kind.decode(b"[" + b",".join(fields) + b"]")
+    except msgspec.MsgspecError:
+        return None
+    return found if len(found) == len(fields) else None

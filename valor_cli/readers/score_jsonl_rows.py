@@ -1,13 +1,13 @@
 """Lines of any JSON come in; columns of labels and scores go out, with a noted problem per fault.
 
-The slow reading: it owns every message about the content of a line. Where `score_jsonl_lines`
-finds columns, this finds the same.
+The slow reading: it owns every message about the content of a line. Where a quicker one finds
+columns, this finds the same.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from valor_cli.kernels.vocabulary import Vocabulary
@@ -103,9 +103,9 @@ class ScoreLineReader:
             reading.classes, probabilities=reading.probabilities, note=self._note
         )
 
-    def piece(self, block: bytes, first: int) -> ScorePiece:
-        """The rows of a block of whole lines, the first of which has the number `first`."""
-        for line, content in enumerate(block.split(b"\n"), first):
+    def piece(self, lines: Sequence[bytes], numbers: Sequence[int]) -> ScorePiece:
+        """The rows of lines that have these numbers."""
+        for line, content in zip(numbers, lines, strict=True):
             if content.strip():
                 before, self._line = self._problems.total, line
                 record = self._parsed(content)
@@ -243,6 +243,6 @@ class ScoreLineReader:
         return values
 
 
-def named(record: Record, names: Sequence[str]) -> str | None:
-    """The first of the names that an object has; None if it has none."""
+def named(record: Collection[str], names: Sequence[str]) -> str | None:
+    """The first of the names that are keys of an object; None if none is."""
     return next((name for name in names if name in record), None)

@@ -75,7 +75,8 @@ class ScoreRows:
             else None,
             score=(score.reshape(n, -1) if dense and n else score) if scored else None,
             metadata={
-                name: _objects(column) for name, column in zip(self._metadata, values, strict=True)
+                name: object_column(column)
+                for name, column in zip(self._metadata, values, strict=True)
             },
         )
         self._clear()
@@ -86,7 +87,7 @@ def id_column(ids: Sequence[bytes]) -> NDArray[Any]:
     """Ids as `S`, or as objects where a few long ones would blow that up."""
     widest = max(map(len, ids), default=1)
     if too_wide(widest, len(ids)):
-        return _objects(ids)
+        return object_column(ids)
     return np.array(ids, f"S{max(widest, 1)}")
 
 
@@ -95,7 +96,8 @@ def too_wide(width: int, count: int) -> bool:
     return width > _WIDE and width * count > _LARGE
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
+def object_column(values: Sequence[Any]) -> NDArray[Any]:
+    """Values of any kind as a column."""
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column

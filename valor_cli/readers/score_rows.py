@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class ScorePiece:
     """Some lines as columns; a sample may go on in another piece.
 
     Attributes:
-        sample_id: (n,) UTF-8, of kind `S`.
+        sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
         line: (n,) number of each line, from 1.
         key: (n,) code of the label key; None without label keys.
         truth: (n,) code of the true label, -1 for none; None where the file says none.
@@ -57,7 +57,7 @@ class ScorePiece:
         metadata: Values by name, (n,) each, objects.
     """
 
-    sample_id: NDArray[np.bytes_]
+    sample_id: NDArray[Any]
     line: Ints
     key: Ints | None
     truth: Ints | None
@@ -65,3 +65,31 @@ class ScorePiece:
     label: Ints | None
     score: NDArray[np.float64] | None
     metadata: Mapping[str, NDArray[Any]]
+
+
+class Sifted(NamedTuple):
+    """What a quick reading makes of some lines.
+
+    Attributes:
+        piece: The rows that it reads.
+        odd: (k,) which lines it leaves to a slower reading, from 0.
+        lines: How many lines there are.
+    """
+
+    piece: ScorePiece
+    odd: Ints
+    lines: int
+
+
+def every(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of which rows all cells hold."""
+    return np.asarray(cells.all(axis=1))
+
+
+def others(chosen: Ints, lines: int) -> Ints:
+    """Which of so many lines are not chosen, ascending."""
+    if len(chosen) == lines:
+        return np.zeros(0, np.int64)
+    left = np.ones(lines, np.bool_)
+    left[chosen] = False
+    return np.flatnonzero(left)

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from valor_cli.readers.files import CHUNK, TextSource
+
+_NEW_LINE = ord("\n")
 
 
 def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:
@@ -22,3 +28,18 @@ def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:
         waiting = [chunk[end:]]
     if rest := b"".join(waiting):
         yield rest
+
+
+def lines_at(block: bytes, chosen: NDArray[Any]) -> list[bytes]:
+    """Some lines of a block, without their line ends.
+
+    Args:
+        block: Whole lines.
+        chosen: (k,) which, from 0.
+    """
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEW_LINE)
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    end = ends[chosen]
+    start = np.where(chosen > 0, ends[chosen - 1] + 1, 0)
+    return [block[a:b] for a, b in zip(start.tolist(), end.tolist(), strict=True)]

@@ -138,15 +138,19 @@ def lone_sides(found: Iterable[Confusion]) -> tuple[bool, bool]:
 
 
 def top_pairs(confusion: Confusion, most: int) -> tuple[Pair, ...]:
-    """The largest counts off the diagonal, largest first."""
+    """The largest counts off the diagonal, largest first; of pixels also those of no label."""
     table = confusion.table
-    cells = (
+    cells = [
         (count, -row, -column)
         for row, counts in enumerate(table.matrix)
         if any(counts)
         for column, count in enumerate(counts)
         if count and row != column
-    )
+    ]
+    if confusion.pixels:
+        none = len(table.labels)
+        cells += [(n, -row, -none) for row, n in enumerate(table.unmatched_ground_truths) if n]
+        cells += [(n, -none, -column) for column, n in enumerate(table.unmatched_predictions) if n]
     return tuple(_pair(confusion, count, -r, -c) for count, r, c in nlargest(most, cells))
 
 
@@ -230,13 +234,14 @@ def _iou(table: TableResult, row: int | None, column: int | None) -> float | Non
 
 
 def _pair(confusion: Confusion, count: int, row: int, column: int) -> Pair:
-    labels = confusion.table.labels
+    labels = [*confusion.table.labels, "no label"]
+    total = [*confusion.total, sum(confusion.table.unmatched_predictions)]
     found = confusion.examples.get((row, column), ())
     return Pair(
         plain(labels[row], 60),
         plain(labels[column], 60),
         count,
-        count / confusion.total[row],
+        count / total[row],
         plain(str(found[0].sample_id), 60) if found else None,
         confusion.pixels,
     )

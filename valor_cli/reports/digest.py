@@ -16,8 +16,8 @@ from valor_cli.results import (
     Scalar,
 )
 
-HEADLINES = 16
-"""Headline measures shown when the task's primary ones were not computed."""
+HEADLINES = 60
+"""Measures of the whole run that a report lists at most; it says how many it left out."""
 
 SIDE_BY_SIDE = 4
 """Models shown as columns at most; more become rows, best first."""
@@ -62,7 +62,9 @@ class Gate:
 class Digest:
     """All that more than one report shows of a run; strings are cleaned, not escaped.
 
-    `labels` and `slices` leave out what has no rows; `slices` holds headline measures if it can.
+    `headline` has the task's `leading` primary measures first; `unlisted` counts what it leaves
+    out.
+    `labels` and `slices` leave out what has no rows; `slices` holds primary measures if it can.
     `n_name` says what the n of a row counts, `unit` what a single sample is called.
     """
 
@@ -72,6 +74,8 @@ class Digest:
     settings: tuple[tuple[str, str], ...]
     models: tuple[str, ...]
     headline: Grid
+    leading: int
+    unlisted: int
     labels: Grid
     slices: Grid
     n_name: str
@@ -89,7 +93,8 @@ def digest(result: RunResult) -> Digest:
     rows = RowIndex(result.models, placed, names)
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
-    headline = primary or overall[:HEADLINES]
+    first = set(primary)
+    headline = [*primary, *(key for key in overall if key not in first)]
     counted = set(map(words, result.data))
     slices = dict.fromkeys(row.slice for row in result.metrics if row.slice is not None)
     labels = dict.fromkeys(
@@ -104,9 +109,11 @@ def digest(result: RunResult) -> Digest:
         ),
         settings=tuple((words(name), parameter(value)) for name, value in result.settings.items()),
         models=tuple(plain(model, 60) for model in result.models),
-        headline=rows.grid(headline, [(None, None)]),
+        headline=rows.grid(headline[:HEADLINES], [(None, None)]),
+        leading=len(primary[:HEADLINES]),
+        unlisted=len(headline[HEADLINES:]),
         labels=rows.grid(rows.measures, [(label, None) for label in labels]),
-        slices=_first_filled(rows, (headline, list(rows.measures)), slices),
+        slices=_first_filled(rows, (primary, headline, list(rows.measures)), slices),
         n_name=next((name for thing, name in _COUNTED.items() if thing in counted), "n"),
         unit="image" if "images" in counted else "sample",
         gates=_gates(result, rows, names, keyed),

@@ -14,6 +14,9 @@ from valor_cli.reports.grids import Cell, Measure
 STRIP = 180
 """Width of a strip of bars in its own units."""
 
+COLUMNS = 12
+"""Measures beside each model where models stand in rows."""
+
 _ARROWS = {"higher": "↑", "lower": "↓", None: ""}
 
 
@@ -56,7 +59,7 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
     """A row per model, best first, when there are too many to stand side by side."""
     if len(told.models) <= SIDE_BY_SIDE or not told.headline.lines:
         return []
-    pairs = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))
+    pairs = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:COLUMNS]
     ends = [_ends(cells, measure) for measure, cells in pairs]
     rows = []
     for model in ranking(told.headline, len(told.models)):

@@ -66,6 +66,8 @@ def _headline(told: Digest) -> Iterator[str]:
         values = [_value(cell, measure) for cell in cells]
         rows.append([escaped(str(measure)), *values, *change])
     yield from table(["", *map(escaped, told.models), *pair], rows)
+    if told.unlisted:
+        yield f"\n{told.unlisted:,} more in results.json"
 
 
 def _gates(told: Digest) -> Iterator[str]:

@@ -97,8 +97,9 @@ def _room(told: Digest, warnings: int, lines: int) -> dict[str, int]:
 
     `lines` counts those that stand in any case.
     """
+    every = len(told.headline.measures) + told.unlisted
     wanted = {
-        "headline": len(told.headline.measures),
+        "headline": every if every <= _MOST["headline"] else told.leading or every,
         "gates": len(told.gates),
         "slices": len(told.slices.lines),
         "warnings": warnings,

@@ -42,7 +42,7 @@ def headline(told: Digest, most: int) -> Iterator[RenderableType]:
     """The whole run's values: models side by side, or one a line if there are many."""
     grid = told.headline
     if not grid.measures:
-        yield Text("No overall values; the report lists what was found per label.")
+        yield Text("No overall values; the report shows what was found.")
         return
     intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
     count = len(told.models)
@@ -50,7 +50,7 @@ def headline(told: Digest, most: int) -> Iterator[RenderableType]:
         yield from _ranking(told)
         return
     yield Fitting(_side_by_side(told, most, form) for form in _forms(count))
-    yield from more(len(grid.measures) - most)
+    yield from more(len(grid.measures) + told.unlisted - most)
 
 
 def _side_by_side(told: Digest, most: int, form: _Form) -> list[RenderableType]:

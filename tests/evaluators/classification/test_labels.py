@@ -10,7 +10,6 @@ from valor_cli.evaluators.classification.labels import (
     label_order,
     listed_labels,
     name_labels,
-    scored_labels,
 )
 
 
@@ -92,10 +91,3 @@ def test_labels_listed_by_rows_of_several_keys() -> None:
 def test_rows_that_are_not_there_list_nothing() -> None:
     none = rows_of([{"red": 1.0}], LABELS, wide=True).take(np.zeros(1, bool))
     assert not listed_labels(none, np.zeros(0, np.int64), 1, 4).any()
-
-
-@pytest.mark.parametrize("wide", [True, False])
-def test_labels_with_a_score_above_zero(wide: bool) -> None:
-    rows = [{"red": 0.0, "cube": -1.0, "disc": 1e-300}] * 2
-    found = scored_labels(rows_of(rows, LABELS, wide=wide), 4)
-    assert found.tolist() == [False, False, True, False]

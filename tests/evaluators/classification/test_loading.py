@@ -17,7 +17,7 @@ from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.loading import load_classification
-from valor_cli.evaluators.classification.pictures import pictures
+from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.results import ExampleResult, Picture
 
@@ -433,7 +433,8 @@ def test_scores_outside_of_0_and_1() -> None:
 
 def test_sums_matter_where_probabilities_are_needed() -> None:
     needs = Selection(needs=frozenset({"ground_truth", "predictions", "probabilities"}))
-    wide = "id,dog,cat\nb,0.75,0.125\na,0.5,0.4995\nc,0.5,0.75\n"
+    # 0.599 and 0.4 are 1 but for rounding, here as where they are divided by their sum.
+    wide = "id,dog,cat\nb,0.75,0.125\na,0.599,0.4\nc,0.5,0.75\n"
     loaded = load({"gt.csv": TRUTH, "dt.csv": wide}, needs)
     assert loaded.warnings == [
         (
@@ -473,10 +474,10 @@ def test_pictures_are_found_by_sample_id() -> None:
     assert dataset.picture("c") is None
     inputs = ClassificationInputs(ground_truth="gt.csv", predictions="dt.csv", images="pictures")
     shown = [example(dataset.picture(name)) for name in ("a", "c", "a")]
-    found, warnings = pictures(inputs, Selection(), shown)
+    found, warnings = thumbnails(inputs, Selection(), shown)
     assert (list(found.photos), list(warnings)) == (["sub/a.png"], [])
     without = ClassificationInputs(ground_truth="gt.csv", predictions="dt.csv")
-    assert not pictures(without, Selection(), shown)[0].photos
+    assert not thumbnails(without, Selection(), shown)[0].photos
     assert error({}, images="nowhere") == [
         "images: nowhere: no such folder",
         "name the folder that holds the image files",

@@ -120,6 +120,8 @@ def test_reduced_labels(ignore_index: int, depth: int) -> None:
     expected = [numbers[value] for value in hugging_face(values[0], ignore_index).tolist()]
     # There, 0 becomes 255, which is a label of its own where it is not ignored.
     expected[0] = IGNORED
+    # There, 255 stays, so that it is told from 256; here only where it is ignored.
+    expected[255] = numbers[254] if ignore_index != 255 else IGNORED
     truth, prediction = codes(labels=labels, ignore_index=ignore_index, reduce_labels=True)
     assert truth == expected
     numbers[ignore_index] = len(labels)

@@ -17,7 +17,6 @@ from valor_cli.evaluators.classification.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.loading import load_classification
 from valor_cli.evaluators.classification.log_loss import LOG_LOSS
 from valor_cli.evaluators.classification.matthews_corrcoef import MATTHEWS_CORRCOEF
-from valor_cli.evaluators.classification.pictures import pictures
 from valor_cli.evaluators.classification.pr_curve import PR_CURVE
 from valor_cli.evaluators.classification.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.classification.roc_auc import MEAN_ROC_AUC, ROC_AUC
@@ -28,6 +27,7 @@ from valor_cli.evaluators.classification.scored import (
     score_samples,
 )
 from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
+from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Task, Wing
 
 __all__ = ["CLASSIFICATION"]
@@ -84,5 +84,5 @@ CLASSIFICATION = Task(
         ("log_loss", "value"),
         ("expected_calibration_error", "value"),
     ),
-    pictures=pictures,
+    pictures=thumbnails,
 )

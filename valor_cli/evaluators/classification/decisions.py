@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
-Numbers = NDArray[np.int64] | NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 CELLS_TABULATED = 1 << 20
@@ -36,10 +36,10 @@ class Decisions(NamedTuple):
         positive: (p,) the positive label, or -1.
     """
 
-    row: Numbers
-    label: Numbers
+    row: RowNumbers
+    label: RowNumbers
     score: Floats
-    pair: Numbers
+    pair: RowNumbers
     truth: Ints
     positive: Ints
 
@@ -152,7 +152,7 @@ def _hashable(score_threshold: ScoreThreshold | None) -> object:
 
 def _positives(
     scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool
-) -> tuple[Numbers, Numbers, Floats]:
+) -> tuple[RowNumbers, RowNumbers, Floats]:
     """Row, label and score of each positive label, and of each row that has none."""
     if hardmax:
         top = scored.top
@@ -165,7 +165,7 @@ def _positives(
     # There may be as many as there are scores: the narrow numbers save half of the memory.
     parts = []
     some = np.zeros(len(scored.truth), bool)
-    for label, rows, score in scored.scores.by_label(len(scored.labels)):
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
         reached = score >= least[label]
         named = rows[reached].astype(np.int32)
         some[named] = True
@@ -176,7 +176,7 @@ def _positives(
     return row, labels, scores
 
 
-def _paired(scored: Scored, row: Numbers, label: Numbers, score: Floats) -> Decisions:
+def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -> Decisions:
     """The pairs that these positives make with the true labels."""
     width = len(scored.labels) + 1
     cell = scored.truth[row] * width + label + 1

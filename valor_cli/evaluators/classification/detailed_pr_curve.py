@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.plan import SCORES, MaxExamples, ScoreThresholds
-from valor_cli.evaluators.classification.ranked_labels import every_label
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.evaluators.classification.threshold_counts import threshold_counts, true_scores
 from valor_cli.kernels.columns import places_in_runs, ranked, reaching
+from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.kernels.standing import highest, standing
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve, MetricExample, ObjectRef
@@ -137,9 +137,9 @@ def _unanswered(scored: Scored, levels: int, answered: Ints, most: int) -> _Case
 
 def _negatives(scored: Scored, levels: Floats, most: int) -> tuple[_Cases, _Cases]:
     """False positives by score, and true negatives by sample, of each label."""
-    wrong: list[tuple[Ints, Ints]] = []
-    quiet: list[tuple[Ints, Ints]] = []
-    for label, rows, score in every_label(scored):
+    wrong: list[tuple[RowNumbers, Ints]] = []
+    quiet: list[tuple[RowNumbers, Ints]] = []
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
         others = np.flatnonzero((scored.truth[rows] != label) & (score >= levels[0]))
         first = others[highest(score[others], most)]
         wrong.append((rows[first], levels.searchsorted(score[first], side="right")))
@@ -147,12 +147,12 @@ def _negatives(scored: Scored, levels: Floats, most: int) -> tuple[_Cases, _Case
     return _by_score(wrong), _by_sample(quiet, len(levels), most)
 
 
-def _by_score(parts: Sequence[tuple[Ints, Ints]]) -> _Cases:
+def _by_score(parts: Sequence[tuple[RowNumbers, Ints]]) -> _Cases:
     row, label, end = _columns(parts)
     return _Cases(MISCLASSIFICATION, row, label, label, np.zeros_like(row), end)
 
 
-def _by_sample(parts: Sequence[tuple[Ints, Ints]], levels: int, most: int) -> _Cases:
+def _by_sample(parts: Sequence[tuple[RowNumbers, Ints]], levels: int, most: int) -> _Cases:
     row, label, joins = _columns(parts)
     found = standing(label, joins, levels, most)
     row, label = row[found.row], label[found.row]
@@ -161,8 +161,8 @@ def _by_sample(parts: Sequence[tuple[Ints, Ints]], levels: int, most: int) -> _C
 
 
 def _quiet(
-    truth: Ints, label: int, rows: Ints, score: Floats, levels: Floats, most: int
-) -> tuple[Ints, Ints]:
+    truth: Ints, label: int, rows: RowNumbers, score: Floats, levels: Floats, most: int
+) -> tuple[RowNumbers, Ints]:
     """The first samples of other labels, and how many thresholds each passes.
 
     They end with the one behind which no other is among the first `most` that stay below any
@@ -184,7 +184,7 @@ def _quiet(
         size *= 4
 
 
-def _columns(parts: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+def _columns(parts: Sequence[tuple[RowNumbers, Ints]]) -> tuple[Ints, Ints, Ints]:
     """Rows and something of each, a part a label, as columns: row, label, something."""
     rows, others = zip((np.zeros(0, np.int64),) * 2, *parts, strict=True)
     label = np.repeat(np.arange(len(parts)), [len(row) for row, _ in parts])

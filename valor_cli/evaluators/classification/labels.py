@@ -107,22 +107,10 @@ def listed_labels(scores: Scores, key: Ints, keys: int, count: int) -> Flags:
         count: How many labels there are.
     """
     found = np.zeros((keys, count), bool)
-    if isinstance(scores, DenseScores):
-        for one in range(keys):
-            rows = scores if keys == 1 else scores.take(key == one)
-            used = np.ones(len(scores.label), bool) if keys == 1 else (rows.score != 0).any(axis=0)
-            found[one, scores.label] = used & (len(rows) > 0)
-        return found
-    cell = scores.label
-    if keys > 1:
-        cell = cell + np.repeat(key, np.diff(scores.start)) * count
-    return np.bincount(cell, minlength=keys * count).reshape(keys, count) > 0
-
-
-def scored_labels(scores: Scores, count: int) -> Flags:
-    """(count,) whether any row gives a label a score above 0."""
-    if isinstance(scores, DenseScores):
-        found = np.zeros(count, bool)
-        found[scores.label] = (scores.score > 0).any(axis=0)
-        return found
-    return np.bincount(scores.label[scores.score > 0], minlength=count) > 0
+    for one in range(keys):
+        rows = scores if keys == 1 else scores.take(key == one)
+        if keys > 1 and isinstance(rows, DenseScores):
+            found[one, rows.label] = (rows.score != 0).any(axis=0)
+        else:
+            found[one] = rows.listed(count)
+    return found

@@ -25,12 +25,10 @@ from valor_cli.evaluators.classification.labels import (
     Naming,
     listed_labels,
     name_labels,
-    scored_labels,
 )
 from valor_cli.evaluators.classification.pictures import SamplePictures
 from valor_cli.evaluators.classification.reading import read_inputs
 from valor_cli.evaluators.classification.remarks import missing_rows, remarks, sum_warnings
-from valor_cli.kernels.merged_scores import merged_scores
 from valor_cli.kernels.scores import Scores
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.readers.score_files import ScoreFile
@@ -134,7 +132,7 @@ def _part(
     missing[target[target >= 0]] = False
     scores = placed(file.scores, target, len(rows))
     warnings = missing_rows(model, missing, rows.ids)
-    return _Part(merged_scores(scores, naming.codes(file.labels)), missing), warnings
+    return _Part(scores.relabelled(naming.codes(file.labels)), missing), warnings
 
 
 def _read_warnings(file: ScoreFile) -> list[str]:
@@ -160,7 +158,7 @@ def _loaded(
     number = np.where(seen, np.cumsum(seen) - 1, -1)
     labels = _names_where(naming.labels, seen)
     truth = rows.truth if seen.all() else number[rows.truth]
-    scored = {model: scored_labels(part.scores, count) for model, part in parts.items()}
+    scored = {model: part.scores.above_zero(count) for model, part in parts.items()}
     sizes = {"samples": len(rows.sample_ids), "labels": len(labels)}
     return Loaded(
         datasets={

@@ -1,17 +1,14 @@
-"""A folder of images in; the picture of each sample, and thumbnails of those shown, out."""
+"""A folder of images in; the picture of each sample out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.classification.inputs import ClassificationInputs
-from valor_cli.metric import Selection
 from valor_cli.readers.pictures import PictureFolder
-from valor_cli.results import ExampleResult, Picture, Pictures
+from valor_cli.results import Picture
 
 
 class SamplePictures:
@@ -40,15 +37,3 @@ class SamplePictures:
             f"{self._folder.folder} (the first: {printable(missing[0])}); they are shown without"
         )
         return [warning]
-
-
-def pictures(
-    inputs: ClassificationInputs, selection: Selection, examples: Sequence[ExampleResult]
-) -> tuple[Pictures, Sequence[str]]:
-    """The pictures of the examples, where the config names their folder; and warnings."""
-    if inputs.images is None:
-        return Pictures(), ()
-    shown = [example.picture for example in examples if example.picture is not None]
-    names = dict.fromkeys(picture.file for picture in shown if picture.file is not None)
-    photos, told = PictureFolder(inputs.images).thumbnails(list(names))
-    return Pictures(photos), told

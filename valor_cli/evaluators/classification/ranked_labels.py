@@ -16,15 +16,15 @@ from valor_cli.evaluators.classification.decisions import truth_counts
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.kernels.binary_ranking import (
     Corners,
-    Mass,
     Ranking,
     area_under_roc,
     average_precision,
-    once_each,
     rank,
     roc_corners,
     weighed,
 )
+from valor_cli.kernels.code_order import order_of_codes
+from valor_cli.kernels.score_answers import without_zeros
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,6 +54,22 @@ class LabelAreas(NamedTuple):
     precision: Floats
 
 
+class _Problem(NamedTuple):
+    """A label where rows count once each: what there is of both areas and of the curve."""
+
+    roc: float
+    precision: float
+    curve: Corners | None
+
+
+class _Weighable(NamedTuple):
+    """A label whose rows may count more than once: the listed ones, by score ascending."""
+
+    ranking: Ranking
+    positive: Rows
+    negative: Rows
+
+
 def label_areas(scored: Scored) -> LabelAreas:
     """Areas of each label; of the resample, where the evidence is one."""
     return scored.known("label areas", lambda: _areas(scored))
@@ -66,82 +82,66 @@ def roc_curves(scored: Scored) -> Sequence[Corners | None]:
     """
     if len(scored.labels) > DRAWN_LABELS:
         return [None] * len(scored.labels)
-    return [one.curve for one in _ranked(scored)]
-
-
-def every_label(scored: Scored) -> Iterator[tuple[int, Ints, Floats]]:
-    """Every label, ascending: the rows, ascending, with a score other than 0 for it, and these."""
-    waiting = 0
-    for label, rows, score in scored.scores.by_label(len(scored.labels)):
-        yield from _nothing(waiting, label)
-        yield label, rows, score
-        waiting = label + 1
-    yield from _nothing(waiting, len(scored.labels))
-
-
-def _nothing(first: int, end: int) -> Iterator[tuple[int, Ints, Floats]]:
-    for label in range(first, end):
-        yield label, np.zeros(0, np.int64), np.zeros(0)
-
-
-class _Ranked(NamedTuple):
-    """A label's problem, whatever its rows weigh; the curve where it is drawn."""
-
-    ranking: Ranking
-    curve: Corners | None
-
-
-def _ranked(scored: Scored) -> list[_Ranked]:
-    return scored.once("ranked labels", lambda: list(_sorted(scored)))
-
-
-def _sorted(scored: Scored) -> Iterator[_Ranked]:
-    rows_of = np.bincount(scored.truth, minlength=len(scored.labels)).tolist()
-    for label, rows, score in every_label(scored):
-        right = np.flatnonzero(scored.truth[rows] == label)
-        positive = np.sort(score[right])
-        # Moving the positives behind all others costs less than taking the others out.
-        negative = score.copy()
-        negative[right] = np.inf
-        negative.sort()
-        negative = negative[: len(rows) - len(right)]
-        positives, negatives = rows_of[label], len(scored.truth) - rows_of[label]
-        drawn = positives and negatives and len(rows) and len(rows_of) <= DRAWN_LABELS
-        yield _Ranked(
-            rank(positive, negative),
-            roc_corners(positive, negative, positives, negatives, DRAWN_POINTS) if drawn else None,
-        )
+    return [one.curve for one in _problems(scored)]
 
 
 def _areas(scored: Scored) -> LabelAreas:
-    rankings = [one.ranking for one in _ranked(scored)]
-    roc, precision = np.full((2, len(rankings)), np.nan)
-    for label, (ranking, mass) in enumerate(zip(rankings, _masses(scored, rankings), strict=True)):
-        if mass.positives:
-            precision[label] = average_precision(ranking, mass)
-            if mass.negatives and mass.positive[-1] + mass.negative[-1]:
-                roc[label] = area_under_roc(ranking, mass)
-    positives = truth_counts(scored)
+    positives, weights = truth_counts(scored), scored.row_weights
+    if weights is None:
+        found = [(one.roc, one.precision) for one in _problems(scored)]
+    else:
+        found = list(_weighed(scored, weights, positives))
+    roc, precision = np.array(found, np.float64).reshape(-1, 2).T
     return LabelAreas(int(positives.sum()), positives, roc, precision)
 
 
-def _masses(scored: Scored, rankings: Sequence[Ranking]) -> Iterator[Mass]:
-    """How much the rows of each label's problem count."""
-    weights = scored.row_weights
-    samples = truth_counts(scored).tolist()
-    total = sum(samples)
-    if weights is None:
-        for ranking, positives in zip(rankings, samples, strict=True):
-            yield once_each(ranking, positives, total - positives)
-        return
-    orders = scored.once("orders by score", lambda: list(_orders(scored)))
-    for (positive, negative), positives in zip(orders, samples, strict=True):
-        yield weighed(weights[positive], weights[negative], positives, total - positives)
+def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, float]:
+    """Both areas, NaN where there is none."""
+    roc = precision = np.nan
+    if positives:
+        precision = average_precision(ranking, positives, negatives)
+        if negatives and ranking.first[-1] + ranking.negatives:
+            roc = area_under_roc(ranking, positives, negatives)
+    return roc, precision
 
 
-def _orders(scored: Scored) -> Iterator[tuple[Rows, Rows]]:
-    """Of each label the rows of its listed positives and negatives, by score ascending."""
-    for label, rows, score in every_label(scored):
-        ordered = rows[np.argsort(score)].astype(np.int32)
+def _problems(scored: Scored) -> list[_Problem]:
+    return scored.once("label problems", lambda: list(_solved(scored)))
+
+
+def _solved(scored: Scored) -> Iterator[_Problem]:
+    count, total = len(scored.labels), len(scored.truth)
+    samples = np.bincount(scored.truth, minlength=count)
+    ranked = zip(_true_scores(scored, samples), scored.scores.ascending(count), strict=True)
+    for (positive, every), positives in zip(ranked, samples.tolist(), strict=True):
+        negatives = total - positives
+        areas = _areas_of(rank(positive, every), positives, negatives)
+        curve = None
+        if positives and negatives and len(every) and count <= DRAWN_LABELS:
+            curve = roc_corners(positive, every, positives, negatives, DRAWN_POINTS)
+        yield _Problem(*areas, curve)
+
+
+def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
+    """Of each label the scores other than 0 that its samples, so many, give it, ascending."""
+    score = scored.true_score[order_of_codes(scored.truth, len(samples))]
+    for own in np.split(score, np.cumsum(samples[:-1])):
+        own.sort()
+        yield without_zeros(own)
+
+
+def _weighed(scored: Scored, weights: Ints, samples: Ints) -> Iterator[tuple[float, float]]:
+    """Both areas of each label where rows count as often as they weigh, as all samples do."""
+    total = int(samples.sum())
+    problems = scored.once("weighable labels", lambda: list(_weighable(scored)))
+    for one, positives in zip(problems, samples.tolist(), strict=True):
+        ranking = weighed(one.ranking, weights[one.positive], weights[one.negative])
+        yield _areas_of(ranking, positives, total - positives)
+
+
+def _weighable(scored: Scored) -> Iterator[_Weighable]:
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
+        order = np.argsort(score)
+        ordered, every = rows[order].astype(np.int32), score[order]
         right = scored.truth[ordered] == label
-        yield ordered[right], ordered[~right]
+        yield _Weighable(rank(every[right], every), ordered[right], ordered[~right])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.frame import SHOWN, some_ids
+from valor_cli.evaluators.classification.probabilities import sums_to_one
 from valor_cli.kernels.scores import DenseScores, Scores
 
 Ints = NDArray[np.int64]
-
-TOLERANCE: Final = 1e-3
-"""How far from 1 the sum of a row's probabilities may be by rounding."""
 
 
 def missing_rows(model: str, missing: NDArray[np.bool_], ids: NDArray[Any]) -> list[str]:
@@ -87,8 +85,8 @@ def sum_warnings(model: str, scores: Scores, every: Ints, ids: NDArray[Any]) -> 
     """
     total = scores.total()
     length = len(scores.label) if isinstance(scores, DenseScores) else np.diff(scores.start)
-    low = (length >= every) & (total < 1 - TOLERANCE) & (total != 0)
-    rows = np.flatnonzero(low | (total > 1 + TOLERANCE))
+    off = (total != 0) & ~sums_to_one(total)
+    rows = np.flatnonzero(off & ((total > 1) | (length >= every)))
     if not len(rows):
         return []
     warning = (

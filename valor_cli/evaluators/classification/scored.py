@@ -39,12 +39,6 @@ class Scored:
         top: (n,) the label with the highest score, of equal ones the first listed; -1 where the
             highest score is 0 or nothing is listed: no prediction.
         top_score: (n,) its score; 0 without a prediction.
-        tied: (n,) whether another label has the same score.
-        true_score: (n,) the score of the true label, 0 where it is not listed.
-        place: (n,) how many labels stand before the true label by score, of equal ones in the
-            order listed; `UNLISTED` where it is not listed.
-        total: (n,) sum of the scores.
-        squares: (n,) sum of their squares.
         label_numbers: (labels,) of each label, its number in the whole dataset.
         label_count: How many labels the whole dataset has: an `ObjectRef` to a prediction has the
             number `number[row] * label_count + label_numbers[label]`, to a ground truth
@@ -64,11 +58,6 @@ class Scored:
     scores: Scores
     top: Ints
     top_score: Floats
-    tied: NDArray[np.bool_]
-    true_score: Floats
-    place: Ints
-    total: Floats
-    squares: Floats
     label_numbers: Ints
     label_count: int
     weights: Ints | None = None
@@ -94,6 +83,28 @@ class Scored:
             return None
         weights: Ints = self.weights[self.replica]
         return self.known("row weights", lambda: weights[self.unit])
+
+    @property
+    def true_score(self) -> Floats:
+        """(n,) the score of the true label, 0 where it is not listed."""
+        return self.once("true score", lambda: self.scores.of(self.truth))
+
+    @property
+    def place(self) -> Ints:
+        """(n,) how many labels stand before the true label by score, of equal ones in the order
+        listed; `UNLISTED` where it is not listed.
+        """
+        return self.once("place", lambda: self.scores.place_of(self.truth))
+
+    @property
+    def total(self) -> Floats:
+        """(n,) sum of the scores."""
+        return self.once("total", self.scores.total)
+
+    @property
+    def squares(self) -> Floats:
+        """(n,) sum of the squares of the scores."""
+        return self.once("squares", self.scores.squares)
 
     def sample_id(self, row: int) -> str:
         """The id of a row's sample."""
@@ -165,19 +176,13 @@ _COLUMNS = (
     "number",
     "top",
     "top_score",
-    "tied",
-    "true_score",
-    "place",
-    "total",
-    "squares",
 )
 """What `Scored` has of each row, beside the scores."""
 
 
 def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
     """Evidence of one shard of samples."""
-    scores, truth = dataset.scores, dataset.truth
-    best = scores.best()
+    best = dataset.scores.best()
     return Scored(
         sample_ids=dataset.sample_ids,
         labels=dataset.labels,
@@ -185,16 +190,11 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
         labels_of=dataset.labels_of,
         unit=dataset.unit,
         key=dataset.key,
-        truth=truth,
+        truth=dataset.truth,
         number=dataset.number,
-        scores=scores,
+        scores=dataset.scores,
         top=best.label,
         top_score=best.score,
-        tied=best.tied,
-        true_score=scores.of(truth),
-        place=scores.place_of(truth),
-        total=scores.total(),
-        squares=scores.squares(),
         label_numbers=np.arange(len(dataset.labels)),
         label_count=len(dataset.labels),
     )

@@ -50,8 +50,8 @@ def true_scores(scored: Scored) -> Floats:
 def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
     count = len(scored.labels)
     positive = np.zeros((len(levels), count), np.int64)
-    for label, _, score in scored.scores.by_label(count):
-        positive[:, label] = len(score) - np.sort(score).searchsorted(levels)
+    for label, score in enumerate(scored.scores.ascending(count)):
+        positive[:, label] = len(score) - score.searchsorted(levels)
     (tp,) = reaching(true_scores(scored), scored.truth, levels, count)
     truths = np.bincount(scored.truth, minlength=count)
     fp, fn = positive - tp, truths - tp

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +9,13 @@ import numpy as np
 from valor_cli.dataset.gallery import Gallery
 from valor_cli.errors import printable
 from valor_cli.evaluators.detection.frame import Frame, images_of
-from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.joining import positions
 from valor_cli.evaluators.detection.sides import Side
-from valor_cli.metric import Selection
+from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.pictures import PictureFolder
-from valor_cli.results import ExampleResult, Pictures
+
+__all__ = ["gallery_of", "thumbnails"]
 
 
 def gallery_of(
@@ -59,15 +58,3 @@ def _with_pictures(
             f"(the first: {printable(str(missing[0]))}); they are drawn without"
         )
     return replace(gallery, files=files, size_of=folder.size), warnings
-
-
-def thumbnails(
-    inputs: DetectionInputs, selection: Selection, examples: Sequence[ExampleResult]
-) -> tuple[Pictures, Sequence[str]]:
-    """The pictures of the examples' images, where the config names their folder; and warnings."""
-    if inputs.images is None:
-        return Pictures(), ()
-    shown = [example.picture for example in examples if example.picture is not None]
-    names = dict.fromkeys(picture.file for picture in shown if picture.file is not None)
-    photos, told = PictureFolder(inputs.images).thumbnails(list(names))
-    return Pictures(photos), told

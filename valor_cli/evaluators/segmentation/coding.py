@@ -22,7 +22,7 @@ _VALUES = 65_536
 """What 16 bits hold."""
 
 _UNMOVED = 255
-"""Value that `reduce_labels` leaves where it is, as the reference implementations do."""
+"""Value that `reduce_labels` leaves where it is if it is ignored, as the reference does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Coding:
     def _of_values(self, code: Callable[[int], int]) -> Codes:
         codes = np.full(_VALUES, UNKNOWN, np.int32)
         # Of reduced ground truth, the value above a known one is known.
-        known = {0, _UNMOVED, *self.label_of, *self.ignored}
+        known = {0, *self.label_of, *self.ignored}
         for value in known | {one + 1 for one in known}:
             if value < _VALUES:
                 codes[value] = code(value)
         return codes
 
     def _of_truth(self, value: int) -> int:
-        if self.reduced and value != _UNMOVED:
+        if self.reduced and value not in self.ignored & {_UNMOVED}:
             if value == 0:
                 return IGNORED
             value -= 1

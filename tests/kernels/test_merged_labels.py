@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.kernels.merged_scores import merged_scores
 from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
 
 # Labels 0 and 3 both become 1, label 1 becomes 0, label 2 leaves.
@@ -22,7 +21,7 @@ def test_rows_that_list_some_labels() -> None:
         np.array([3, 1, 0, 2, 0, 2], np.int32),
         np.array([0.5, 0.25, 0.125, 0.75, 1.0, 1.0]),
     )
-    found = merged_scores(scores, CODES)
+    found = scores.relabelled(CODES)
     assert isinstance(found, SparseScores)
     # Row 0: 3 and 0 are one, 0.5 + 0.125, where 3 stood. Row 2 keeps 0; row 3 has nothing left.
     assert found.start.tolist() == [0, 2, 2, 3, 3]
@@ -33,7 +32,7 @@ def test_rows_that_list_some_labels() -> None:
 
 def test_rows_that_all_list_the_same() -> None:
     scores = DenseScores(np.array([3, 1, 2, 0]), np.array([[0.5, 0.25, 0.0, 0.125]]))
-    found = merged_scores(scores, CODES)
+    found = scores.relabelled(CODES)
     assert isinstance(found, DenseScores)
     assert found.label.tolist() == [1, 0]
     assert found.score.tolist() == [[0.625, 0.25]]
@@ -41,7 +40,7 @@ def test_rows_that_all_list_the_same() -> None:
 
 def test_nothing_is_copied_where_labels_stay_distinct() -> None:
     scores = DenseScores(np.array([1, 0]), np.array([[0.5, 0.25]]))
-    found = merged_scores(scores, np.array([7, 5, 3]))
+    found = scores.relabelled(np.array([7, 5, 3]))
     assert found.score is scores.score
     assert isinstance(found, DenseScores)
     assert found.label.tolist() == [5, 7]
@@ -78,7 +77,7 @@ def test_against_a_dictionary_per_row(seed: int, codes: list[int], wide: bool) -
         rows = [rng.permutation(6)[: rng.integers(0, 7)] for _ in range(count)]
         label = np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.int32)
         scores = SparseScores(np.cumsum([0, *map(len, rows)]), label, rng.random(len(label)))
-    found = merged_scores(scores, np.array(codes)).sparse()
+    found = scores.relabelled(np.array(codes)).sparse()
     pairs = list(zip(found.label.tolist(), found.score.tolist(), strict=True))
     ends = found.start.tolist()
     got = [pairs[begin:end] for begin, end in pairwise(ends)]

@@ -1,0 +1,37 @@
+"""Thumbnails of examples: those of the folder that the config names, each file once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from valor_cli.evaluators.thumbnails import thumbnails
+from valor_cli.metric import Selection
+from valor_cli.results import ExampleResult, Picture, Pictures
+
+
+class Inputs(NamedTuple):
+    images: str | None
+
+
+def example(file: str | None) -> ExampleResult:
+    return ExampleResult(
+        "counts", "m", None, None, {}, "hit", "s", None, Picture(file, None, None), ()
+    )
+
+
+def test_each_picture_of_the_examples_is_made_once(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        Image.new("RGB", (4, 3)).save(tmp_path / name)
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    shown = [example("a.png"), example(None), example("broken.png"), example("a.png")]
+    found, (told,) = thumbnails(Inputs(str(tmp_path)), Selection(), shown)
+    assert list(found.photos) == ["a.png"]
+    assert told.startswith("not shown: ")
+    assert "broken.png" in told
+
+
+def test_without_a_folder_there_are_none() -> None:
+    assert thumbnails(Inputs(None), Selection(), [example("a.png")]) == (Pictures(), ())

@@ -1,0 +1,51 @@
+"""What rows of scores answer, whichever way they are kept: types, and their common ground."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.int64] | NDArray[np.bool_]
+RowNumbers: TypeAlias = NDArray[np.int64] | NDArray[np.int32]
+
+UNLISTED: Final = 2**31 - 1
+"""The place of a label that a row does not list: behind all others."""
+
+SCORES_AT_ONCE: Final = 1 << 17
+"""Scores that a block of rows holds: a megabyte of them, which fits the processor's cache."""
+
+
+class Best(NamedTuple):
+    """(n,) what each row puts first.
+
+    Attributes:
+        label: The label with the highest score, of equal ones the first listed; -1 where that score
+            is 0 or nothing is listed.
+        score: Its score; 0 where there is none.
+        tied: Whether another label has the same score; False where there is none.
+    """
+
+    label: Ints
+    score: Floats
+    tied: NDArray[np.bool_]
+
+
+def no_best(count: int) -> Best:
+    """Of so many rows that put nothing first, to be filled."""
+    return Best(np.full(count, -1), np.zeros(count), np.zeros(count, bool))
+
+
+def without_zeros(ascending: Floats) -> Floats:
+    """Scores, ascending, without those that are 0."""
+    begin, end = ascending.searchsorted(0.0), ascending.searchsorted(0.0, side="right")
+    return ascending if begin == end else np.delete(ascending, slice(begin, end))
+
+
+def all_distinct(codes: Ints) -> bool:
+    """Whether no two labels get the same code; -1 is none."""
+    used = codes[codes >= 0]
+    return len(np.unique(used)) == len(used)
