@@ -5,9 +5,8 @@
 
 Every command reads one file and finds ROC AUC of each label and the confusion matrix, valor with
 its three reports. Below each table stands the CPU time of the metrics alone, from columns in memory
-on, of as many rounds; of 1,000 labels scikit-learn computes the ROC AUC of 20 and its time is
-scaled up. valor's times hold the evidence, the
-curves of ROC AUC and the examples of each cell. The CPU ratios are the figures to trust.
+on, in the same rounds; valor's holds evidence, curves and examples. Of 1,000 labels scikit-learn
+computes the ROC AUC of 20 and its time is scaled up. The CPU ratios are the figures to trust.
 """
 
 from __future__ import annotations
@@ -17,22 +16,16 @@ import json
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rotation import Cost, print_table, rotate
 
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.evaluators.classification import CLASSIFICATION
-from valor_cli.metric import NoOptions, Selection
-
 HERE = Path(__file__).parent
 VALOR = "valor"
 PEER = "scikit-learn"
+ALONE = "metrics alone"
 METRICS = ("roc_auc", "mean_roc_auc", "confusion_matrix")
-ALONE = ("roc_auc", "confusion_matrix")
 FILES = ("dense.csv", "topk.csv", "topk.jsonl")
 
 
@@ -45,9 +38,10 @@ def main() -> None:
     for name in options.files:
         print(f"\n{name}: {options.rounds} rounds")
         costs = rotate(_commands(options, name), options.rounds)
+        alone = costs.pop(ALONE, None)
         print_table(costs)
-        if options.peers:
-            _metrics_alone(options, name, costs[PEER])
+        if alone is not None:
+            _print_alone(alone, costs[PEER])
             _check_equal(options.out / f"{name}-report", json.loads(costs[PEER][0].printed))
 
 
@@ -75,31 +69,26 @@ def _commands(options: argparse.Namespace, name: str) -> dict[str, list[str]]:
     commands = {VALOR: [sys.executable, "-m", "valor_cli", "evaluate", "-q", str(config)]}
     if options.peers:
         commands[PEER] = [options.peers, str(HERE / "classification_peers.py"), str(path)]
+        commands[ALONE] = [sys.executable, str(HERE / "classification_alone.py"), str(path)]
     return commands
 
 
-def _metrics_alone(options: argparse.Namespace, name: str, theirs: list[Cost]) -> None:
-    """CPU time from columns in memory to numbers: of each metric with its evidence, and of both."""
-    inputs = CLASSIFICATION.inputs.model_validate({"samples": str(options.data / name)})
-    (dataset,) = CLASSIFICATION.load(inputs, NoOptions(), Selection()).datasets.values()
-    told = [json.loads(cost.printed) for cost in theirs]
-    for asked in (*((metric,) for metric in ALONE), ALONE):
-        ours = statistics.median(_spent(dataset, asked) for _ in theirs)
-        peers = statistics.median(sum(one[f"{metric}_cpu_s"] for metric in asked) for one in told)
-        print(
-            f"{' and '.join(asked)} alone: {VALOR} {ours:.3f} s, {PEER} {peers:.2f} s, "
-            f"ratio {peers / ours:.1f}"
+def _print_alone(ours: list[Cost], theirs: list[Cost]) -> None:
+    """CPU time from columns in memory to numbers, of both tools in each round."""
+    told = [
+        (json.loads(one.printed), json.loads(other.printed))
+        for one, other in zip(ours, theirs, strict=True)
+    ]
+    for name in told[0][0]:
+        spent = [
+            (one[name], sum(other[f"{metric}_cpu_s"] for metric in name.split(" and ")))
+            for one, other in told
+        ]
+        valor, peer, ratio = (
+            statistics.median(column)
+            for column in zip(*((one, other, other / one) for one, other in spent), strict=True)
         )
-
-
-def _spent(dataset: ClassificationDataset, asked: Sequence[str]) -> float:
-    (wing,) = CLASSIFICATION.wings
-    metrics = {metric.name: metric for metric in wing.metrics}
-    started = time.process_time()
-    evidence = wing.evidence(dataset, wing.plan([], ()))
-    for name in asked:
-        metrics[name].compute(evidence)
-    return time.process_time() - started
+        print(f"{name} alone: {VALOR} {valor:.3f} s, {PEER} {peer:.2f} s, ratio {ratio:.1f}")
 
 
 def _check_equal(report: Path, theirs: dict[str, Any]) -> None:

@@ -172,9 +172,7 @@ def test_the_order_of_long_rows_says_nothing(evaluate: Evaluate, tmp_path: Path)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_values_that_scikit_learn_has_ready(
-    evaluate: Evaluate, tmp_path: Path, seed: int
-) -> None:
+def test_values_that_scikit_learn_has_ready(evaluate: Evaluate, tmp_path: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
     labels = list("abcd")
     share = rng.dirichlet(np.full(4, 0.8), 150)
@@ -233,9 +231,7 @@ def test_the_default_parameters(evaluate: Evaluate, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_roc_curves_are_scikit_learns(
-    evaluate: Evaluate, tmp_path: Path, partial: bool
-) -> None:
+def test_roc_curves_are_scikit_learns(evaluate: Evaluate, tmp_path: Path, partial: bool) -> None:
     samples = random_samples(42, partial=partial, digits=2, count=80)
     result = evaluate(forms.objects_jsonl(tmp_path, samples, LABELS), ["roc_auc"])
     curves = {one["label"]: one["points"] for one in result["curves"]}
@@ -255,9 +251,7 @@ def test_roc_curves_are_scikit_learns(
         assert sklearn.auc(rates[0], rates[1]) == near(area)
 
 
-def test_what_ranking_cannot_say_is_null_with_a_reason(
-    evaluate: Evaluate, tmp_path: Path
-) -> None:
+def test_what_ranking_cannot_say_is_null_with_a_reason(evaluate: Evaluate, tmp_path: Path) -> None:
     # a ties throughout, b has no score, c has no ground truth.
     samples = [
         Sample("1", "a", (("a", 0.5), ("b", 0.0), ("c", 0.5))),
@@ -338,9 +332,7 @@ def test_confidences_on_the_edges_of_bins(evaluate: Evaluate, tmp_path: Path) ->
         ),
     ],
 )
-def test_a_fifth_is_the_upper_end_of_its_bin(
-    evaluate: Evaluate, tmp_path: Path, bins: int
-) -> None:
+def test_a_fifth_is_the_upper_end_of_its_bin(evaluate: Evaluate, tmp_path: Path, bins: int) -> None:
     samples = [Sample("1", "a", (("a", 0.2), ("b", 0.1)))]
     data = forms.objects_jsonl(tmp_path, samples, list("ab"))
     result = evaluate(data, [{"expected_calibration_error": {"bins": bins}}])
@@ -349,9 +341,7 @@ def test_a_fifth_is_the_upper_end_of_its_bin(
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_rows_that_do_not_sum_to_one(
-    evaluate: Evaluate, tmp_path: Path, normalize: bool
-) -> None:
+def test_rows_that_do_not_sum_to_one(evaluate: Evaluate, tmp_path: Path, normalize: bool) -> None:
     # 0.999 and 1.001 are rounding and divided away; 0.8 and 1.2 are not, unless asked for.
     samples = [
         Sample("1", "a", (("a", 0.599), ("b", 0.4))),
@@ -455,22 +445,40 @@ def test_labels_of_one_side_only_enter_the_averages(evaluate: Evaluate, tmp_path
             for average, expected in (("macro", macro), ("weighted", weighted), ("micro", micro))
         }
     )
-    assert result["missing_prediction_labels"] == {"objects": ["b"]} or result[
-        "missing_prediction_labels"
-    ] == {"model": ["b"]}
-    assert list(result["ignored_prediction_labels"].values()) == [["c"]]
+    assert result["missing_prediction_labels"] == {"model": ["b"]}
+    assert result["ignored_prediction_labels"] == {"model": ["c"]}
     nulls = {
         (one["metric"], one["label"]): one["undefined"]
         for one in result["metrics"]
         if one["value"] is None
     }
-    assert nulls == {
-        (name, label): "no ground truth"
-        for name, label in [
-            ("precision", "d"),
-            *((name, label) for name in ("recall", "f1") for label in "cd"),
-        ]
+    pairs = [("precision", "d"), *((name, label) for name in ("recall", "f1") for label in "cd")]
+    assert nulls == dict.fromkeys(pairs, "no ground truth")
+
+
+def test_what_stands_in_for_nothing_over_nothing(evaluate: Evaluate, tmp_path: Path) -> None:
+    # Nothing reaches the threshold: precision and F1 are 0/0 and follow zero_division, recall is 0.
+    # All top labels are a: nothing to correlate with, and no agreement beyond chance.
+    samples = [Sample("1", "a", (("a", 0.5),)), Sample("2", "b", (("a", 0.5),))]
+    at = {"score_threshold": 0.75}
+    wanted: list[Any] = [{name: {**at, "zero_division": 0.5}} for name in ("precision", "f1")]
+    wanted += [{"recall": at}, "matthews_corrcoef", "cohen_kappa"]
+    result = evaluate(forms.objects_jsonl(tmp_path, samples, []), wanted)
+    rows = {
+        (one["metric"], one["label"]): (one["value"], bool(one["undefined"]))
+        for one in result["metrics"]
     }
+    assert rows == {
+        **{
+            (name, label): (0.5, True) for name in ("precision", "f1") for label in ("a", "b", None)
+        },
+        **{("recall", label): (0.0, False) for label in ("a", "b", None)},
+        ("matthews_corrcoef", None): (None, True),
+        ("cohen_kappa", None): (0.0, False),
+    }
+    alike = evaluate(forms.objects_jsonl(tmp_path, samples[:1], []), wanted)
+    for name in ("matthews_corrcoef", "cohen_kappa"):
+        assert value(alike, name) is None
 
 
 @pytest.mark.xfail(
@@ -575,9 +583,7 @@ def test_a_filter_by_label_keeps_predictions(evaluate: Evaluate, tmp_path: Path)
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_merged_labels_add_their_scores(
-    evaluate: Evaluate, tmp_path: Path, partial: bool
-) -> None:
+def test_merged_labels_add_their_scores(evaluate: Evaluate, tmp_path: Path, partial: bool) -> None:
     samples = random_samples(84, partial=partial, digits=2)
     names = {"b": "x", "e": "x", "a": "d"}
     merged = []
@@ -618,8 +624,7 @@ def test_each_model_is_evaluated_alone(evaluate: Evaluate, tmp_path: Path) -> No
         rows = [one for one in together["metrics"] if one["model"] == name]
         assert rows == alone["metrics"]
         samples = [
-            one._replace(truth=true[one.id].truth, place=true[one.id].place)
-            for one in models[name]
+            one._replace(truth=true[one.id].truth, place=true[one.id].place) for one in models[name]
         ]
         assert_same(found_rows(together, model=name), expected_rows(samples, LABELS, calls))
 
@@ -700,9 +705,62 @@ def test_label_keys_are_evaluated_one_by_one(
     assert not any(found_rows(result))
 
 
-def test_gates_on_rows_of_a_label_and_of_a_label_key(
+def wide_keys(
+    folder: Path, keyed: Mapping[str, Sequence[Sample]]
+) -> tuple[dict[str, Any], dict[str, list[Sample]]]:
+    """A column for each class of any key, and what the samples then list of their own key's."""
+    columns = sorted({label for labels in KEYS.values() for label in labels})
+    rows = [
+        (one.id, key, *(repr(one.score(label)) for label in columns))
+        for key, samples in keyed.items()
+        for one in samples
+    ]
+    text = forms.table([("sample_id", "label_key", *columns), *rows])
+    truths = [(one.id, key, one.truth) for key, samples in keyed.items() for one in samples]
+    forms.store(folder / "truth.csv", forms.table([("sample_id", "label_key", "label"), *truths]))
+    listed = {
+        key: [
+            one._replace(listed=tuple((label, one.score(label)) for label in KEYS[key]))
+            for one in samples
+        ]
+        for key, samples in keyed.items()
+    }
+    predictions = {"model": forms.store(folder / "wide.csv", text)}
+    return {"ground_truth": "truth.csv", "predictions": predictions}, listed
+
+
+def test_label_keys_that_share_the_columns_of_classes(evaluate: Evaluate, tmp_path: Path) -> None:
+    data, keyed = wide_keys(tmp_path, keyed_samples())
+    calls = every_call([0.3])
+    result = evaluate(data, metrics(calls))
+    for key, samples in keyed.items():
+        expected = expected_rows(samples, list(KEYS[key]), calls, key)
+        assert_same(found_rows(result, key=key), expected)
+
+
+def test_top_k_of_label_keys_that_share_the_columns_of_classes(
     evaluate: Evaluate, tmp_path: Path
 ) -> None:
+    # k2's labels are b and c. Column a is k1's, and does not stand before b though it is as good.
+    forms.store(tmp_path / "t.csv", "sample_id,label_key,label\n1,k1,a\n1,k2,b\n")
+    forms.store(tmp_path / "p.csv", "sample_id,label_key,a,b,c\n1,k1,1,0,0\n1,k2,0,0,1\n")
+    data = {"ground_truth": "t.csv", "predictions": "p.csv"}
+    result = evaluate(data, [{"top_k_accuracy": {"k": 2}}, "roc_auc"])
+    labels = [
+        one["label"]
+        for one in result["metrics"]
+        if one["metric"] == "roc_auc" and one["parameters"]["label_key"] == "k2"
+    ]
+    assert labels == ["b", "c"]
+    found = {
+        one["parameters"]["label_key"]: one["value"]
+        for one in result["metrics"]
+        if one["metric"] == "top_k_accuracy"
+    }
+    assert found == {"k1": 1.0, "k2": 1.0}
+
+
+def test_gates_on_rows_of_a_label_and_of_a_label_key(evaluate: Evaluate, tmp_path: Path) -> None:
     keyed = keyed_samples()
     data = keys_as_column(tmp_path, keyed)
     at = {"score_threshold": 0.3, "hardmax": False}
@@ -721,9 +779,10 @@ def test_gates_on_rows_of_a_label_and_of_a_label_key(
         (near(right["size"]), "passed"),
         (near(recall), "passed"),
     ]
-    assert judged(
-        {**own, "min": right["size"] + 1e-9}, {**of_c, "max": recall - 1e-9}, code=1
-    ) == [(near(right["size"]), "failed"), (near(recall), "failed")]
+    assert judged({**own, "min": right["size"] + 1e-9}, {**of_c, "max": recall - 1e-9}, code=1) == [
+        (near(right["size"]), "failed"),
+        (near(recall), "failed"),
+    ]
     # Without a key a gate holds for every key.
     every = judged({"metric": "accuracy", "min": max(right.values())}, code=1)
     assert sorted(status for _, status in every) == ["failed", "failed", "passed"]
@@ -733,9 +792,7 @@ def test_gates_on_rows_of_a_label_and_of_a_label_key(
 # ---- intervals
 
 
-def test_intervals_are_quantiles_of_resampled_values(
-    evaluate: Evaluate, tmp_path: Path
-) -> None:
+def test_intervals_are_quantiles_of_resampled_values(evaluate: Evaluate, tmp_path: Path) -> None:
     samples = sorted(random_samples(91, count=50, partial=True, digits=1))
     samples.sort(key=lambda one: one.id)
     labels = truth.labels_of(samples)

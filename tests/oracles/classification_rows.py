@@ -215,7 +215,7 @@ def found_rows(
     part: str | None = None,
     key: str | None = None,
 ) -> Rows:
-    """What a results.json says of a model, a slice (`part`) and a label key; ROC curves left out."""
+    """What results.json says of a model, a slice (`part`) and a label key, less ROC curves."""
 
     def own(kind: str) -> Iterator[dict[str, Any]]:
         for one in result[kind]:

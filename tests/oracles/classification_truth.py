@@ -180,9 +180,7 @@ def ratio(
     return {**found, ("value", None): mean}
 
 
-def _mean_ratio(
-    name: str, true: np.ndarray, said: np.ndarray, average: str, labels: int
-) -> float:
+def _mean_ratio(name: str, true: np.ndarray, said: np.ndarray, average: str, labels: int) -> float:
     metric = getattr(sklearn, f"{name}_score")
     mean = _quiet(metric, true, said, average=average, zero_division=0.0)
     # The column that was put beside a lone one has 0, which a macro average counts.
@@ -300,9 +298,7 @@ def detailed_pr_curve(
     found = {}
     for label, levels, rows in _curves(samples, labels, thresholds):
         silent = [
-            sum(
-                one.truth == label and not one.positives(level, hardmax=False) for one in samples
-            )
+            sum(one.truth == label and not one.positives(level, hardmax=False) for one in samples)
             for level in levels
         ]
         columns = {name: [row[name] for row in rows] for name in ("tp", "fp", "fn", "tn")}
@@ -351,11 +347,7 @@ def detailed_examples(
         else:
             kind, rank = "true_negative", 0.0
         kinds.setdefault(kind, []).append((rank, one.id.encode()))
-    return {
-        (kind, key.decode())
-        for kind, some in kinds.items()
-        for _, key in sorted(some)[:most]
-    }
+    return {(kind, key.decode()) for kind, some in kinds.items() for _, key in sorted(some)[:most]}
 
 
 # ---- metrics of probabilities
@@ -416,9 +408,7 @@ def expected_calibration_error(
     table = reliability(samples, bins, normalize=normalize)
     gaps = [
         (n, abs(said - right))
-        for n, said, right in zip(
-            table["n"], table["confidence"], table["accuracy"], strict=True
-        )
+        for n, said, right in zip(table["n"], table["confidence"], table["accuracy"], strict=True)
         if n and said is not None and right is not None
     ]
     return {

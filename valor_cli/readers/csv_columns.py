@@ -46,12 +46,12 @@ def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
         raise DataError(problems, hint=f"Columns that can be mapped: {', '.join(known)}")
 
 
-def repeated(names: Sequence[str], place: str) -> list[Problem]:
+def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> list[Problem]:
     """Names that stand over two columns. Columns without a name are nobody's."""
     seen: dict[str, int] = {}
     problems = []
     for position, name in enumerate(names, 1):
-        first = seen.setdefault(name, position)
+        first = seen.setdefault(name.casefold() if ignore_case else name, position)
         if name and first != position:
             message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
             problems.append(Problem(place, message))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import chain
 from typing import Final, Literal, TypeAlias
 
-from valor_cli.errors import DataError, Problem, did_you_mean, printable
+from valor_cli.errors import DataError, Problem
+from valor_cli.readers.csv_columns import (
+    DELIMITERS,
+    absent,
+    check_mapped,
+    fields_of,
+    listed,
+    repeated,
+)
 from valor_cli.readers.objects import Role, Wanted
 
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -43,10 +49,6 @@ FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
     "rotated_box": ("cx", "cy", "width", "height", "angle"),
 }
 """The columns of each way to write a box, in their order."""
-
-_DELIMITERS = ",;\t"
-_LISTED = 30
-_SHOWN = 40
 
 _OF_TRUTH = ("id", "crowd", "area", "image_width", "image_height")
 """Columns that are read of ground truth alone, where it has them."""
@@ -102,24 +104,16 @@ def read_header(
         DataError: A column is missing or stands twice; boxes are written in two ways; `columns`
             has an unknown name, or names a column that is not there.
     """
-    unknown = [name for name in columns if name not in ALIASES]
-    if unknown:
-        known = ", ".join(ALIASES)
-        raise DataError(
-            [
-                Problem("columns", f"there is no '{name}'{did_you_mean(name, ALIASES)}")
-                for name in unknown
-            ],
-            hint=f"Columns that can be mapped: {known}",
-        )
-    delimiter = max(_DELIMITERS, key=lambda one: _known_names(line, one, columns))
-    raw = _fields(line, delimiter)
+    check_mapped(columns, ALIASES)
+    delimiter = max(DELIMITERS, key=lambda one: _known_names(line, one, columns))
+    raw = fields_of(line, delimiter)
     names = tuple(name.strip() for name in raw)
     place = f"{path}:1"
     needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
     readable = [*needed, *(_OF_TRUTH if role == "ground_truth" else ()), *chain(*FORMS.values())]
-    problems = [*_twice(names, place), *_unmapped(names, readable, columns, place)]
-    if problems:
+    mapped = {file: f"for {name}" for name, file in columns.items() if name in readable}
+    twice = repeated(names, place, ignore_case=True)
+    if problems := [*twice, *absent(mapped, names, place)]:
         raise DataError(problems)
     found = _positions(names, columns)
     forms = [form for form, sides in FORMS.items() if all(side in found for side in sides)]
@@ -147,40 +141,9 @@ _TWO_FORMS = "Leave out the columns of one of them."
 _HINT = "Map other names under `data: columns:`, as {label: my_column}."
 
 
-def _twice(names: Sequence[str], place: str) -> list[Problem]:
-    """Names that stand over two columns. Columns without a name are nobody's."""
-    seen: dict[str, int] = {}
-    problems = []
-    for position, name in enumerate(names, 1):
-        first = seen.setdefault(name.casefold(), position)
-        if name and first != position:
-            message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
-            problems.append(Problem(place, message))
-    return problems
-
-
-def _unmapped(
-    names: Sequence[str], readable: Sequence[str], columns: Mapping[str, str], place: str
-) -> list[Problem]:
-    """Mapped columns that are to be read, and are not there."""
-    return [
-        Problem(
-            place,
-            f"there is no column '{mapped}' for {standard}{did_you_mean(mapped, names)}; "
-            f"there is: {_listed(names)}",
-        )
-        for standard, mapped in columns.items()
-        if standard in readable and mapped not in names
-    ]
-
-
-def _fields(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader(StringIO(line, newline=""), delimiter=delimiter, skipinitialspace=False))
-
-
 def _known_names(line: str, delimiter: str, columns: Mapping[str, str]) -> tuple[int, int]:
     """How many names a delimiter makes known, then how many it makes."""
-    names = tuple(name.strip() for name in _fields(line, delimiter))
+    names = tuple(name.strip() for name in fields_of(line, delimiter))
     return len(_positions(names, columns)), len(names)
 
 
@@ -204,16 +167,7 @@ def _positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, in
 
 
 def _metadata(names: Sequence[str], wanted: Sequence[str], path: str) -> dict[str, int]:
-    problems = [
-        Problem(
-            f"{path}:1",
-            f"there is no column '{name}' for this metadata{did_you_mean(name, names)}; "
-            f"there is: {_listed(names)}",
-        )
-        for name in wanted
-        if name not in names
-    ]
-    if problems:
+    if problems := absent(dict.fromkeys(wanted, "for this metadata"), names, f"{path}:1"):
         raise DataError(problems)
     return {name: names.index(name) for name in wanted}
 
@@ -230,10 +184,5 @@ def _missing(missing: Sequence[str], forms: Sequence[Form], names: Sequence[str]
     if not forms:
         shown = "; or ".join(", ".join(sides) for sides in FORMS.values())
         parts.append(f"the columns of a box are missing: {shown}")
-    there = f"the first line names these: {_listed(names)}"
+    there = f"the first line names these: {listed(names)}"
     return f"{', and '.join(parts)} ({there})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(printable(name[:_SHOWN]) for name in names[:_LISTED])
-    return shown + (", …" if len(names) > _LISTED else "")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO, TextIOWrapper
 from typing import Final
 
 from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.readers.files import STDIN, TextSource
+from valor_cli.readers.files import STDIN
+from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.table import InvalidRows
@@ -27,10 +25,6 @@ _EXTENSIONS: Final = {
     ".tsv": "csv",
     ".xml": "voc",
 }
-_COMPRESSED = (".gz", ".zst")
-_HEAD = 1 << 16
-"""Bytes of an input that its format is told by, at most."""
-
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
@@ -85,7 +79,7 @@ def read_objects(
     if format is not None and format not in FORMATS:
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
-    parts = [_read(one, role, reading, format or format_of(one)) for one in _expanded(path)]
+    parts = [_read(one, role, reading, format or format_of(one)) for one in expanded(path)]
     if len(parts) == 1:
         return parts[0]
     from valor_cli.readers.joined_objects import joined_objects
@@ -141,25 +135,6 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
     )
 
 
-def _expanded(path: str) -> list[str]:
-    """The inputs that a path names: itself, or those that match it.
-
-    Raises:
-        DataError: Nothing matches.
-    """
-    if not any(mark in path for mark in "*?[") or os.path.lexists(path):
-        return [path]
-    try:
-        found = sorted(glob.glob(path, recursive=True))
-    except ValueError:
-        # The name of a folder in it holds what no name can.
-        found = []
-    if not found:
-        message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
-        raise DataError(Problem(path, message))
-    return found
-
-
 def format_of(path: str) -> str:
     """The format of an input, by its extension, then by its content.
 
@@ -168,10 +143,7 @@ def format_of(path: str) -> str:
     """
     if path != STDIN and os.path.isdir(path):
         return _folder_format(path)
-    stem, extension = os.path.splitext(path)
-    if extension.lower() in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    found = _EXTENSIONS.get(extension.lower()) or _content_format(path)
+    found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
     if found == "coco":
         from valor_cli.readers.coco_panoptic import is_panoptic
 
@@ -195,7 +167,7 @@ def _folder_format(path: str) -> str:
 
 
 def _content_format(path: str) -> str:
-    head = _head(path).lstrip()
+    head = head_of(path).lstrip()
     if not head:
         # A named pipe cannot be looked into, and COCO JSON is what most tools write.
         return "coco"
@@ -220,34 +192,3 @@ def _is_line(head: bytes) -> bool:
         # Cut off in the middle, or an object over several lines.
         return not end and b'"image_id"' in line and b'"objects"' in line
     return isinstance(record, dict) and "image_id" in record and "annotations" not in record
-
-
-def _head(path: str) -> bytes:
-    """The first bytes of the text of an input; nothing of what could not be read again."""
-    if path != STDIN and os.path.exists(path) and not os.path.isfile(path):
-        return b""
-    if path == STDIN and not _rewindable():
-        return b""
-    chunks = TextSource(path).chunks(_HEAD)
-    try:
-        return next(chunks)
-    finally:
-        # Not read to the end, so nothing is said of its end here.
-        chunks.close()  # type: ignore[attr-defined] # a generator
-        if path == STDIN:
-            sys.stdin.buffer.seek(0)
-
-
-def _rewindable() -> bool:
-    """Put a stream that can be read again in the place of standard input, if that can be read.
-
-    What waits on a pipe is too little to tell the format of a compressed file by.
-    """
-    stream = getattr(sys.stdin, "buffer", None)
-    if stream is None or stream.closed or stream.isatty():
-        return False
-    try:
-        sys.stdin = TextIOWrapper(BytesIO(stream.read()))
-    except OSError:
-        return False
-    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 from valor_cli.errors import printable
@@ -83,6 +83,11 @@ def scalar_text(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) and is_text(value) else None
+
+
+def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:
+    """The first of some names that is a key; None if none is."""
+    return next((name for name in names if name in keys), None)
 
 
 def there(record: Record, most: int = 12) -> str:

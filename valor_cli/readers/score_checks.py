@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.kernels.texts import begins
 from valor_cli.readers.checks import Problems, describe
 from valor_cli.readers.csv_columns import quoted
-from valor_cli.readers.score_columns import ScoreColumns
+from valor_cli.readers.score_columns import Codes, ScoreColumns
 from valor_cli.readers.score_rows import Ints
 
 
@@ -39,7 +39,7 @@ class RowChecks:
     """What is wrong between rows of a sample, which stand together.
 
     Attributes:
-        sample: (n,) the number of the sample of each row.
+        sample: (n,) the number of the sample of each row, ascending.
         bad: (n,) rows that cannot be used.
     """
 
@@ -54,11 +54,15 @@ class RowChecks:
 
     def repeated_samples(self, *, long: bool) -> None:
         """Samples on several lines, where a line is all of a sample."""
+        count = self._columns.count
+        if long and count is not None and count.max(initial=0) <= 1:
+            return
         first = self._first(np.ones(len(self.sample), np.bool_))
-        again = first[self.sample] != np.arange(len(self.sample))
-        if long and self._columns.count is not None:
+        again = np.ones(len(self.sample), np.bool_)
+        again[first] = False
+        if long and count is not None:
             many = np.zeros(len(first), np.bool_)
-            np.logical_or.at(many, self.sample, self._columns.count > 1)
+            np.logical_or.at(many, self.sample, count > 1)
             again &= many[self.sample]
         for row in np.flatnonzero(again).tolist():
             there = self._at(first[self.sample[row]])
@@ -70,15 +74,15 @@ class RowChecks:
         if truth is None:
             return
         said = (truth >= 0) & ~self.bad
-        first = self._first(said)[self.sample]
-        wrong = said & (truth != truth[np.minimum(first, len(truth) - 1)])
-        for row in np.flatnonzero(wrong).tolist():
+        first = self._first(said)
+        own = truth[np.minimum(first, len(truth) - 1)]
+        for row in np.flatnonzero(said & (truth != own[self.sample])).tolist():
+            there = int(first[self.sample[row]])
             expected, found = (
-                quoted(self._named.labels[code]) for code in (truth[first[row]], truth[row])
+                quoted(self._named.labels[code]) for code in (truth[there], truth[row])
             )
             message = (
-                f"expected {expected} for {self._who(row)} as on {self._at(first[row])}, "
-                f"found {found}"
+                f"expected {expected} for {self._who(row)} as on {self._at(there)}, found {found}"
             )
             self._note(row, self._named.truth, message)
 
@@ -100,10 +104,16 @@ class RowChecks:
         count, label = self._columns.count, self._columns.label
         if count is None or label is None:
             return
+        # Most files have none of these: then one column of numbers is all that it takes.
+        cell = self._cells(count, label)
+        if self.bad.any():
+            cell = cell[~np.repeat(self.bad, count)]
+        cell.sort()
+        if begins(cell).all():
+            return
         row = np.repeat(np.arange(len(count)), count)
         listed = np.flatnonzero(~self.bad[row])
-        row = row[listed]
-        cell = self.sample[row] * (int(label.max(initial=0)) + 1) + label[listed]
+        row, cell = row[listed], self._cells(count, label)[listed]
         order = np.argsort(cell, kind="stable")
         new = begins(cell[order])
         # The row that listed it first, for every label listed.
@@ -113,6 +123,13 @@ class RowChecks:
             name = quoted(self._named.labels[int(label[listed[order[at]]])])
             message = f"{self._who(one)} has the label {name} on {self._at(first[at])} too"
             self._note(one, "", message)
+
+    def _cells(self, count: Codes, label: Codes) -> Ints:
+        """(e,) a number for each sample and label."""
+        cell = np.repeat(self.sample, count).astype(np.int64)
+        cell *= int(label.max(initial=0)) + 1
+        cell += label
+        return cell
 
     def missing_labels(self) -> None:
         """Samples without a true label, in a file that says true labels."""
@@ -129,6 +146,8 @@ class RowChecks:
 
     def _first(self, where: NDArray[np.bool_]) -> Ints:
         """The first row of each sample at which something holds; the number of rows for none."""
+        if where.all():
+            return np.flatnonzero(begins(self.sample))
         n = len(where)
         first = np.full(int(self.sample[-1]) + 1 if n else 0, n)
         rows = np.flatnonzero(where)[::-1]

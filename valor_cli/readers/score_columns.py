@@ -36,7 +36,7 @@ class ScoreColumns:
     """
 
     sample_id: NDArray[Any]
-    line: Ints
+    line: Codes | Ints
     key: Codes | None
     truth: Codes | None
     count: Codes | None
@@ -103,7 +103,8 @@ class GatheredScores:
         self._last = int(piece.line[-1])
         chunks = self._chunks
         chunks["sample_id"].append(piece.sample_id)
-        chunks["line"].append(piece.line)
+        few = self._last < 2**31
+        chunks["line"].append(piece.line.astype(np.int32) if few else piece.line)
         for name in ("key", "truth", "count", "label"):
             column = getattr(piece, name)
             chunks[name].append(None if column is None else column.astype(np.int32))
@@ -126,7 +127,7 @@ class GatheredScores:
         line, ids = found["line"], found["sample_id"]
         columns = ScoreColumns(
             sample_id=np.zeros(0, "S1") if ids is None else ids,
-            line=np.zeros(0, np.int64) if line is None else line,
+            line=np.zeros(0, np.int32) if line is None else line,
             key=found["key"],
             truth=found["truth"],
             count=found["count"],

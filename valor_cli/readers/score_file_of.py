@@ -69,7 +69,7 @@ def score_file(
     skipped = faulty + samples.dropped
     return ScoreFile(
         path=path,
-        samples=Table(path, columns, place=place, rows=rows.line, skipped=skipped),
+        samples=Table(path, columns, place=place, rows=rows.line.astype(np.int64), skipped=skipped),
         keys=(None,) if rows.key is None else tuple(named.keys),
         labels=tuple(named.labels),
         scores=samples.scores,

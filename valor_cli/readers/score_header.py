@@ -17,6 +17,10 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Standard name to the other names that a column, or a key of a JSON object, may have."""
 
+ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
+ITEM_SCORES: Final = ("score", *ALIASES["score"])
+"""What the label and the score of an object in a list may be called, in the order of looking."""
+
 
 def positions(names: Sequence[str], reading: ScoreReading) -> dict[str, int]:
     """Position of each standard name: of the mapped column, its own, or the first alias."""

@@ -9,17 +9,14 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from valor_cli.readers.json_records import first_of
 from valor_cli.readers.score_files import Side
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
 from valor_cli.readers.score_jsonl_rows import KeyNames
 
 Path: TypeAlias = tuple[str | int, ...]
 Kind: TypeAlias = Literal["key", "string", "bare"]
 """A key, what stands inside of quotes, or a number, true, false or null."""
-
-ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
-ITEM_SCORES: Final = ("score", *ALIASES["score"])
-"""What the label and the score of an object in a list may be called, in the order of looking."""
 
 _TOKEN: Final = re.compile(rb'"([^"]*)"|([{}\[\]:,])|([^\s{}\[\]:,"]+)')
 _LONGEST: Final = 1 << 18
@@ -117,10 +114,7 @@ def shape_of(line: bytes, wanted: Wanted) -> Shape | None:
 
 def named_keys(keys: Collection[str], names: KeyNames) -> dict[str, str | None]:
     """The key that has each standard name: the first of those that it may be called."""
-    return {
-        standard: next((name for name in accepted if name in keys), None)
-        for standard, accepted in names._asdict().items()
-    }
+    return {standard: first_of(accepted, keys) for standard, accepted in names._asdict().items()}
 
 
 def _metadata(

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from valor_cli.errors import printable
 from valor_cli.readers.checks import is_text
 from valor_cli.readers.csv_columns import quoted
-from valor_cli.readers.json_records import Number, Repeated, said, scalar_text, there
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.json_records import Number, Repeated, first_of, said, scalar_text, there
+from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
 
 Listed: TypeAlias = dict[str, float]
 """Labels that a row lists, in order, with their scores."""
@@ -22,8 +22,6 @@ Note: TypeAlias = Callable[[str, str], None]
 """Takes a place in a line ("predictions.cat") and what is wrong there."""
 
 _SHOWN = 40
-_LABELS = ("label", "prediction", *ALIASES["prediction"], "class")
-_SCORES = ("score", *ALIASES["score"])
 _FORMS = (
     'expected an object {"label": score}, or a list of {"label": …, "score": …} '
     "or of [label, score]"
@@ -139,11 +137,11 @@ class ScoreValues:
         """An item of a list: an object with a label and a score, or a pair of the two."""
         if isinstance(one, dict):
             self._distinct(one, place)
-            names = [_first(one, keys) for keys in (_LABELS, _SCORES)]
+            names = [first_of(keys, one) for keys in (ITEM_LABELS, ITEM_SCORES)]
             if None in names:
                 missing = " and ".join(
                     f'"{keys[0]}"'
-                    for keys, name in zip((_LABELS, _SCORES), names, strict=True)
+                    for keys, name in zip((ITEM_LABELS, ITEM_SCORES), names, strict=True)
                     if name is None
                 )
                 self._note(place, f"{missing} is missing ({there(one)})")
@@ -179,7 +177,3 @@ def _inner(place: str, key: str) -> str:
     """The place of a value in an object."""
     shown = printable(key if len(key) <= _SHOWN else key[: _SHOWN - 1] + "…")
     return f"{place}.{shown}"
-
-
-def _first(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((name for name in names if name in record), None)

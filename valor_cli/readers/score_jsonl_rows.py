@@ -7,7 +7,7 @@ columns, this finds the same.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from valor_cli.kernels.vocabulary import Vocabulary
@@ -16,6 +16,7 @@ from valor_cli.readers.json_records import (
     Number,
     Record,
     Repeated,
+    first_of,
     parsed,
     said,
     scalar_text,
@@ -161,7 +162,7 @@ class ScoreLineReader:
             )
 
     def _sample_id(self, record: Record) -> str:
-        name = named(record, self._names.sample_id)
+        name = first_of(self._names.sample_id, record)
         if name is None:
             self._note("", f'"{self._names.sample_id[0]}" is missing ({there(record)})')
             return ""
@@ -175,7 +176,7 @@ class ScoreLineReader:
         return text or ""
 
     def _truths(self, record: Record) -> dict[str | None, str]:
-        name = named(record, self._names.label)
+        name = first_of(self._names.label, record)
         if name is None:
             if self._side == "ground_truth":
                 self._note("", f'"{self._names.label[0]}" is missing ({there(record)})')
@@ -185,8 +186,8 @@ class ScoreLineReader:
     def _predictions(self, record: Record) -> dict[str | None, Listed]:
         """Many scores where there are any, else the one label."""
         names = self._names
-        many, single = named(record, names.predictions), named(record, names.prediction)
-        score = named(record, names.score)
+        many, single = first_of(names.predictions, record), first_of(names.prediction, record)
+        score = first_of(names.score, record)
         if many is not None and (record[many] is not None or single is None):
             return self._values.predictions(record[many], many)
         if single is not None:
@@ -201,7 +202,7 @@ class ScoreLineReader:
         self, record: Record, truths: dict[str | None, str], listed: dict[str | None, Listed]
     ) -> dict[str | None, tuple[str, Listed]]:
         """For each label key, the true label (empty for none) and what is listed."""
-        name = named(record, self._names.label_key)
+        name = first_of(self._names.label_key, record)
         key = None
         if name is not None and record[name] is not None:
             key = scalar_text(record[name])
@@ -241,8 +242,3 @@ class ScoreLineReader:
                 self._note(place, f"expected a finite number, found {said(value)}")
             values.append(value.plain if isinstance(value, Number) else value)
         return values
-
-
-def named(record: Collection[str], names: Sequence[str]) -> str | None:
-    """The first of the names that are keys of an object; None if none is."""
-    return next((name for name in names if name in record), None)

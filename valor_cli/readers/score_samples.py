@@ -122,7 +122,8 @@ def _changes(ids: NDArray[Any], key: Codes | None) -> NDArray[np.bool_]:
 
 def _numbered(starts: Ints, total: int) -> Ints:
     """The number of the sample of each row."""
-    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, total)))
+    kind = np.int32 if len(starts) < 2**31 else np.int64
+    return np.repeat(np.arange(len(starts), dtype=kind), np.diff(np.append(starts, total)))
 
 
 def _first_rows(columns: ScoreColumns, starts: Ints) -> ScoreColumns:
@@ -146,6 +147,8 @@ def _first_said(
 ) -> NDArray[Any]:
     """For each sample the value of the first row that says one, or of its first row."""
     at = starts.copy()
+    if said[at].all():
+        return values[at]
     rows = np.flatnonzero(said)[::-1]
     at[sample[rows]] = rows
     return values[at]
@@ -158,12 +161,10 @@ def _scores(columns: ScoreColumns, starts: Ints) -> Scores | None:
         return None
     if count is None or label is None:
         return DenseScores(np.arange(score.shape[1] if score.ndim == 2 else 0), score)
-    start = columns.begin
-    start = start if len(starts) == len(columns) else np.append(start[starts], start[-1])
-    counts = np.diff(start)
+    counts = np.add.reduceat(count, starts, dtype=np.int64) if len(starts) else count
     width = int(counts[0]) if len(counts) else 0
     if width > 1 and (counts == width).all():
         rows = label.reshape(-1, width)
         if (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
             return DenseScores(rows[0].astype(np.int64), score.reshape(-1, width))
-    return SparseScores(start, label, score)
+    return SparseScores(np.append(0, np.cumsum(counts)), label, score)

@@ -11,6 +11,7 @@ from valor_cli.evaluators.classification.decisions import Decisions, Pairs, deci
 from valor_cli.evaluators.classification.plan import MaxExamples, ScoreThreshold
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.kernels.best_of_each import best_of_each
+from valor_cli.kernels.columns import places_in_runs
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricExample, MetricTable, ObjectRef
 
@@ -61,23 +62,45 @@ def _table(scored: Scored, found: Pairs) -> MetricTable:
 
 def _examples(scored: Scored, decisions: Decisions, found: Pairs, most: int) -> list[MetricExample]:
     """The best-scored rows of each cell: hits, then errors, then the unmatched."""
-    shown = best_of_each(decisions.pair, decisions.score, decisions.row, most)
-    pair = decisions.pair[shown]
     kind = np.where(found.positive < 0, 2, (found.truth != found.positive).astype(np.int64))
-    if len(shown) > MOST_EXAMPLES:
-        order = np.lexsort((pair, -found.rows[pair], kind[pair] == 0))
-        kept = np.sort(order[:MOST_EXAMPLES])
-        shown, pair = shown[kept], pair[kept]
-    order = np.argsort(kind[pair], kind="stable")
+    shown = _shown(decisions, _quotas(found.rows, kind == 0, most), most)
+    order = shown[np.argsort(kind[decisions.pair[shown]], kind="stable")]
     return [
         _example(scored, KINDS[kind], row, label)
         for kind, row, label in zip(
-            kind[pair[order]].tolist(),
-            decisions.row[shown[order]].tolist(),
-            decisions.label[shown[order]].tolist(),
+            kind[decisions.pair[order]].tolist(),
+            decisions.row[order].tolist(),
+            decisions.label[order].tolist(),
             strict=True,
         )
     ]
+
+
+def _quotas(rows: Ints, hit: NDArray[np.bool_], most: int) -> Ints:
+    """(p,) how many examples each cell has: errors go before hits, and many rows before few."""
+    quotas = np.minimum(rows, most)
+    order = np.lexsort((-rows, hit))
+    before = np.cumsum(quotas[order]) - quotas[order]
+    quotas[order] = np.clip(MOST_EXAMPLES - before, 0, quotas[order])
+    return quotas
+
+
+def _shown(decisions: Decisions, quotas: Ints, most: int) -> Ints:
+    """Positions of the best-scored decisions of each cell, cell after cell, as many as it may have.
+
+    Args:
+        decisions: All of them.
+        quotas: (p,) how many each cell may have.
+        most: The highest of those.
+    """
+    pair, score, row = decisions.pair, decisions.score, decisions.row
+    if quotas.all():
+        at = best_of_each(pair, score, row, most)
+    else:
+        # To sort the rows of cells that show none costs more than to leave them out.
+        some = np.flatnonzero((quotas > 0)[pair])
+        at = some[best_of_each(pair[some], score[some], row[some], most)]
+    return at[places_in_runs(pair[at]) < quotas[pair[at]]]
 
 
 def _example(scored: Scored, kind: str, row: int, label: int) -> MetricExample:
