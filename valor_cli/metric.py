@@ -234,7 +234,9 @@ class Loaded(Generic[D]):
     """What was read: a dataset per model, and what the reading has to report.
 
     `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` are the
-    labels that any file uses, in the order that results have; `settings` as in `RunResult`.
+    labels that any file uses, in the order that results have; `known_labels` are those that a
+    config may name beside them, though nothing that is evaluated has them; `settings` as in
+    `RunResult`.
     """
 
     datasets: Mapping[str, D]
@@ -246,6 +248,7 @@ class Loaded(Generic[D]):
     missing_prediction_labels: Mapping[str, Sequence[str]]
     ignored_prediction_labels: Mapping[str, Sequence[str]]
     settings: Mapping[str, Scalar] = field(default_factory=dict)
+    known_labels: Sequence[str] = ()
 
 
 class NoOptions(BaseModel):

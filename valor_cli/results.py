@@ -122,13 +122,17 @@ class MetricSamples:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All a metric says of one evidence, when that is more than one value."""
+    """All a metric says of one evidence, when that is more than one value.
+
+    `warnings` say what it left out, and why.
+    """
 
     values: Sequence[MetricValue] = ()
     curves: Sequence[MetricCurve] = ()
     tables: Sequence[MetricTable] = ()
     examples: Sequence[MetricExample] = ()
     samples: MetricSamples | None = None
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.readers.png_files import label_map, write
 from valor_cli.errors import DataError
 from valor_cli.readers.label_map_manifest import is_manifest, read_manifest
 from valor_cli.readers.label_maps import LabelMaps
@@ -88,7 +89,9 @@ def test_gzip() -> None:
 
 
 def test_names_of_manifests() -> None:
-    assert all(map(is_manifest, ("a.jsonl", "a.CSV", "x/a.tsv", "a.ndjson", "a.csv.zst")))
+    assert all(
+        map(is_manifest, ("a.jsonl", "a.CSV", "x/a.tsv", "a.ndjson", "a.csv.zst", "a.csv.GZ"))
+    )
     assert not any(map(is_manifest, ("maps", "a.json", "a.png", "csv")))
 
 
@@ -99,11 +102,10 @@ def test_faulty_rows_of_jsonl() -> None:
         '{"ground_truth": ',
         "[" * 100_000,
     ]
-    too_much = "nested too deeply, or a number of too many digits"
     assert error("pairs.jsonl", "\n".join(lines)) == [
         "pairs.jsonl:2: expected an object, found a list",
         "pairs.jsonl:3: not JSON (Expecting value); each line is one JSON object",
-        f"pairs.jsonl:4: not JSON ({too_much}); each line is one JSON object",
+        "pairs.jsonl:4: not JSON (nested too deeply); each line is one JSON object",
     ]
 
 
@@ -180,3 +182,61 @@ def test_unreadable_text() -> None:
         read_manifest("pairs.csv", "ground_truth")
     with pytest.raises(DataError, match="no such file"):
         read_manifest("none.csv", "ground_truth")
+
+
+def test_absolute_and_relative_paths_in_one_manifest() -> None:
+    here = str(Path.cwd())
+    Path("set").mkdir()
+    rows = [f"{here}/set/gt/a.png,../out/a.png", f"gt/b.png,{here}/out/b.png"]
+    Path("set/pairs.csv").write_text("\n".join(["ground_truth,prediction", *rows]))
+    truth = read_manifest("set/pairs.csv", "ground_truth")
+    assert paths(truth) == {"gt/a": f"{here}/set/gt/a.png", "gt/b": "set/gt/b.png"}
+    assert truth.folder == "set/gt"
+    found = read_manifest("set/pairs.csv", "predictions")
+    assert paths(found) == {"gt/a": "out/a.png", "gt/b": f"{here}/out/b.png"}
+    assert found.folder == "out"
+
+
+def test_paths_above_and_below_the_current_folder() -> None:
+    Path("pairs.csv").write_text("ground_truth\n../elsewhere/a.png\nb.png\n")
+    assert read_manifest("pairs.csv", "ground_truth").folder == ".."
+
+
+def test_a_path_behind_a_link() -> None:
+    """`..` leads out of the folder that the link names, not out of the link's own."""
+    Path("real/inner").mkdir(parents=True)
+    Path("set").mkdir()
+    Path("set/link").symlink_to("../real/inner")
+    write("real/up.png", label_map([[1, 2]]))
+    write("set/up.png", label_map([[3]]))
+    Path("set/pairs.csv").write_text("ground_truth\nlink/../up.png\nup.png\nnone/../b.png\n")
+    maps = read_manifest("set/pairs.csv", "ground_truth").maps
+    assert maps["link/../up"].values().tolist() == [[1, 2]]
+    assert maps["up"].values().tolist() == [[3]]
+    assert maps["b"].path == "set/b.png"
+
+
+def test_a_path_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(Path.cwd()))
+    Path("pairs.csv").write_text("ground_truth\n~/gt/a.png\n")
+    truth = read_manifest("pairs.csv", "ground_truth")
+    assert paths(truth) == {"gt/a": str(Path.cwd() / "gt/a.png")}
+
+
+def test_a_key_that_stands_twice() -> None:
+    lines = [
+        '{"ground_truth": "a.png", "ground_truth": "b.png"}',
+        '{"ground_truth": "c.png", "metadata": {"night": 1, "night": 2}}',
+    ]
+    assert error("pairs.jsonl", "\n".join(lines)) == [
+        "pairs.jsonl:1: ground_truth: it stands twice in this object",
+        "pairs.jsonl:2: night: it stands twice in this object",
+    ]
+
+
+def test_numbers_of_metadata_are_plain() -> None:
+    row = '{"ground_truth": "a.png", "n": 3, "metadata": {"share": 0.25}}'
+    Path("pairs.jsonl").write_text(row)
+    found = read_manifest("pairs.jsonl", "ground_truth", metadata=["n", "share"]).metadata
+    values = [found["n"]["a"], found["share"]["a"]]
+    assert [(type(value), value) for value in values] == [(int, 3), (float, 0.25)]

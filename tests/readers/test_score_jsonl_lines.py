@@ -211,6 +211,10 @@ def test_names_are_mapped_or_the_first_of_the_aliases() -> None:
     # Asked for as metadata, a name is no alias.
     reading = Reading("ground_truth", metadata=["id"])
     assert reading.rows(text) == [("x", 1, "cat", None, None, {"id": "1"})]
+    # Nor in predictions, of which no metadata is read.
+    predicted = lines('{"name": "x", "id": "1", "prediction": "ox"}')
+    reading = Reading("predictions", metadata=["id"])
+    assert reading.rows(predicted) == [("x", 1, None, None, [("ox", 1.0)], {})]
 
 
 def test_other_values_may_differ_too() -> None:

@@ -41,6 +41,7 @@ def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
         [_under(at, one) for at, part in found for one in part.curves],
         [_under(at, one) for at, part in found for one in part.tables],
         [_under(at, one) for at, part in found for one in part.examples],
+        warnings=[one for _, part in found for one in part.warnings],
     )
 
 

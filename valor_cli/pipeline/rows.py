@@ -62,6 +62,7 @@ class Computation:
         self.tables: list[TableResult] = []
         self.examples: list[ExampleResult] = []
         self.samples: list[SamplesResult] = []
+        self.warnings: dict[str, None] = {}
         for part in plan.wings:
             self._compute(part)
         order = self._order()
@@ -137,6 +138,8 @@ class Computation:
         found: Findings,
         ranges: Sequence[Interval],
     ) -> None:
+        told = [f"{call.metric.name} of {model}: {one}" for one in found.warnings]
+        self.warnings |= dict.fromkeys(told)
         for value, interval in zip(found.values, ranges, strict=True):
             self.metrics.append(_row(call, model, cut, value, interval))
         for curve in found.curves:

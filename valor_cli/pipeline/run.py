@@ -58,16 +58,17 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
     Raises:
         ConfigError: A label does not occur.
     """
+    known = dict.fromkeys([*loaded.labels, *loaded.known_labels])
     problems = [
         Problem(
             plan.config.place("metrics", request.index, name),
-            f"no label '{label}'{did_you_mean(label, loaded.labels)}",
+            f"no label '{label}'{did_you_mean(label, known)}",
         )
         for request in plan.config.metrics or ()
         for name, value in request.parameters.items()
         if isinstance(value, Mapping)
         for label in value
-        if label not in loaded.labels
+        if label not in known
     ]
     if problems:
         raise ConfigError(problems)
@@ -116,7 +117,12 @@ def evaluate(
     with workers(jobs) as pool:
         found = Computation(plan, loaded, slices, pool, progress)
     before = None if baseline is None else baseline.metrics
-    warnings = [*loaded.warnings, *_unsliced(plan), *_unlike(baseline, plan, loaded)]
+    warnings = [
+        *loaded.warnings,
+        *found.warnings,
+        *_unsliced(plan),
+        *_unlike(baseline, plan, loaded),
+    ]
     gates = judge_gates(config, plan.task, found.metrics, before)
     return RunResult(
         task=plan.task.name,

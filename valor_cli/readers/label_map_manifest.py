@@ -7,9 +7,8 @@ wanted `sample_id` and metadata. Without an id, a sample is called like its grou
 from __future__ import annotations
 
 import csv
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -17,9 +16,12 @@ from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.inputs import extension_of
+from valor_cli.readers.json_records import Number, Repeated, parsed
 from valor_cli.readers.label_map_folders import without_extension
 from valor_cli.readers.label_maps import LabelMaps, PngLabelMap
 from valor_cli.readers.objects import Role
+from valor_cli.readers.paths import from_folder
 from valor_cli.results import InputFile
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
@@ -60,7 +62,7 @@ def read_manifest(
     text = source.whole().decode()
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
     problems = LineProblems(path)
-    if _ending(path) in _JSON:
+    if extension_of(path) in _JSON:
         rows = list(_json_rows(text, problems))
     else:
         rows = list(_csv_rows(text, path, problems, tuple(names.values())))
@@ -75,7 +77,7 @@ def read_manifest(
     found = metadata_of(listed, metadata, path, lines) if role == "ground_truth" else {}
     return LabelMaps(
         path,
-        os.path.commonpath([os.path.dirname(one.path) or "." for one in maps.values()]),
+        _folder(path, maps.values()),
         maps,
         (InputFile(path, source.sha256, len(rows)),),
         {name: dict(zip(samples, values, strict=True)) for name, values in found.items()},
@@ -84,12 +86,17 @@ def read_manifest(
 
 def is_manifest(path: str) -> bool:
     """Whether the name of a file is that of a manifest."""
-    return _ending(path) in ENDINGS
+    return extension_of(path) in ENDINGS
 
 
-def _ending(path: str) -> str:
-    plain = path.removesuffix(".gz").removesuffix(".zst")
-    return os.path.splitext(plain)[1].lower()
+def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
+    """The folder that all label maps of a manifest stand in."""
+    folders = {os.path.dirname(os.path.abspath(one.path)) for one in maps}
+    try:
+        return os.path.relpath(os.path.commonpath(folders))
+    except ValueError:
+        # Windows has several drives, and no path from one to another.
+        return os.path.dirname(path) or "."
 
 
 def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
@@ -97,15 +104,27 @@ def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
         if not content.strip():
             continue
         try:
-            record = json.loads(content)
+            found = parsed(content.encode())
+            record = _plain(found)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "nested too deeply, or a number of too many digits")
+            reason = getattr(error, "msg", "nested too deeply")
             problems.add(line, "", f"not JSON ({reason}); each line is one JSON object")
             continue
-        if isinstance(record, dict):
-            yield _Row(line, record)
-        else:
+        if not isinstance(record, dict):
             problems.add(line, "", f"expected an object, found {describe(record)}")
+        elif twice := [one.key for one in (found, found.get("metadata")) if type(one) is Repeated]:
+            problems.add(line, printable(twice[0]), "it stands twice in this object")
+        else:
+            yield _Row(line, record)
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value whose numbers are Python's own."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.plain if isinstance(value, Number) else value
 
 
 def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
@@ -181,7 +200,7 @@ def _maps(
         lines[sample] = line
         samples.append(sample)
         if name is not None:
-            maps[sample] = PngLabelMap(os.path.normpath(os.path.join(folder, name)))
+            maps[sample] = PngLabelMap(from_folder(folder, name))
     if not maps and not problems.total:
         problems.add(0, wanted, "no row names a file in this column")
     return maps, samples
@@ -215,9 +234,17 @@ def _sample(
     for column in (names["ground_truth"], names["prediction"]):
         value = record.get(column)
         if isinstance(value, str) and value:
-            if os.path.isabs(value):
-                value = os.path.relpath(value, folder or ".")
-            return without_extension(os.path.normpath(value))
+            return without_extension(_name(value, folder))
     message = "expected an id or the path of a ground truth, found neither"
     problems.add(line, names["sample_id"], message)
     return None
+
+
+def _name(value: str, folder: str) -> str:
+    """The path of a file from the folder of its manifest."""
+    path = from_folder(folder, value)
+    if path != os.path.normpath(path):
+        # Without the link in it, the name would be that of another file.
+        return value
+    home = os.path.expanduser(value)
+    return os.path.relpath(home, folder or ".") if os.path.isabs(home) else os.path.normpath(value)
