@@ -29,8 +29,11 @@ docs: $(VENV)/.installed-dev
 lock: $(VENV)/.installed-dev
 	$(BIN)/python docs/lock.py
 
+# PEERS=python of an environment that has the other tools (benchmarks/requirements.txt)
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/detection.py
+	$(BIN)/python benchmarks/detection.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/classification.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/segmentation.py $(if $(PEERS),--peers $(PEERS))
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
 $(VENV)/.installed: requirements.lock pyproject.toml

@@ -188,6 +188,8 @@ class Wing(Generic[D, E]):
         parts: What is evaluated independently (label keys): each part of some evidence, with what
             it adds to the parameters of its rows. As many parts for every subset of the units.
         one_sided: The labels that only one side has, where `Loaded` cannot know them.
+        sharded: Whether several processes make evidence sooner than one; not where handing them
+            their shards takes longer.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -197,6 +199,7 @@ class Wing(Generic[D, E]):
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
     one_sided: Callable[[E], OneSided] = unsaid
+    sharded: bool = True
 
 
 METADATA = "metadata."

@@ -322,14 +322,7 @@ def test_confidences_on_the_edges_of_bins(evaluate: Evaluate, tmp_path: Path) ->
         5,
         10,
         20,
-        pytest.param(
-            35,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="np.linspace(0, 1, 36)[7] is 0.19999999999999998: 0.2 = 7/35 is above it, "
-                "and is counted in (7/35, 8/35]",
-            ),
-        ),
+        35,
     ],
 )
 def test_a_fifth_is_the_upper_end_of_its_bin(evaluate: Evaluate, tmp_path: Path, bins: int) -> None:

@@ -195,6 +195,8 @@ def test_absolute_and_relative_paths_in_one_manifest() -> None:
     found = read_manifest("set/pairs.csv", "predictions")
     assert paths(found) == {"gt/a": "out/a.png", "gt/b": f"{here}/out/b.png"}
     assert found.folder == "out"
+    alone = read_manifest(f"{here}/set/pairs.csv", "ground_truth")
+    assert alone.folder == f"{here}/set/gt"
 
 
 def test_paths_above_and_below_the_current_folder() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.readers.png_files import colours, label_map, write
-from valor_cli.errors import DataError
+from tests.readers.png_files import RGB, SIGNATURE, chunk, colours, label_map, write
+from valor_cli.errors import LISTED, DataError
 from valor_cli.readers.label_map_panoptic import read_panoptic_maps
 from valor_cli.readers.label_maps import LabelMaps
 
@@ -145,6 +147,42 @@ def test_files_that_cannot_be_segments() -> None:
     Path("gt/a.png").unlink()
     with pytest.raises(DataError, match="No such file"):
         one.look()
+
+
+def test_too_many_pixels_are_refused_before_they_are_inflated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(zlib, "decompressobj", None)
+    unsized = document(images=[{"id": 1}])
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, RGB, 0, 0, 0)
+    data = chunk(b"IDAT", zlib.compress(bytes(1000)))
+    write("gt/a.png", SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b""))
+    one = read(unsized).maps["a"]
+    for decode in (one.look, one.values):
+        with pytest.raises(DataError, match=r"^gt/a\.png: the image has more than 89,478,485 pix"):
+            decode()
+
+
+def test_rows_that_are_missing() -> None:
+    one = read(document()).maps["a"]
+    assert one.look(all_rows=True).size == (2, 4)
+    # A row of four pixels is 1 + 4 * 3 bytes.
+    header = struct.pack(">IIBBBBB", 4, 2, 8, RGB, 0, 0, 0)
+    data = chunk(b"IDAT", zlib.compress(bytes(13)))
+    write("gt/a.png", SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b""))
+    assert one.look().size == (2, 4)
+    with pytest.raises(DataError, match=r"^gt/a\.png: .* end after 13 of 26 bytes"):
+        one.look(all_rows=True)
+
+
+def test_files_that_several_annotations_have() -> None:
+    twice = [
+        annotation(*SEGMENTS, image=at, name=f"{at // 2:02}.png") for at in range(2 * LISTED + 10)
+    ]
+    images = [{"id": at, "width": 4, "height": 2} for at in range(len(twice))]
+    lines = error(document(*twice, images=images)).split("\n")
+    assert lines[0] == "gt.json: several annotations have the file '00'"
+    assert lines[LISTED:] == ["… and 5 more problems"]
 
 
 def test_no_such_document() -> None:

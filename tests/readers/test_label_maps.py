@@ -25,6 +25,7 @@ from tests.readers.png_files import (
     write,
 )
 from valor_cli.errors import DataError
+from valor_cli.readers.image_files import MOST_PIXELS
 from valor_cli.readers.label_maps import PngLabelMap
 
 ONE_CHANNEL = (
@@ -152,6 +153,29 @@ def test_pixels_that_end_too_early(data: bytes, interlaced: int) -> None:
     assert PngLabelMap("map.png").look().size == (4, 4)
     with pytest.raises(DataError, match=r"^map\.png: "):
         PngLabelMap("map.png").values()
+    with pytest.raises(DataError, match=r"^map\.png: the pixels of the PNG "):
+        PngLabelMap("map.png").look(all_rows=True)
+
+
+@pytest.mark.parametrize("interlaced", [0, 1])
+def test_rows_that_are_all_there(interlaced: int) -> None:
+    # Interlaced, 4 x 4 pixels are 7 rows of 16 bytes in all, with a filter each: 24 at most.
+    write("map.png", stored(zlib.compress(bytes(24)), interlaced=interlaced))
+    assert PngLabelMap("map.png").look(all_rows=True).size == (4, 4)
+
+
+def test_rows_in_many_chunks() -> None:
+    data = zlib.compress(np.random.default_rng(0).bytes(300 * 301), 0)
+    header = struct.pack(">IIBBBBB", 300, 300, 8, GRAY, 0, 0, 0)
+    parts = [chunk(b"IDAT", data[at : at + 40_000]) for at in range(0, len(data), 40_000)]
+    assert len(parts) == 3
+    begin, end = SIGNATURE + chunk(b"IHDR", header), chunk(b"IEND", b"")
+    write("map.png", begin + b"".join(parts) + end)
+    assert PngLabelMap("map.png").look(all_rows=True).size == (300, 300)
+    # Stored, not deflated: two blocks of data with five bytes of their own before each.
+    write("map.png", begin + parts[0] + end)
+    with pytest.raises(DataError, match=r"end after 39,993 of 90,300 bytes"):
+        PngLabelMap("map.png").look(all_rows=True)
 
 
 def test_a_last_row_that_looks_as_if_it_were_missing() -> None:
@@ -166,6 +190,26 @@ def test_interlaced() -> None:
     data = zlib.compress(b"".join(bytes([0, *row]) for row in rows))
     found = read(stored(data, side=3, interlaced=1))
     assert found.tolist() == [[1, 5, 2], [7, 8, 9], [3, 6, 4]]
+
+
+def bomb(kind: int) -> bytes:
+    """A PNG of few bytes that says it is 30,000 pixels wide and high."""
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, kind, 0, 0, 0)
+    data = chunk(b"IDAT", zlib.compress(bytes(1000)))
+    return SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b"")
+
+
+def test_too_many_pixels_are_refused_before_they_are_inflated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(zlib, "decompressobj", None)
+    assert look_error(bomb(GRAY)) == "map.png: the image has more than 89,478,485 pixels"
+    with pytest.raises(DataError, match="the image has more than"):
+        PngLabelMap("map.png").look(all_rows=True)
+
+
+def test_the_limit_of_pixels_is_that_of_pillow() -> None:
+    assert Image.MAX_IMAGE_PIXELS == MOST_PIXELS
 
 
 @pytest.mark.parametrize(

@@ -152,3 +152,10 @@ def test_the_delimiter_is_the_one_that_makes_names() -> None:
     assert header("id;label;a,b,c,d", "ground_truth").delimiter == ";"
     assert header("x,y;z\tid\tlabel", "ground_truth").delimiter == "\t"
     assert read("id;label;weight\na;cat;1,5\n", "ground_truth").labels == ("cat",)
+
+
+def test_a_column_named_by_thousands_of_digits_is_no_pair(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(f"id,pred{'9' * 5000},score{'9' * 5000}\na,0.5,0.5\n")
+    with pytest.raises(DataError):
+        read_scores(str(path), "samples", ScoreReading())

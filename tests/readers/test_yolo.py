@@ -140,8 +140,8 @@ def test_names_stand_beside_the_labels(name: str, text: str) -> None:
     [
         ("classes.txt", "cat\n\ndog\n", "classes.txt:2: expected a name"),
         ("classes.txt", "\n", "classes.txt: there are no names"),
-        ("data.yaml", "names: 3", "data.yaml: expected `names:` with a list of names or a map"),
-        ("data.yaml", "names: {a: cat}", "data.yaml: names.a: expected a class of 0 or more"),
+        ("data.yaml", "names: 3", "data.yaml: expected a list of names or a map from index to"),
+        ("data.yaml", "names: {a: cat}", "data.yaml:1: expected an index of 0 or more, found"),
         ("data.yaml", "names: [", "data.yaml: not YAML: "),
     ],
 )
@@ -275,14 +275,14 @@ def test_a_row_names_its_own_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("names: {0: cat, 1: dog, 0: bird}", "data.yaml:1: names.0: this key stands twice"),
+        ("names: {0: cat, 1: dog, 0: bird}", "data.yaml:1: the index 0 stands twice"),
         ("names: [cat]\nnc: 1\nnames: [dog]", "data.yaml:3: names: this key stands twice"),
     ],
 )
 def test_a_key_of_names_that_stands_twice(text: str, message: str) -> None:
     folder({"a.txt": ""})
     Path("data.yaml").write_text(text)
-    assert error(names=()).endswith(message)
+    assert message in error(names=())
 
 
 def test_files_without_objects_need_no_sizes() -> None:

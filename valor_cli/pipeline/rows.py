@@ -86,7 +86,7 @@ class Computation:
     def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""
         self.progress("building evidence", 0, 0)
-        shard_count = min(self.pool.count, dataset.unit_count)
+        shard_count = min(self.pool.count, dataset.unit_count) if part.wing.sharded else 1
         if shard_count <= 1:
             alone: Evidence = part.wing.evidence(dataset, part.needs)
             return alone

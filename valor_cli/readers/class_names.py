@@ -40,14 +40,18 @@ class _Entry(NamedTuple):
     name: object
 
 
-def read_names(path: str) -> dict[int, str]:
+def read_names(path: str, *, distinct: bool = True) -> dict[int, str]:
     """The names of classes by index, in ascending order of the index.
 
     Names are taken as written: `3`, `3.0`, `no` and `true` are such names too.
 
+    Args:
+        path: The file.
+        distinct: Whether no two classes may have one name.
+
     Raises:
-        DataError: The file cannot be read, is not what its extension says, names no class, or
-            names one twice.
+        DataError: The file cannot be read, is not what its extension says, names no class, or has
+            an index or a name twice.
     """
     stem, extension = os.path.splitext(path)
     if extension.lower() in _COMPRESSED:
@@ -59,7 +63,7 @@ def read_names(path: str) -> dict[int, str]:
         entries = _yaml_entries(text, path)
     else:
         entries = _line_entries(text, path)
-    return _checked(list(entries), path)
+    return _checked(list(entries), path, distinct=distinct)
 
 
 def _line_entries(text: bytes, path: str) -> Iterator[_Entry]:
@@ -137,11 +141,12 @@ def _refuse(path: str, found: str) -> NoReturn:
     raise DataError(Problem(path, message), hint=_HINT)
 
 
-def _checked(entries: list[_Entry], path: str) -> dict[int, str]:
+def _checked(entries: list[_Entry], path: str, *, distinct: bool) -> dict[int, str]:
     """Names by index.
 
     Raises:
-        DataError: There are none, an index or a name cannot be one, or either stands twice.
+        DataError: There are none, an index or a name cannot be one, an index stands twice, or a
+            name does that may not.
     """
     problems: list[Problem] = []
     names: dict[int, str] = {}
@@ -154,7 +159,7 @@ def _checked(entries: list[_Entry], path: str) -> dict[int, str]:
             message = f"the index {number} stands twice"
         elif not isinstance(name, str) or not name.strip() or not is_text(name):
             message = f"expected a name, found {_shown(name)}"
-        elif name in first:
+        elif distinct and name in first:
             message = f"the name {name!r} stands twice, first at {first[name]}"
         else:
             names[number], first[name] = name, place

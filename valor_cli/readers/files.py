@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -63,7 +63,7 @@ class TextSource:
             raise ValueError(f"{self.path} has not been read to its end")
         return self._sha256
 
-    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
+    def chunks(self, size: int = CHUNK) -> Generator[bytes, None, None]:
         """The text in pieces of up to `size` bytes, cut anywhere.
 
         Raises:

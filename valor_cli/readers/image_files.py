@@ -26,6 +26,9 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 LARGEST_FILE = 1 << 30
 """Bytes of an image file."""
 
+MOST_PIXELS = 89_478_485
+"""Of an image, as Pillow has it: a few bytes may say that there are more than memory holds."""
+
 
 def image_size(path: str) -> tuple[int, int]:
     """Height and width that the header of an image file says.
@@ -95,6 +98,20 @@ def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
         return np.asarray(image).astype(np.int64)
 
 
+def check_pixels(width: int, height: int, path: str) -> None:
+    """Refuse an image that is larger than it should be, before it is decoded.
+
+    Raises:
+        DataError: It has more than `MOST_PIXELS`.
+    """
+    if width * height > MOST_PIXELS:
+        raise _too_large(path)
+
+
+def _too_large(path: str) -> DataError:
+    return DataError(Problem(path, f"the image has more than {MOST_PIXELS:,} pixels"))
+
+
 @contextmanager
 def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
     """An image; whatever is wrong with it is a `DataError` that names `path`."""
@@ -109,12 +126,12 @@ def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
             if isinstance(file, str):
                 _check_file(file)
             with pillow.open(file) as image:
+                check_pixels(image.width, image.height, path)
                 yield image
     except FileNotFoundError:
         raise DataError(Problem(path, "no such file")) from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
-        message = f"the image has more than {pillow.MAX_IMAGE_PIXELS:,} pixels"
-        raise DataError(Problem(path, message)) from None
+        raise _too_large(path) from None
     except UnidentifiedImageError:
         raise DataError(Problem(path, "this is no image that can be read")) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:

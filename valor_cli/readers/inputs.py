@@ -59,7 +59,7 @@ def head_of(path: str) -> bytes:
         return next(chunks)
     finally:
         # Not read to the end, so nothing is said of its end here.
-        chunks.close()  # type: ignore[attr-defined] # a generator
+        chunks.close()
         if path == STDIN:
             sys.stdin.buffer.seek(0)
 

@@ -91,9 +91,10 @@ def is_manifest(path: str) -> bool:
 
 def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
     """The folder that all label maps of a manifest stand in."""
-    folders = {os.path.dirname(os.path.abspath(one.path)) for one in maps}
+    paths = [one.path for one in maps]
     try:
-        return os.path.relpath(os.path.commonpath(folders))
+        whole = os.path.commonpath({os.path.dirname(os.path.abspath(one)) for one in paths})
+        return whole if all(map(os.path.isabs, paths)) else os.path.relpath(whole)
     except ValueError:
         # Windows has several drives, and no path from one to another.
         return os.path.dirname(path) or "."
@@ -200,7 +201,7 @@ def _maps(
         lines[sample] = line
         samples.append(sample)
         if name is not None:
-            maps[sample] = PngLabelMap(from_folder(folder, name))
+            maps[sample] = PngLabelMap(_file(folder, name))
     if not maps and not problems.total:
         problems.add(0, wanted, "no row names a file in this column")
     return maps, samples
@@ -240,9 +241,18 @@ def _sample(
     return None
 
 
+def _file(folder: str, name: str) -> str:
+    """The path of a file that a manifest names, from the current folder."""
+    joined = os.path.join(folder, name)
+    if name.startswith("~") or os.path.normpath(joined) != joined:
+        return from_folder(folder, name)
+    # Most names are tidy; looking for links on their way would take ten times as long.
+    return joined
+
+
 def _name(value: str, folder: str) -> str:
     """The path of a file from the folder of its manifest."""
-    path = from_folder(folder, value)
+    path = _file(folder, value)
     if path != os.path.normpath(path):
         # Without the link in it, the name would be that of another file.
         return value

@@ -7,6 +7,7 @@ semantic labels has it), and no label where no segment is.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,12 +53,13 @@ class PanopticLabelMap:
     segments: NDArray[np.int64]
     categories: NDArray[np.unsignedinteger]
 
-    def look(self) -> Stored:
+    def look(self, *, all_rows: bool = False) -> Stored:
         """Its size and digest; nothing is decoded.
 
         Raises:
-            DataError: It cannot be read, is no PNG, is cut off or damaged, is not RGB, or has
-                another size than the JSON file says.
+            DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, is not
+                RGB, or has another size than the JSON file says; or rows of pixels are missing, if
+                these are looked for.
         """
         content = png_content(self.path)
         header = png_header(content, self.path)
@@ -69,6 +71,8 @@ class PanopticLabelMap:
         if any(side not in (0, own) for side, own in zip(expected, size, strict=True)):
             message = "the PNG is {} by {} (height by width), its image is {} by {}"
             raise DataError(Problem(self.path, message.format(*size, *expected)))
+        if all_rows:
+            check_rows(content, header, self.path)
         return Stored(size, hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -128,8 +132,9 @@ def read_panoptic_maps(
     folder = folder_of(path)
     maps = dict(zip(samples, _maps(listing, categories, folder, path), strict=True))
     if len(maps) < len(samples):
-        twice = sorted({name for name in samples if samples.count(name) > 1})
-        raise DataError([Problem(path, f"several annotations have the file '{n}'") for n in twice])
+        twice = sorted(name for name, count in Counter(samples).items() if count > 1)
+        problems = [Problem(path, f"several annotations have the file '{n}'") for n in twice]
+        raise DataError(problems[:LISTED], total=len(problems))
     values = metadata_of(lists["images"], metadata, path) if role == "ground_truth" else {}
     rows = listing.image_row.tolist()
     return LabelMaps(

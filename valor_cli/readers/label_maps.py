@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.image_files import opened, png_content
+from valor_cli.readers.image_files import check_pixels, opened, png_content
 from valor_cli.results import InputFile, Scalar
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ _ADAM7: Final = (
 )
 """Of each pass of an interlaced PNG: the first column and row, and the steps between them."""
 
+_PIECE: Final = 1 << 14
+"""Bytes that are inflated at a time; they may become a thousand times as many."""
+
 _MARK: Final = 0xA5A5
 """What the last row holds before it is decoded."""
 
@@ -79,8 +82,12 @@ class LabelMap(Protocol):
     def path(self) -> str:
         """The file."""
 
-    def look(self) -> Stored:
-        """Read the file and its header, decode nothing. Raises a DataError if it cannot be used."""
+    def look(self, *, all_rows: bool = False) -> Stored:
+        """Read the file and its header, decode nothing. Raises a DataError if it cannot be used.
+
+        Args:
+            all_rows: Whether to inflate the pixels too, to see that no row is missing.
+        """
 
     def values(self) -> NDArray[np.unsignedinteger]:
         """(height, width) uint8 or uint16 values of the pixels. Raises as `look` does."""
@@ -118,15 +125,18 @@ class PngLabelMap:
 
     path: str
 
-    def look(self) -> Stored:
+    def look(self, *, all_rows: bool = False) -> Stored:
         """Its size and digest; nothing is decoded.
 
         Raises:
-            DataError: It cannot be read, is no PNG, is cut off or damaged, or has colours.
+            DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, or has
+                colours; or rows of pixels are missing, if these are looked for.
         """
         content = png_content(self.path)
         header = png_header(content, self.path)
         _check_kind(header, self.path)
+        if all_rows:
+            check_rows(content, header, self.path)
         return Stored((header.height, header.width), hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -167,7 +177,7 @@ def png_header(content: bytes, path: str) -> PngHeader:
         path: The file, for messages.
 
     Raises:
-        DataError: The file is cut off or damaged.
+        DataError: The file is cut off or damaged, or has too many pixels.
     """
     view = memoryview(content)
     for _, start, end in _chunks(content, path):
@@ -177,7 +187,9 @@ def png_header(content: bytes, path: str) -> PngHeader:
     if len(content) >= _SMALLEST:
         first, *header = _HEADER.unpack_from(content)
         if first == b"IHDR" and all(header[:3]):
-            return PngHeader(*header)
+            found = PngHeader(*header)
+            check_pixels(found.width, found.height, path)
+            return found
     raise DataError(Problem(path, "the PNG does not begin with its header: write it again"))
 
 
@@ -201,19 +213,31 @@ def check_rows(content: bytes, header: PngHeader, path: str) -> None:
     Raises:
         DataError: Rows are missing, or the compressed data are damaged.
     """
-    chunks = _chunks(content, path)
-    data = b"".join(content[start:end] for name, start, end in chunks if name == b"IDAT")
     expected = sum(
         rows * (1 + (columns * header.depth * _CHANNELS[header.kind] + 7) // 8)
         for rows, columns in _passes(header)
     )
     try:
-        found = len(zlib.decompressobj().decompress(data, expected))
+        found = _inflated(content, expected, path)
     except zlib.error as error:
         raise DataError(Problem(path, f"the pixels of the PNG are damaged ({error})")) from None
     if found < expected:
         message = f"the pixels of the PNG end after {found:,} of {expected:,} bytes: write it again"
         raise DataError(Problem(path, message))
+
+
+def _inflated(content: bytes, most: int, path: str) -> int:
+    """How many bytes of pixels there are, up to `most`; few of them are in memory at a time."""
+    view, inflater, found = memoryview(content), zlib.decompressobj(), 0
+    for name, start, end in _chunks(content, path):
+        if name != b"IDAT":
+            continue
+        for at in range(start, end, _PIECE):
+            if found == most:
+                return found
+            piece = view[at : min(at + _PIECE, end)]
+            found += len(inflater.decompress(piece, most - found))
+    return found
 
 
 def _passes(header: PngHeader) -> list[tuple[int, int]]:

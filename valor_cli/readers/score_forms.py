@@ -20,7 +20,7 @@ from valor_cli.readers.score_header import ALIASES
 Classes: TypeAlias = tuple[tuple[str, int], ...]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
-_NUMBERED: Final = re.compile(r"(.*?)[ _.-]?([0-9]+)")
+_NUMBERED: Final = re.compile(r"(.*?)[ _.-]?([0-9]{1,9})")
 _PREDICTIONS: Final = ("prediction", *ALIASES["prediction"], "label", "class", "top")
 _SCORES: Final = ("score", *ALIASES["score"])
 _NAMELESS: Final = re.compile(r"(Unnamed: [0-9]+)?")

@@ -12,7 +12,7 @@ from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import expanded, extension_of, head_of
-from valor_cli.readers.joined_scores import joined_scores
+from valor_cli.readers.joined_score_files import joined_score_files
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 
 FORMATS: Final = ("jsonl", "csv", "json")
@@ -55,7 +55,7 @@ def read_scores(
     if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
         raise DataError([Problem("classes", f"{quoted(name)} stands twice") for name in twice])
     parts = [_read(one, side, reading, format or format_of(one)) for one in expanded(path)]
-    found = parts[0] if len(parts) == 1 else joined_scores(path, parts)
+    found = parts[0] if len(parts) == 1 else joined_score_files(path, parts)
     if side == "samples" and not reading.classes:
         _check_classes(found)
     return found

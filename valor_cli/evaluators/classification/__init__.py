@@ -57,6 +57,7 @@ WING = Wing(
     evidence=score_samples,
     merge=merge_scored,
     parts=by_key,
+    sharded=False,
 )
 
 CLASSIFICATION = Task(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
+from valor_cli.kernels.scores import Scores, joined_scores
 from valor_cli.kernels.texts import begins, order_of
 from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.score_files import ScoreFile
@@ -19,7 +19,7 @@ from valor_cli.readers.score_rows import Ints
 from valor_cli.readers.table import Columns, Table, places_in
 
 
-def joined_scores(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
+def joined_score_files(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
     """All parts as one input; labels and label keys are joined by name.
 
     Args:
@@ -143,35 +143,6 @@ def _scores(parts: Sequence[ScoreFile], labels: Sequence[str]) -> Scores | None:
         if part.scores is None:
             return None
         own = np.array([code[name] for name in part.labels], np.int64)
-        recoded.append(_renamed(part.scores, own))
-    dense = [one for one in recoded if isinstance(one, DenseScores)]
+        recoded.append(part.scores.relabelled(own))
     # Ties go to the label listed first, so that an order of its own stays.
-    if len(dense) == len(recoded) and all(
-        np.array_equal(one.label, dense[0].label) for one in dense
-    ):
-        return DenseScores(dense[0].label, np.concatenate([one.score for one in dense]))
-    sparse = [_listed(one) for one in recoded]
-    sizes = np.cumsum([0, *(len(one.score) for one in sparse)])
-    start = [one.start[:-1] + size for one, size in zip(sparse, sizes, strict=False)]
-    return SparseScores(
-        start=np.concatenate([*start, sizes[-1:]]),
-        label=np.concatenate([one.label for one in sparse]),
-        score=np.concatenate([one.score for one in sparse]),
-    )
-
-
-def _renamed(scores: Scores, codes: Ints) -> Scores:
-    if isinstance(scores, DenseScores):
-        return DenseScores(codes[scores.label], scores.score)
-    return SparseScores(scores.start, codes.astype(np.int32)[scores.label], scores.score)
-
-
-def _listed(scores: Scores) -> SparseScores:
-    if isinstance(scores, SparseScores):
-        return scores
-    rows, width = scores.score.shape
-    return SparseScores(
-        start=np.arange(rows + 1) * width,
-        label=np.tile(scores.label.astype(np.int32), rows),
-        score=scores.score.ravel(),
-    )
+    return joined_scores(recoded)
