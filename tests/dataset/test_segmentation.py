@@ -62,7 +62,13 @@ def test_sound_pairs() -> None:
 def test_every_damaged_file_is_named() -> None:
     with pytest.raises(DataError) as caught:
         dataset(a=None, b=GOOD, c=None, d=([9], [0])).verify()
-    assert str(caught.value).split("\n") == ["gt/a.png: damaged", "gt/c.png: damaged"]
+    assert str(caught.value).split("\n") == [
+        "gt/a.png: damaged",
+        "gt/c.png: damaged",
+        "gt/d.png: no label for the value 9 (1 pixel)",
+        "Every value needs a label: `labels` under `data:` names the values.",
+        "Pixels that nobody is judged by are left out with `ignore_index: 9`.",
+    ]
     with pytest.raises(DataError) as caught:
         dataset(**{f"s{at:02}": None for at in range(30)}).verify()
     assert str(caught.value).split("\n")[20:] == ["… and 10 more problems"]

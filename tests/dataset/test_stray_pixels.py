@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracles.label_map_problems import codes_of
 from valor_cli.dataset.stray_pixels import StrayPixels
-from valor_cli.errors import DataError
+from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.label_maps import RawPair
 
 PLACES = ("truth/a.png", "found/a.png")
@@ -52,3 +52,34 @@ def test_many_values_are_counted() -> None:
 def test_255_among_others_is_what_is_ignored_mostly() -> None:
     *_, hint = told([2, 3, 255], [0, 0, 0], void_known=False)
     assert "`ignore_index: 255`" in hint
+
+
+def test_files_that_cannot_be_read_are_listed_among_them() -> None:
+    stray = StrayPixels()
+    values = np.array([[0, 9]], np.uint8)
+    stray.note_error(DataError(Problem("truth/b.png", "damaged"), hint="Copy it again."))
+    stray.note(PLACES, RawPair(values, values, *codes_of(2)))
+    stray.note_error(DataError([Problem("truth/c.png", "damaged")] * LISTED, total=100))
+    with pytest.raises(DataError) as caught:
+        stray.stop()
+    assert (len(caught.value.problems), caught.value.total) == (LISTED, 103)
+    lines = str(caught.value).splitlines()
+    assert lines[:3] == [
+        "truth/b.png: damaged",
+        "truth/a.png: no label for the value 9 (1 pixel)",
+        "found/a.png: no label for the value 9 (1 pixel)",
+    ]
+    assert lines[LISTED:] == [
+        "… and 83 more problems",
+        "Copy it again.",
+        "Every value needs a label: `labels` under `data:` names the values.",
+        "Pixels that nobody is judged by are left out with `ignore_index: 9`.",
+    ]
+
+
+def test_a_file_that_cannot_be_read_has_no_values() -> None:
+    stray = StrayPixels()
+    stray.note_error(DataError(Problem("truth/b.png", "damaged")))
+    with pytest.raises(DataError) as caught:
+        stray.stop()
+    assert str(caught.value) == "truth/b.png: damaged"

@@ -189,3 +189,10 @@ def test_slots_must_be_apart() -> None:
     assert template(line, [(5, 6), (7, 8)], b'"') is None
     assert template(b'["a,b",1]\n', [(2, 5)], b",") is None
     assert template(b"[" + b" " * LONGEST + b"1]\n", [(LONGEST + 1, LONGEST + 2)], b",") is None
+
+
+@pytest.mark.parametrize("field", ["x" * 250, "0." + "1" * 300, "0." + "0" * 250 + "5"])
+def test_fields_longer_than_any_power_are_left_to_others(field: str) -> None:
+    text = FieldText(f"{field}\n".encode())
+    _, read = decimal_numbers(text, np.array([0]), np.array([len(field)]))
+    assert not read.any()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.readers.scored import SKIP, error, listed, read, said
 from valor_cli.kernels.scores import DenseScores, SparseScores
+from valor_cli.readers.score_csv import read_score_csv
 from valor_cli.readers.score_files import ScoreReading
 from valor_cli.readers.scores import read_scores
 
@@ -397,3 +398,16 @@ def test_ids_that_are_long_here_and_there() -> None:
     assert ids.dtype == object
     assert ids[-1] == long.encode()
     assert ids[7] == b"7"
+
+
+def test_classes_that_the_config_leaves_out_are_told() -> None:
+    Path("p.csv").write_text("id,label,cat,dog,note\na,cat,0.5,0.5,x\n")
+    options = ScoreReading(classes=["cat"])
+    told = "p.csv: columns that are not among `classes` are not read: "
+    assert list(read_score_csv("p.csv", "predictions", options).warnings) == [told + "dog, note"]
+    # Of samples, other columns are metadata, unless a sample has that label.
+    assert list(read_score_csv("p.csv", "samples", options).warnings) == []
+    Path("s.csv").write_text("id,label,cat,dog,note\na,dog,0.5,0.5,x\n")
+    assert list(read_score_csv("s.csv", "samples", options).warnings) == [
+        "s.csv: columns that are not among `classes` are not read: dog"
+    ]

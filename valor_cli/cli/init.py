@@ -11,6 +11,9 @@ import typer
 from valor_cli.cli.output import say
 from valor_cli.errors import ConfigError, DataError, Problem
 
+SHOWN = 3
+"""Files that are in the way, listed by name; more are counted."""
+
 
 def init(
     task: Annotated[str, typer.Argument(metavar="TASK", help="Kind of evaluation.")] = (
@@ -34,8 +37,9 @@ def init(
         copies[Path(folder) / "sample_data" / name / source.relative_to(sample)] = source
     present = [path for path in copies if os.path.exists(path)]
     if present:
-        problems = [Problem(str(path), "exists already") for path in present]
-        raise ConfigError(problems, hint="nothing was written; choose another folder")
+        problems = [Problem(str(path), "exists already") for path in present[:SHOWN]]
+        hint = "nothing was written; choose another folder"
+        raise ConfigError(problems, total=len(present), hint=hint)
     for target, source in copies.items():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

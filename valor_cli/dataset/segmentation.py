@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.stray_pixels import StrayPixels
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import DataError
 from valor_cli.kernels.label_maps import RawPair
 from valor_cli.results import ExampleObject, MetricExample, Picture
 
@@ -55,14 +55,11 @@ class SegmentationDataset:
             DataError: A file is damaged, or a pixel has a value that is no label.
         """
         stray = StrayPixels()
-        problems: list[Problem] = []
         for sample, places in zip(self.sample_ids, self.places, strict=True):
             try:
                 stray.note(places, self.read(sample))
             except DataError as error:
-                problems += error.problems
-        if problems:
-            raise DataError(problems[:LISTED], total=len(problems))
+                stray.note_error(error)
         stray.stop()
 
     def illustrate(

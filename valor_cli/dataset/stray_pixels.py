@@ -1,6 +1,8 @@
-"""Pairs of label maps come in; an error that lists the values that are no label goes out."""
+"""Pairs of label maps come in; an error that lists what is wrong with their pixels goes out."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.label_maps import RawPair, StrayValue, stray_values
@@ -11,12 +13,14 @@ _VOID = 255
 
 
 class StrayPixels:
-    """Pixels that have a value that is no label: the first files kept, the rest counted."""
+    """Values that are no label, and files without pixels: the first kept, the rest counted."""
 
     def __init__(self) -> None:
         self._problems: list[Problem] = []
         self._total = 0
         self._truths: set[int] = set()
+        self._hints: dict[str, None] = {}
+        self._stray = False
 
     def note(self, places: tuple[str, str], pair: RawPair) -> None:
         """Note the values of one pair; `places` are its files, ground truth first."""
@@ -24,19 +28,29 @@ class StrayPixels:
         for place, in_truth in zip(places, (True, False), strict=True):
             side = [one for one in found if one.in_truth is in_truth]
             if side:
-                self._total += 1
-                if len(self._problems) < LISTED:
-                    self._problems.append(Problem(place, _message(side)))
+                self._stray = True
+                self._keep([Problem(place, _message(side))], 1)
         self._truths.update(one.value for one in found if one.in_truth)
+
+    def note_error(self, error: DataError) -> None:
+        """Note a pair that cannot be read."""
+        self._keep(error.problems, error.total)
+        if error.hint:
+            self._hints[error.hint] = None
+
+    def _keep(self, problems: Sequence[Problem], total: int) -> None:
+        self._problems += problems[: LISTED - len(self._problems)]
+        self._total += total
 
     def stop(self) -> None:
         """Raise what was noted, if anything was.
 
         Raises:
-            DataError: Files hold values that are no label.
+            DataError: Files hold values that are no label, or could not be read.
         """
         if self._total:
-            raise DataError(self._problems, total=self._total, hint=self._hint())
+            hints = [*self._hints, *([self._hint()] if self._stray else [])]
+            raise DataError(self._problems, total=self._total, hint="\n".join(hints))
 
     def _hint(self) -> str:
         hint = "Every value needs a label: `labels` under `data:` names the values."

@@ -197,7 +197,8 @@ def _long_quotients(whole: Words, places: Ints) -> Floats:
     """The same for up to 19 digits and any power, by quotients in two floats (Dekker, 1971)."""
     top = whole.astype(np.float64)
     rest = (whole - top.astype(np.uint64)).view(np.int64).astype(np.float64)
-    tens, tens_rest = _TENS.take(places), _TENS_REST.take(places)
+    # What is longer than the table is no number, or one that is read elsewhere.
+    tens, tens_rest = (table.take(places, mode="clip") for table in (_TENS, _TENS_REST))
     near = top / tens
     product, error = _product(near, tens)
     more = (((top - product) - error) + rest - near * tens_rest) / tens

@@ -7,7 +7,6 @@ YAML file may have either under `names:`, as the data.yaml of a YOLO data set ha
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, NoReturn
@@ -17,9 +16,9 @@ import yaml
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.readers.checks import describe, is_text
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json
 
-_COMPRESSED: Final = (".gz", ".zst")
 _MOST_DIGITS: Final = 9
 _HINT: Final = (
     "Give a name a line (.txt), or as .json or .yaml a list of names or a map from index to name."
@@ -53,13 +52,11 @@ def read_names(path: str, *, distinct: bool = True) -> dict[int, str]:
         DataError: The file cannot be read, is not what its extension says, names no class, or has
             an index or a name twice.
     """
-    stem, extension = os.path.splitext(path)
-    if extension.lower() in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
+    extension = extension_of(path)
     text = TextSource(path).whole()
-    if extension.lower() == ".json":
+    if extension == ".json":
         entries = _json_entries(text, path)
-    elif extension.lower() in (".yaml", ".yml"):
+    elif extension in (".yaml", ".yml"):
         entries = _yaml_entries(text, path)
     else:
         entries = _line_entries(text, path)

@@ -13,6 +13,8 @@ from valor_cli.readers.objects import Role
 def files_under(folder: str, extension: str) -> list[str]:
     """Paths in a folder and its sub-folders of files with an extension, sorted; hidden ones not.
 
+    Links to folders are followed, each folder once.
+
     Raises:
         DataError: It is no folder, or cannot be read.
     """
@@ -20,8 +22,15 @@ def files_under(folder: str, extension: str) -> list[str]:
         known = "this is a file; a folder is needed" if os.path.exists(folder) else "no such folder"
         raise DataError(Problem(folder, known))
     found: list[str] = []
-    for at, folders, names in os.walk(folder, onerror=_refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    seen: set[str] = set()
+    for at, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+        # A link may lead back to where it stands.
+        real = os.path.realpath(at)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = os.path.relpath(at, folder)
         for name in names:
             if name.lower().endswith(extension) and not name.startswith("."):

@@ -8,13 +8,15 @@ score for each class, in columns of their own.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from io import StringIO
 from itertools import chain
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
+from valor_cli.readers.csv_columns import listed
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
@@ -24,6 +26,7 @@ from valor_cli.readers.score_csv_rows import ScoreRowReader
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_rows import Ints, ScoreHeader
 from valor_cli.readers.text_lines import blocks_of_lines, lines_at
 
@@ -69,7 +72,7 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     )
     gathered = GatheredScores(list(header.metadata))
     _gather(_Blocks(chain([filled], blocks), header, path, 2 + above), plain, slow, gathered)
-    return score_file(
+    found = score_file(
         path,
         gathered,
         Named(
@@ -85,6 +88,27 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
         classes=tuple(name for name, _ in header.classes),
         invalid=reading.invalid,
     )
+    told = _unread(header, side, reading, set(labels.names))
+    return replace(found, warnings=[*found.warnings, *(f"{path}: {one}" for one in told)])
+
+
+def _unread(
+    header: ScoreHeader, side: Side, reading: ScoreReading, labels: Collection[str]
+) -> list[str]:
+    """What to say of columns that look like classes, and are not among those of the config."""
+    if not reading.classes or not header.classes:
+        return []
+    read = {header.sample_id, header.truth, header.key, *(at for _, at in header.classes)}
+    others = {"", *ALIASES, *chain.from_iterable(ALIASES.values())}
+    left = [
+        name
+        for position, name in enumerate(header.names)
+        if position not in read
+        and name not in header.metadata
+        and name.casefold() not in others
+        and (side == "predictions" or name in labels)
+    ]
+    return [f"columns that are not among `classes` are not read: {listed(left)}"] * bool(left)
 
 
 def _first_line(block: bytes) -> tuple[str, bytes]:

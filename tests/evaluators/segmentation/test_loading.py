@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import struct
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ import pytest
 from PIL import Image
 
 from tests.evaluators.segmentation.scenes import DATA, LABELS, coded, folder, load, pair
-from tests.readers.png_files import colours, label_map, write
+from tests.readers.png_files import GRAY, SIGNATURE, chunk, colours, label_map, write
 from valor_cli.errors import DataError
+from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.kernels.label_maps import IGNORED
 from valor_cli.metric import Selection
 
@@ -98,7 +102,7 @@ def test_missing_partners() -> None:
         "left out: 1 of 3 predictions of first have no ground truth in gt (the first: d)",
         "left out: 1 of 3 ground truths have no prediction in two (the first: b)",
     ]
-    assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 2), (3, 2), (2, 1)]
+    assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 2), (3, 1), (2, 0)]
 
 
 def test_no_image_that_every_model_has() -> None:
@@ -141,9 +145,57 @@ def test_images_that_cannot_be_used_may_be_left_out() -> None:
     (dataset,) = loaded.datasets.values()
     assert dataset.sample_ids == ("e",)
     assert loaded.warnings == [f"left out: 4 of 5 images cannot be used (the first: {FAULTS[0]})"]
-    assert [(one.rows, one.skipped) for one in loaded.files] == [(5, 4), (5, 4)]
+    assert [(one.rows, one.skipped) for one in loaded.files] == [(5, 0), (5, 4)]
     Path("gt/e.png").write_bytes(b"nothing")
     assert error(on_invalid="skip")[-2].startswith("gt/e.png: expected a PNG")
+
+
+def without_rows(width: int, height: int) -> bytes:
+    """A PNG whose chunks are whole and whose pixels are missing."""
+    header = struct.pack(">IIBBBBB", width, height, 8, GRAY, 0, 0, 0)
+    data = chunk(b"IDAT", zlib.compress(b"\0"))
+    return SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b"")
+
+
+def test_missing_rows_of_pixels_may_be_left_out() -> None:
+    folder("gt", {name: [[0, 1]] for name in "abc"})
+    folder("one", {name: [[0, 1]] for name in "abc"})
+    folder("two", {name: [[0, 1]] for name in "abc"})
+    write("two/b.png", without_rows(2, 1))
+    models = {"first": "one", "second": "two"}
+    loaded = load(predictions=models, on_invalid="skip")
+    assert [found.sample_ids for found in loaded.datasets.values()] == [("a", "c")] * 2
+    reason = "the pixels of the PNG end after 1 of 3 bytes: write it again"
+    assert loaded.warnings == [
+        f"left out: 1 of 3 images cannot be used (the first: two/b.png: {reason})",
+    ]
+    # One file is bad, in one folder.
+    assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 0), (3, 0), (3, 1)]
+
+
+def test_all_that_decoding_finds_is_told_at_once() -> None:
+    folder("gt", {name: [[0, 1]] for name in "abcd"})
+    folder("pred", {"a": [[0, 1]], "b": [[0, 7]]})
+    for name in "cd":
+        write(f"pred/{name}.png", without_rows(2, 1))
+    (dataset,) = load().datasets.values()
+    with pytest.raises(DataError) as caught:
+        count_confusions(dataset, CountingPlan())
+    with pytest.raises(DataError) as same:
+        dataset.verify()
+    assert str(same.value) == str(caught.value)
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "pred/b.png: no label for the value 7 (1 pixel)"
+    assert lines[1].startswith("pred/c.png: the image cannot be read, it may be cut off")
+    assert lines[2].startswith("pred/d.png: the image cannot be read, it may be cut off")
+    assert lines[3:] == ["Every value needs a label: `labels` under `data:` names the values."]
+
+
+def test_values_that_are_no_label_are_never_left_out() -> None:
+    pair([[0, 1]], [[0, 7]])
+    (dataset,) = load(on_invalid="skip").datasets.values()
+    with pytest.raises(DataError, match=r"^pred/a\.png: no label for the value 7"):
+        count_confusions(dataset, CountingPlan())
 
 
 def test_of_many_faults_twenty_are_listed() -> None:
@@ -242,7 +294,7 @@ def test_the_selection() -> None:
     assert kept(keep={"sample_id": ("gt/z", "gt/x")}) == ("gt/x", "gt/z")
     loaded = load(Selection(keep={"metadata.n": (1, None)}), **data)
     assert loaded.metadata == {"n": [None, 1]}
-    assert [one.rows for one in loaded.files] == [3, 2, 2]
+    assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 0), (3, 0), (3, 0)]
 
 
 def test_a_selection_of_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ Codes = NDArray[np.int32]
 
 _VALUES = 65_536
 """What 16 bits hold."""
+
+_LISTED = 5
+"""Values that a warning names."""
 
 _UNMOVED = 255
 """Value that `reduce_labels` leaves where it is if it is ignored, as the reference does."""
@@ -149,6 +152,23 @@ def _warnings(own: Mapping[int, str], mapped: Mapping[int, str], selection: Sele
 
 
 _IGNORE = ("ignore", "ignored")
+
+
+def out_of_reach(names: Mapping[int, str], inputs: SegmentationInputs) -> list[str]:
+    """What to warn of if no pixel of a PNG can have a value that the config names."""
+    given: dict[str, Collection[int]] = {"labels": names, "ignore_index": inputs.ignored}
+    if isinstance(inputs.background, int):
+        given["background"] = {inputs.background}
+    told = []
+    for key, values in given.items():
+        large = sorted(value for value in values if value >= _VALUES)
+        if large:
+            listed = ", ".join(map(str, large[:_LISTED])) + (" …" if len(large) > _LISTED else "")
+            told.append(
+                f"{key}: no pixel of a PNG has a value above {_VALUES - 1:,}, and so none has "
+                f"{listed}"
+            )
+    return told
 
 
 def _background(

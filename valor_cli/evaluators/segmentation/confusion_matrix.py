@@ -10,6 +10,9 @@ from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricTable
 
+MOST_LABELS = 2000
+"""A table of so many labels has four million cells and takes 30 MB in results.json."""
+
 
 def confusion_matrix(confusions: Confusions) -> Findings:
     """Pixels of each label (rows) by what they are predicted as (columns), with IoU of each pair.
@@ -18,6 +21,10 @@ def confusion_matrix(confusions: Confusions) -> Findings:
     label, such as an excluded background, for which a label is predicted are unmatched predictions.
     Ratios are theirs to all ground truth, or all predictions, of the label.
     """
+    count = len(confusions.labels)
+    if count > MOST_LABELS:
+        told = f"{count:,} labels make a table of {count * count:,} cells; left out (at most "
+        return Findings(warnings=[f"{told}{MOST_LABELS:,} labels; label_map merges labels)"])
     pixels = confusions.matrix()
     if not pixels.any():
         return Findings()

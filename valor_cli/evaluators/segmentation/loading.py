@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +25,10 @@ Looks = dict[str, Stored]
 
 
 class Fault(NamedTuple):
-    """Something wrong with a label map of a sample, and what to do about it."""
+    """Something wrong with a label map of a sample, its file, and what to do about it."""
 
     sample: str
+    path: str
     problem: Problem
     hint: str
 
@@ -36,12 +38,14 @@ def load_segmentation(
 ) -> Loaded[SegmentationDataset]:
     """Pair the label maps of all sides and look at every file, without decoding it.
 
+    Where samples may be left out, rows of pixels that are missing are looked for too.
+
     Raises:
         DataError: An input cannot be used; a label map has no partner, is damaged, has colours or
             another size than its ground truth; the selection leaves no sample.
     """
     pairing = pair_sides(inputs, selection)
-    looks, faults = _looked_at(pairing)
+    looks, faults = _looked_at(pairing, all_rows=inputs.on_invalid == "skip")
     warnings = [*pairing.warnings]
     bad: dict[str, Fault] = {}
     for fault in faults:
@@ -57,10 +61,12 @@ def load_segmentation(
         warnings.append(f"left out: {count} images cannot be used (the first: {first})")
     if inputs.images is not None:
         warnings += missing_photos(inputs.images, pairing.sample_ids)
-    return _loaded(pairing, inputs, looks, bad, warnings)
+    kept = tuple(sample not in bad for sample in pairing.sample_ids)
+    files = _records(pairing, looks, {fault.path for fault in faults})
+    return _loaded(pairing, inputs, looks, kept, files, warnings)
 
 
-def _looked_at(pairing: Pairing) -> tuple[Looks, list[Fault]]:
+def _looked_at(pairing: Pairing, *, all_rows: bool) -> tuple[Looks, list[Fault]]:
     """What every file says of itself, and what is wrong with them."""
     looks: Looks = {}
     faults: list[Fault] = []
@@ -68,9 +74,11 @@ def _looked_at(pairing: Pairing) -> tuple[Looks, list[Fault]]:
     def look(sample: str, one: LabelMap) -> Stored | None:
         if one.path not in looks:
             try:
-                looks[one.path] = one.look()
+                looks[one.path] = one.look(all_rows=all_rows)
             except DataError as error:
-                faults.extend(Fault(sample, problem, error.hint) for problem in error.problems)
+                faults.extend(
+                    Fault(sample, one.path, problem, error.hint) for problem in error.problems
+                )
                 return None
         return looks[one.path]
 
@@ -82,7 +90,7 @@ def _looked_at(pairing: Pairing) -> tuple[Looks, list[Fault]]:
             found = look(sample, prediction)
             if true is not None and found is not None and true.size != found.size:
                 problem = unlike_sizes(truth, true.size, prediction, found.size)
-                faults.append(Fault(sample, problem, ""))
+                faults.append(Fault(sample, prediction.path, problem, ""))
     return looks, faults
 
 
@@ -90,11 +98,11 @@ def _loaded(
     pairing: Pairing,
     inputs: SegmentationInputs,
     looks: Looks,
-    bad: Mapping[str, Fault],
+    kept: Sequence[bool],
+    files: Sequence[InputFile],
     warnings: Sequence[str],
 ) -> Loaded[SegmentationDataset]:
-    kept = [sample not in bad for sample in pairing.sample_ids]
-    samples = tuple(sample for sample, keep in zip(pairing.sample_ids, kept, strict=True) if keep)
+    samples = tuple(compress(pairing.sample_ids, kept))
     truths = [pairing.truth(sample).path for sample in samples]
     sizes = np.array([looks[path].size for path in truths], np.int64)
     labels = pairing.coding.labels
@@ -106,13 +114,10 @@ def _loaded(
         datasets[model] = SegmentationDataset(samples, labels, sizes, places, reader)
     return Loaded(
         datasets=datasets,
-        metadata={
-            name: [value for value, keep in zip(values, kept, strict=True) if keep]
-            for name, values in pairing.metadata.items()
-        },
+        metadata={name: list(compress(values, kept)) for name, values in pairing.metadata.items()},
         labels=labels,
         sizes={"images": len(samples), "labels": len(labels)},
-        files=_records(pairing, looks, len(bad)),
+        files=files,
         warnings=warnings,
         missing_prediction_labels=dict.fromkeys(datasets, ()),
         ignored_prediction_labels=dict.fromkeys(datasets, ()),
@@ -120,21 +125,24 @@ def _loaded(
     )
 
 
-def _records(pairing: Pairing, looks: Looks, bad: int) -> list[InputFile]:
-    """What was read, a record for each folder; a manifest of both sides once."""
+def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[InputFile]:
+    """What was read, a record for each folder; a manifest of both sides once.
+
+    A side's rows are all its files, selected or not; skipped are those without a partner, and
+    those at fault (`bad`) themselves.
+    """
     sides = pairing.sides
     truths = [pairing.truth(sample).path for sample in pairing.sample_ids]
-    listed = [(sides.truth, truths, pairing.skipped[None])]
+    listed = [(sides.truth, truths, pairing.alone[None])]
     for model, found in sides.predictions.items():
         paths = [pairing.prediction(model, sample).path for sample in pairing.sample_ids]
-        listed.append((found, paths, pairing.skipped[model]))
+        listed.append((found, paths, pairing.alone[model]))
     records: dict[tuple[str, str], InputFile] = {}
-    for side, files, skipped in listed:
+    for side, files, alone in listed:
         known = [path for path in files if path in looks]
+        skipped = alone + sum(path in bad for path in files)
         digests = {os.path.relpath(path, side.folder): looks[path].sha256 for path in known}
-        whole = InputFile(
-            side.folder, digest_of(digests), len(files) + skipped, skipped=skipped + bad
-        )
+        whole = InputFile(side.folder, digest_of(digests), len(side.maps), skipped)
         for record in (*side.texts, whole):
             records.setdefault((record.path, record.sha256), record)
     return list(records.values())

@@ -9,7 +9,7 @@ from itertools import compress
 import numpy as np
 
 from valor_cli.errors import DataError, Problem, printable
-from valor_cli.evaluators.segmentation.coding import Coding, make_coding
+from valor_cli.evaluators.segmentation.coding import Coding, make_coding, out_of_reach
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.pairs import PairReader
 from valor_cli.evaluators.segmentation.sides import Sides, read_sides
@@ -36,7 +36,7 @@ class Pairing:
         sample_ids: Samples that every side has and the selection keeps, ascending.
         partner: By model, what each sample is called there.
         metadata: By name, a value for each sample.
-        skipped: By model, and None for the ground truth, label maps that have no partner.
+        alone: By model, and None for the ground truth, how many label maps have no partner.
         warnings: What was odd and could be used all the same.
     """
 
@@ -45,7 +45,7 @@ class Pairing:
     sample_ids: tuple[str, ...]
     partner: Mapping[str, Mapping[str, str]]
     metadata: Mapping[str, Sequence[Scalar]]
-    skipped: Mapping[str | None, int]
+    alone: Mapping[str | None, int]
     warnings: Sequence[str]
 
     def truth(self, sample: str) -> LabelMap:
@@ -77,6 +77,8 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     sides = read_sides(inputs, columns)
     coding, warnings = make_coding(sides.names, inputs, selection)
     warnings = [*sides.other_files(), *warnings]
+    if any(side.meanings is None for side in (sides.truth, *sides.predictions.values())):
+        warnings += out_of_reach(sides.names, inputs)
     meetings = {
         model: meet(sides.truth.maps, found.maps) for model, found in sides.predictions.items()
     }
@@ -97,7 +99,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         metadata,
         {
             None: len(sides.truth.maps) - len(common),
-            **{model: len(side.maps) - len(common) for model, side in sides.predictions.items()},
+            **{model: len(meeting.strangers) for model, meeting in meetings.items()},
         },
         warnings,
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.dataset.stray_pixels import StrayPixels
+from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.confusions import (
     Cells,
     Confusions,
@@ -28,14 +29,18 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
     """Evidence of one shard of images; one pair of label maps is in memory at a time.
 
     Raises:
-        DataError: A file cannot be read, or pixels have values that are no label.
+        DataError: Files cannot be read, or pixels have values that are no label.
     """
     stray = StrayPixels()
     cells: list[Meetings] = []
     edges: list[list[BoundaryCounts]] = []
     count = len(dataset.labels)
     for sample, places in zip(dataset.sample_ids, dataset.places, strict=True):
-        pair = dataset.read(sample)
+        try:
+            pair = dataset.read(sample)
+        except DataError as error:
+            stray.note_error(error)
+            continue
         found = count_pixels(pair)
         if (found.truth == UNKNOWN).any() or (found.prediction == UNKNOWN).any():
             stray.note(places, pair)
