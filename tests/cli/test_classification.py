@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from tests.cli.conftest import ROOT, Shell, Valor
 
@@ -127,7 +128,6 @@ def test_bad_csv(valor: Valor, folder: Path) -> None:
         pytest.param("0." + "1" * 400, id="number"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="a field of more than 200 characters is no table index")
 def test_a_long_field_among_the_scores(valor: Valor, folder: Path, text: str) -> None:
     (folder / "pr.csv").write_text(first_score(text))
     done = valor("evaluate", "run.yaml", "--out", "-", cwd=folder)
@@ -245,6 +245,33 @@ def test_scores_near_the_largest_number(valor: Valor, folder: Path) -> None:
     assert accuracy(result) == [ACCURACY]
 
 
+def test_a_threshold_may_name_a_label_that_the_filter_leaves_no_row_of(
+    valor: Valor, folder: Path
+) -> None:
+    (folder / "long.csv").write_text("sample_id,prediction,score\na,cat,0.75\nb,dog,0.5\n")
+    configured(
+        folder,
+        DATA.replace("pr.csv", "long.csv"),
+        "filter: {sample_id: [a]}\nmetrics: [{counts: {score_threshold: {cat: 0.5, dog: 0.9}}}]\n",
+    )
+    result = result_of(valor("evaluate", "run.yaml", "--out", "-", cwd=folder))
+    counted = {row["output"]: row["value"] for row in result["metrics"] if row["label"] == "cat"}
+    assert counted == {"tp": 1, "fp": 0, "fn": 0, "tn": 0}
+
+
+def test_dialogs_of_confusions_show_the_pictures(valor: Valor, folder: Path) -> None:
+    (folder / "pictures").mkdir()
+    for name in "abc":
+        Image.new("RGB", (40, 30), "red").save(folder / "pictures" / f"{name}.png")
+    configured(folder, DATA.replace("}", ", images: pictures}"), "metrics: [confusion_matrix]\n")
+    done = valor("evaluate", "run.yaml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out" / "report.html").read_text()
+    # One cat as cat, one dog as dog, one cat as dog.
+    for name in "abc":
+        assert f'<img class="thumb" alt="Picture of {name}" src="data:image/jpeg;base64,' in page
+
+
 def test_ids_on_one_side_only(valor: Valor, folder: Path) -> None:
     (folder / "gt.csv").write_text(GROUND_TRUTH + "".join(f"g{i},cat,1\n" for i in range(7)))
     (folder / "pr.csv").write_text(WIDE + "".join(f"p{i},1,0\n" for i in range(30)))
@@ -254,7 +281,10 @@ def test_ids_on_one_side_only(valor: Valor, folder: Path) -> None:
     skip = ["--set", "data.on_invalid=skip"]
     result = result_of(valor("evaluate", "run.yaml", "--out", "-", *skip, cwd=folder))
     one_side, other_side = sorted(result["warnings"])
-    assert one_side == "pr.csv: left out, for gt.csv does not have their sample: 30 of 33 rows"
+    assert one_side == (
+        "pr.csv: left out, for gt.csv does not have their sample: 30 of 33 rows "
+        "('p0', 'p1', 'p2' …)"
+    )
     assert "without a prediction of pr, which counts as a wrong one: 7 ('g0', " in other_side
     assert accuracy(result) == [2 / 10]
     assert [one["skipped"] for one in result["run"]["inputs"]] == [0, 30]

@@ -474,11 +474,6 @@ def test_what_stands_in_for_nothing_over_nothing(evaluate: Evaluate, tmp_path: P
         assert value(alike, name) is None
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a row whose highest score is 0 has no top label, so that a label with a negative score "
-    "that passes a lower threshold is overlooked",
-)
 def test_another_label_passes_a_negative_threshold(evaluate: Evaluate, tmp_path: Path) -> None:
     # At -1 b's score passes, a's 0 never does: a is missed for b, which has a false positive.
     samples = [Sample("1", "a", (("a", 0.0), ("b", -0.5)))]
@@ -506,7 +501,33 @@ def test_scores_below_zero(evaluate: Evaluate, tmp_path: Path, partial: bool) ->
     labels = truth.labels_of(samples)
     calls = [*TOP, *decided([0.0, -1.5, {"b": -2.0}]), *RANKING, *CURVES]
     result = evaluate(forms.pairs_csv(tmp_path, samples, labels), metrics(calls))
-    assert_same(found_rows(result), expected_rows(samples, labels, calls))
+    full = [written_out(one, labels) for one in samples]
+    assert_same(found_rows(result), expected_rows(full, labels, calls))
+
+
+def written_out(one: Sample, labels: Sequence[str]) -> Sample:
+    """With the 0 of labels that are not listed; not of the true one, which is then never found."""
+    others = [name for name in labels if name not in {*dict(one.listed), one.truth}]
+    return one._replace(listed=(*one.listed, *((name, 0.0) for name in others)))
+
+
+def test_a_row_below_zero_is_the_same_partial_or_written_out(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
+    # Of the second only a is listed, with less than the 0 of b and c: no prediction.
+    partial = [Sample("1", "b", (("b", 0.5), ("c", -1.0))), Sample("2", "a", (("a", -0.5),))]
+    wide = [
+        Sample("1", "b", (("a", 0.0), ("b", 0.5), ("c", -1.0))),
+        Sample("2", "a", (("a", -0.5), ("b", 0.0), ("c", 0.0))),
+    ]
+    wanted = ["accuracy", {"top_k_accuracy": {"k": 2}}, "counts"]
+    data = forms.long_csv(tmp_path, partial, list("abc"))
+    found = [found_rows(evaluate(data, wanted))]
+    data = forms.wide_csv(tmp_path, wide, list("abc"))
+    found.append(found_rows(evaluate(data, wanted)))
+    assert_same(found[0], found[1])
+    result = evaluate(data, wanted)
+    assert value(result, "accuracy") == 0.5
 
 
 # ---- labels without scores, and samples without a prediction

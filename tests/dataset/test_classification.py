@@ -66,6 +66,12 @@ def test_an_example_shows_labels_and_scores(scores: Scores) -> None:
     assert dataset(scores).illustrate([]) == []
 
 
+def test_a_row_has_the_labels_of_its_key_to_list() -> None:
+    found = dataset(SPARSE)
+    assert found.choices.tolist() == [3, 1, 3]
+    assert found.shard(np.array([False, True])).choices.tolist() == [3]
+
+
 @pytest.mark.parametrize("scores", [DENSE, SPARSE])
 def test_a_shard_keeps_numbers_and_knows_no_pictures(scores: Scores) -> None:
     part = dataset(scores).shard(np.array([False, True]))

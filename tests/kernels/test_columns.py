@@ -13,11 +13,14 @@ from valor_cli.kernels import columns
 from valor_cli.kernels.columns import (
     dense_ranks,
     grouped,
+    nulls,
     positions_of,
     quotient,
     ranked,
     reaching,
     spread,
+    summed,
+    tallies,
 )
 
 rows = st.lists(
@@ -35,6 +38,38 @@ def test_spread_concatenates_ranges() -> None:
 
 def test_quotient_puts_the_stand_in_where_the_whole_is_zero() -> None:
     assert quotient(np.array([1, 2, 3]), np.array([2, 0, 4]), -7.0).tolist() == [0.5, -7.0, 0.75]
+
+
+def test_nulls_stand_for_what_is_not_a_number() -> None:
+    assert nulls(np.array([0.5, np.nan, 0.0, -np.inf])) == [0.5, None, 0.0, -np.inf]
+    whole = nulls(np.array([3, 0]))
+    assert (whole, [type(one) for one in whole]) == ([3, 0], [int, int])
+    assert nulls(np.zeros(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("amounts", "sums"),
+    [
+        ([5, -1, 7, 2], [7, 0, 6, 0]),
+        ([True, False, True, True], [2, 0, 1, 0]),
+        # 2**53 - 1 is the last whole number below it; adding 1s gets there without a loss.
+        ([1, 2**53 - 2, 1, 0], [1, 0, 2**53 - 1, 0]),
+        (None, [2, 0, 2, 0]),
+    ],
+)
+def test_sums_of_groups_are_whole(amounts: list[int] | None, sums: list[int]) -> None:
+    given_amounts = None if amounts is None else np.array(amounts)
+    found = summed(np.array([0, 2, 2, 0]), given_amounts, 4)
+    assert (found.tolist(), found.dtype) == (sums, np.int64)
+    nothing = summed(np.zeros(0, np.int64), None if amounts is None else np.zeros(0), 2)
+    assert (nothing.tolist(), nothing.dtype) == ([0, 0], np.int64)
+
+
+def test_tallies_of_several_replicas() -> None:
+    values = np.array([2, 0, 2])
+    assert tallies(values, 4).tolist() == [[1, 0, 2, 0]]
+    weights = np.array([[1, 0, 5], [0, 3, 0]])
+    assert tallies(values, 4, weights).tolist() == [[0, 0, 6, 0], [3, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("dense", [True, False])

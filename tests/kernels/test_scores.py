@@ -100,6 +100,48 @@ def test_score_and_place_of_a_label(
         assert place[at] == (ordered.index(labels[at]) if labels[at] in by_label else UNLISTED)
 
 
+@given(st.data())
+def test_partial_rows_are_the_same_rows_written_out(data: st.DataObject) -> None:
+    # A label that is not listed has score 0, beside scores below 0 too. Labels are listed in
+    # ascending order, as the columns of the rows that are written out.
+    rows = [
+        sorted(data.draw(st.dictionaries(st.integers(0, LABELS - 1), SCORE)).items())
+        for _ in range(data.draw(st.integers(1, 8)))
+    ]
+    partial = sparse(rows)
+    full = [[(label, dict(row).get(label, 0.0)) for label in range(LABELS)] for row in rows]
+    complete = dense(full, list(range(LABELS)))
+    choices = np.full(len(rows), LABELS)
+    expected = complete.best()
+    for scores in (partial, complete, complete.sparse()):
+        for one, other in zip(scores.best(choices), expected, strict=True):
+            assert one.tolist() == other.tolist()
+    asked = np.array([data.draw(st.integers(0, LABELS - 1)) for _ in rows])
+    place, own = complete.place_of(asked), complete.of(asked)
+    # 0 is as good as any label that is not listed, which of them comes first is nobody's to say.
+    listed = [bool(own[at]) for at in range(len(rows))]
+    assert partial.place_of(asked, choices)[listed].tolist() == place[listed].tolist()
+    assert complete.place_of(asked, choices).tolist() == place.tolist()
+
+
+def test_columns_for_some_labels_alone_are_partial_rows_too() -> None:
+    scores = dense([[(2, -0.5), (0, -1.0)], [(2, 0.5), (0, -1.0)]], [2, 0])
+    assert scores.best(np.array([2, 2])).label.tolist() == [2, 2]
+    assert scores.best(np.array([3, 4])).label.tolist() == [-1, 2]
+    assert scores.best(np.array([3, 4])).score.tolist() == [0.0, 0.5]
+    # One and two labels that are not listed stand before -1.
+    assert scores.place_of(np.array([0, 0]), np.array([3, 4])).tolist() == [2, 3]
+    assert scores.place_of(np.array([2, 2]), np.array([3, 4])).tolist() == [1, 0]
+
+
+@given(problems())
+def test_zeros_leave_the_lists(problem: tuple[list[Listed], Scores]) -> None:
+    rows, scores = problem
+    assert lists(scores.sparse().without_zeros()) == [
+        [(label, score) for label, score in row if score] for row in rows
+    ]
+
+
 @given(problems())
 def test_sums(problem: tuple[list[Listed], Scores]) -> None:
     rows, scores = problem

@@ -167,3 +167,8 @@ def test_problems_are_listed_and_counted() -> None:
     lines = error("a.txt", "cat\n" * 30)
     assert len(lines) == 22
     assert lines[20] == "… and 9 more problems"
+
+
+def test_extensions_in_capitals() -> None:
+    Path("a.JSON.GZ").write_bytes(gzip.compress(b'{"1": "cat"}'))
+    assert read_names("a.JSON.GZ") == {1: "cat"}

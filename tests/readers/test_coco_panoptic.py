@@ -152,6 +152,14 @@ def test_the_folder_segmentations_and_a_compressed_file(tmp_path: Path) -> None:
     assert is_panoptic(str(path))
 
 
+def test_the_folder_of_a_file_whose_extension_is_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "val.JSON.GZ"
+    path.write_bytes(gzip.compress(json.dumps(document()).encode()))
+    (tmp_path / "val").mkdir()
+    png(tmp_path / "val" / "139.png", IDS)
+    assert len(read_panoptic(str(path), "ground_truth").objects) == 2
+
+
 def test_a_listed_area_that_is_not_the_pixels_is_told(tmp_path: Path) -> None:
     path = written(tmp_path, segment(0, area=5))
     found = read_panoptic(path, "ground_truth")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.readers.png_files import label_map, write
 from valor_cli.errors import DataError
-from valor_cli.readers.label_map_manifest import is_manifest, read_manifest
+from valor_cli.readers.label_map_manifest import read_manifest
 from valor_cli.readers.label_maps import LabelMaps
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -84,15 +84,7 @@ def test_columns_of_other_names() -> None:
 def test_gzip() -> None:
     with gzip.open("pairs.jsonl.gz", "wt") as file:
         file.write('{"ground_truth": "a.png"}')
-    assert is_manifest("pairs.jsonl.gz")
     assert paths(read_manifest("pairs.jsonl.gz", "ground_truth")) == {"a": "a.png"}
-
-
-def test_names_of_manifests() -> None:
-    assert all(
-        map(is_manifest, ("a.jsonl", "a.CSV", "x/a.tsv", "a.ndjson", "a.csv.zst", "a.csv.GZ"))
-    )
-    assert not any(map(is_manifest, ("maps", "a.json", "a.png", "csv")))
 
 
 def test_faulty_rows_of_jsonl() -> None:

@@ -59,6 +59,11 @@ class ClassificationDataset:
         """How many samples there are."""
         return len(self.sample_ids)
 
+    @property
+    def choices(self) -> Ints:
+        """(n,) how many labels there are for each row to list: those of its key."""
+        return np.array([len(own) for own in self.labels_of], np.int64)[self.key]
+
     def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
         """The part with those samples only; `units` is a mask over `sample_ids`."""
         rows = units[self.unit]

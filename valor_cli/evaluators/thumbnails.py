@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from itertools import islice
+from typing import Final, Protocol
 
 from valor_cli.metric import Selection
 from valor_cli.readers.pictures import PictureFolder
 from valor_cli.results import ExampleResult, Pictures
+
+MOST: Final = 300
+"""Pictures made at most: some twenty times as many as a page has room for."""
+
+WORST: Final = "worst_image"
+HITS: Final = ("true_positive", "true_negative")
 
 
 class WithImages(Protocol):
@@ -21,10 +28,23 @@ class WithImages(Protocol):
 def thumbnails(
     inputs: WithImages, selection: Selection, examples: Sequence[ExampleResult]
 ) -> tuple[Pictures, Sequence[str]]:
-    """The pictures of the examples, where the config names their folder; and warnings."""
+    """The pictures of the examples, where the config names their folder; and warnings.
+
+    A run may have tens of thousands of examples, and a page shows few of them, so that 300 pictures
+    are made and no more. Which ones a page shows is its own affair: worst images and mistakes come
+    first on every page, and so they do here, in the order of the results.
+    """
     if inputs.images is None:
         return Pictures(), ()
-    shown = [example.picture for example in examples if example.picture is not None]
-    names = dict.fromkeys(picture.file for picture in shown if picture.file is not None)
-    photos, told = PictureFolder(inputs.images).thumbnails(list(names))
+    files = dict.fromkeys(
+        example.picture.file
+        for example in sorted(examples, key=_rank)
+        if example.picture is not None and example.picture.file is not None
+    )
+    photos, told = PictureFolder(inputs.images).thumbnails(list(islice(files, MOST)))
     return Pictures(photos), told
+
+
+def _rank(example: ExampleResult) -> int:
+    """Worst images, then mistakes, then what is right."""
+    return 0 if example.kind == WORST else 2 if example.kind in HITS else 1

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.columns import summed
 from valor_cli.kernels.label_maps import RawPair, value_meetings
 
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -49,12 +50,8 @@ def count_boundaries(pair: RawPair, label_count: int, dilation_ratio: float) -> 
     met = value_meetings(_without_interior(truth, reach), _without_interior(prediction, reach))
     shared = np.where(met.truth == met.prediction, met.pixels, 0)
     sides = ((met.truth, met.pixels), (met.prediction, met.pixels), (met.truth, shared))
-    # bincount adds as floats: exact for whole numbers below 2**53.
     return BoundaryCounts(
-        *(
-            np.bincount(label, pixels, label_count + 2)[1:-1].astype(np.int64)
-            for label, pixels in sides
-        )
+        *(summed(label, pixels, label_count + 2)[1:-1] for label, pixels in sides)
     )
 
 

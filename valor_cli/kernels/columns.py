@@ -35,6 +35,22 @@ def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray
     return np.asarray(np.divide(part, whole, out=np.full(shape, float(instead)), where=whole != 0))
 
 
+def nulls(column: NDArray[Any]) -> list[float | None]:
+    """The numbers of a column, (n,), and None for each NaN."""
+    return [value if value == value else None for value in column.tolist()]
+
+
+def summed(group: Ints, amounts: NDArray[Any] | None, length: int) -> NDArray[np.int64]:
+    """The sum of the amounts of each group; exact below 2**53, as bincount adds them as floats.
+
+    Args:
+        group: (n,) the group of each amount, 0 … length - 1.
+        amounts: (n,) whole numbers, or flags; None for 1 each.
+        length: How many groups there are.
+    """
+    return np.bincount(group, amounts, length).astype(np.int64, copy=False)
+
+
 def tallies(
     values: Ints, length: int, weights: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
@@ -49,11 +65,10 @@ def tallies(
         (replicas, length); a single row without weights.
     """
     if weights is None:
-        return np.bincount(values, minlength=length)[None]
+        return summed(values, None, length)[None]
     offset = np.arange(len(weights))[:, None] * length
-    # bincount adds weights as floats: exact for whole numbers below 2**53.
-    flat = np.bincount((values + offset).ravel(), weights.ravel(), len(weights) * length)
-    return flat.astype(np.int64).reshape(len(weights), length)
+    flat = summed((values + offset).ravel(), weights.ravel(), len(weights) * length)
+    return flat.reshape(len(weights), length)
 
 
 def reaching(

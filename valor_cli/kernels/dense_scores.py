@@ -73,8 +73,13 @@ class DenseScores:
         """The same rows, with the labels of each in the opposite order."""
         return DenseScores(self.label[::-1], self.score[:, ::-1])
 
-    def best(self) -> Best:
-        """The label that each row puts first."""
+    def best(self, choices: Ints | None = None) -> Best:
+        """The label that each row puts first.
+
+        Args:
+            choices: (n,) how many labels there are for each row to list; None for those that it
+                lists. A label that is not listed has score 0, which goes before scores below 0.
+        """
         found = no_best(len(self))
         width = len(self.label)
         # A product and a maximum of numbers as narrow as may be: many times faster than argmax.
@@ -85,6 +90,8 @@ class DenseScores:
             equal = score == highest
             first = width - (equal * behind).max(axis=0).astype(np.int64)
             listed = highest != 0
+            if choices is not None:
+                listed &= (highest > 0) | (width >= choices[rows])
             found.label[rows] = np.where(listed, self.label[first], -1)
             found.score[rows] = np.where(listed, highest, 0.0)
             found.tied[rows] = listed & (equal.sum(axis=0, dtype=narrow) > 1)
@@ -99,8 +106,13 @@ class DenseScores:
         found[column < 0] = 0
         return np.asarray(found)
 
-    def place_of(self, label: Ints) -> Ints:
-        """(n,) how many labels stand before it: by score, of equal ones in the order listed."""
+    def place_of(self, label: Ints, choices: Ints | None = None) -> Ints:
+        """(n,) how many labels stand before it: by score, of equal ones in the order listed.
+
+        Args:
+            label: (n,) of each row.
+            choices: As for `best`.
+        """
         column, own = self._columns(label), self.of(label)
         place = np.zeros(len(self), np.int64)
         order = np.arange(len(self.label))[:, None]
@@ -108,6 +120,8 @@ class DenseScores:
             before = score > own[rows]
             before |= (score == own[rows]) & (order < column[rows])
             place[rows] = before.sum(axis=0, dtype=np.min_scalar_type(len(self.label)))
+        if choices is not None:
+            place += np.where(own < 0, np.maximum(choices - len(self.label), 0), 0)
         place[column < 0] = UNLISTED
         return place
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns import grouped
+from valor_cli.kernels.columns import grouped, summed
 
 Ints = NDArray[np.int64]
 
@@ -83,10 +83,9 @@ def value_meetings(
         end = np.flatnonzero(last)
         truth, prediction, pixels = truth[end], prediction[end], np.diff(end, prepend=-1)
     if truth.dtype == prediction.dtype == np.uint8:
-        # bincount adds as floats: exact for whole numbers below 2**53.
-        counts = np.bincount(truth.astype(np.uint16) << 8 | prediction, pixels, 1 << 16)
+        counts = summed(truth.astype(np.uint16) << 8 | prediction, pixels, 1 << 16)
         seen = np.flatnonzero(counts > 0)
-        return Meetings(seen >> 8, seen & 255, counts[seen].astype(np.int64))
+        return Meetings(seen >> 8, seen & 255, counts[seen])
     return Meetings(truth, prediction, np.ones(len(truth), np.int64) if pixels is None else pixels)
 
 
@@ -126,9 +125,9 @@ def _summed(truth: NDArray[np.int32], prediction: NDArray[np.int32], pixels: Int
     cell = row * len(columns) + column
     cells = len(rows) * len(columns)
     if cells <= max(DENSE_TALLY, len(cell)):
-        total = np.bincount(cell, pixels, cells)
+        total = summed(cell, pixels, cells)
         seen = np.flatnonzero(total > 0)
-        total = total[seen].astype(np.int64)
+        total = total[seen]
     else:
         order, starts = grouped(cell)
         seen = cell[order[starts[:-1]]]

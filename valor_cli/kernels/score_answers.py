@@ -24,7 +24,7 @@ class Best(NamedTuple):
 
     Attributes:
         label: The label with the highest score, of equal ones the first listed; -1 where that score
-            is 0 or nothing is listed.
+            is 0 or nothing is listed, and where it is below the 0 of a label that is not listed.
         score: Its score; 0 where there is none.
         tied: Whether another label has the same score; False where there is none.
     """

@@ -91,14 +91,26 @@ class SparseScores:
         ordered = self if (rows[1:] > rows[:-1]).all() else self.take(np.argsort(rows))
         return replace(ordered, start=starts(length))
 
+    def without_zeros(self) -> SparseScores:
+        """The same rows, that list only labels whose score is not 0."""
+        kept = self.score != 0
+        return SparseScores(
+            np.append(0, np.cumsum(kept))[self.start], self.label[kept], self.score[kept]
+        )
+
     def last_listed_first(self) -> SparseScores:
         """The same rows, with the labels of each in the opposite order."""
         mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, np.diff(self.start))
         entries = mirrored - np.arange(len(self.label))
         return SparseScores(self.start, self.label[entries], self.score[entries])
 
-    def best(self) -> Best:
-        """The label that each row puts first."""
+    def best(self, choices: Ints | None = None) -> Best:
+        """The label that each row puts first.
+
+        Args:
+            choices: (n,) how many labels there are for each row to list; None for those that it
+                lists. A label that is not listed has score 0, which goes before scores below 0.
+        """
         found = no_best(len(self))
         for piece in self._pieces():
             highest = np.zeros(piece.size)
@@ -106,6 +118,8 @@ class SparseScores:
             if listing.any():
                 first = (np.cumsum(piece.length) - piece.length)[listing]
                 highest[listing] = np.maximum.reduceat(piece.score, first)
+            if choices is not None:
+                highest[(highest < 0) & (piece.length < choices[piece.rows])] = 0
             at = np.flatnonzero((piece.score == highest[piece.row]) & (piece.score != 0))
             row = piece.row[at]
             leading = np.ones(len(row), bool)
@@ -125,8 +139,13 @@ class SparseScores:
             found[piece.rows][piece.row[at]] = piece.score[at]
         return found
 
-    def place_of(self, label: Ints) -> Ints:
-        """(n,) how many labels stand before it: by score, of equal ones in the order listed."""
+    def place_of(self, label: Ints, choices: Ints | None = None) -> Ints:
+        """(n,) how many labels stand before it: by score, of equal ones in the order listed.
+
+        Args:
+            label: (n,) of each row.
+            choices: As for `best`.
+        """
         place = np.full(len(self), UNLISTED)
         for piece in self._pieces():
             at = np.flatnonzero(piece.label == label[piece.rows][piece.row])
@@ -137,6 +156,8 @@ class SparseScores:
             before = piece.score > own
             before |= (piece.score == own) & (np.arange(len(own)) < entry[piece.row])
             counts = np.bincount(piece.row[before], minlength=piece.size)
+            if choices is not None:
+                counts += np.where(score < 0, choices[piece.rows] - piece.length, 0)
             place[piece.rows][listed] = counts[listed]
         return place
 

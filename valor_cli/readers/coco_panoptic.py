@@ -33,7 +33,7 @@ from valor_cli.readers.panoptic_segments import Listing, listed_segments
 from valor_cli.readers.table import Columns, Table
 from valor_cli.results import InputFile
 
-_SUFFIX = re.compile(r"\.json(\.gz|\.zst)?$")
+_SUFFIX = re.compile(r"\.json(\.gz|\.zst)?$", re.IGNORECASE)
 _OTHER_FOLDER = "segmentations"
 _SEGMENTS = b'"segments_info"'
 _KEYS: Mapping[Role, tuple[str, ...]] = {

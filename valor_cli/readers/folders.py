@@ -13,7 +13,7 @@ from valor_cli.readers.objects import Role
 def files_under(folder: str, extension: str) -> list[str]:
     """Paths in a folder and its sub-folders of files with an extension, sorted; hidden ones not.
 
-    Links to folders are followed, each folder once.
+    Links to folders are followed, each folder once; those that lead to where they stand are not.
 
     Raises:
         DataError: It is no folder, or cannot be read.
@@ -22,11 +22,11 @@ def files_under(folder: str, extension: str) -> list[str]:
         known = "this is a file; a folder is needed" if os.path.exists(folder) else "no such folder"
         raise DataError(Problem(folder, known))
     found: list[str] = []
+    start = os.path.realpath(folder)
     seen: set[str] = set()
     for at, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
-        # A link may lead back to where it stands.
         real = os.path.realpath(at)
-        if real in seen:
+        if real in seen or (real != start and os.path.commonpath([real, start]) == real):
             folders.clear()
             continue
         seen.add(real)

@@ -76,20 +76,20 @@ class Meeting(NamedTuple):
     doubtful: Mapping[str, list[str]]
 
 
-def meet(truths: Collection[str], predictions: Collection[str]) -> Meeting:
-    """Pair equal names; where there is none, names whose last parts are equal and unique."""
-    pairs = {name: name for name in truths if name in predictions}
+def meet(truth: LabelMaps, found: LabelMaps) -> Meeting:
+    """Pair samples: by the ids of their images if both sides say them, else by equal names.
+
+    Where no two names are equal, those belong together whose last parts are equal and unique.
+    """
+    truths, predictions = truth.maps, found.maps
     doubtful: dict[str, list[str]] = {}
+    if truth.images is not None and found.images is not None:
+        by_image = {image: name for name, image in found.images.items()}
+        pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
+    else:
+        pairs = {name: name for name in truths if name in predictions}
     if not pairs:
-        true, found = _by_stem(truths), _by_stem(predictions)
-        common = true.keys() & found.keys()
-        doubtful = {
-            stem: names
-            for stem in sorted(common)
-            for names in (true[stem], found[stem])
-            if len(names) > 1
-        }
-        pairs = {true[stem][0]: found[stem][0] for stem in common if stem not in doubtful}
+        pairs, doubtful = _by_last_parts(truths, predictions)
     taken = set(pairs.values())
     return Meeting(
         pairs,
@@ -97,6 +97,21 @@ def meet(truths: Collection[str], predictions: Collection[str]) -> Meeting:
         sorted(name for name in predictions if name not in taken),
         doubtful,
     )
+
+
+def _by_last_parts(
+    truths: Collection[str], predictions: Collection[str]
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Pairs of names whose last parts are equal, and the last parts that several names have."""
+    true, found = _by_stem(truths), _by_stem(predictions)
+    common = true.keys() & found.keys()
+    doubtful = {
+        stem: names
+        for stem in sorted(common)
+        for names in (true[stem], found[stem])
+        if len(names) > 1
+    }
+    return {true[stem][0]: found[stem][0] for stem in common if stem not in doubtful}, doubtful
 
 
 def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
@@ -19,13 +19,12 @@ from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_records import Number, Repeated, parsed
 from valor_cli.readers.label_map_folders import without_extension
+from valor_cli.readers.label_map_formats import Column
 from valor_cli.readers.label_maps import LabelMaps, PngLabelMap
 from valor_cli.readers.objects import Role
 from valor_cli.readers.paths import from_folder
 from valor_cli.results import InputFile
 
-ENDINGS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
-Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
 _JSON: Final = (".jsonl", ".ndjson")
 _DELIMITERS: Final = ",;\t"
@@ -82,11 +81,6 @@ def read_manifest(
         (InputFile(path, source.sha256, len(rows)),),
         {name: dict(zip(samples, values, strict=True)) for name, values in found.items()},
     )
-
-
-def is_manifest(path: str) -> bool:
-    """Whether the name of a file is that of a manifest."""
-    return extension_of(path) in ENDINGS
 
 
 def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:

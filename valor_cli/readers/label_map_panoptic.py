@@ -148,6 +148,7 @@ def read_panoptic_maps(
         },
         meanings=(None, *categories),
         categories=categories,
+        images=dict(zip(samples, listing.images, strict=True)),
     )
 
 

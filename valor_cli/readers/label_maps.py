@@ -107,6 +107,8 @@ class LabelMaps:
             for no label; None where they are values themselves.
         categories: Names by value, in order, if the input says them.
         others: Image files that are no PNG, which were passed over.
+        images: Id of the image by sample name, if the input says ids: they decide then, and not
+            names, what belongs together.
     """
 
     path: str
@@ -117,6 +119,7 @@ class LabelMaps:
     meanings: Sequence[int | None] | None = None
     categories: Mapping[int, str] | None = None
     others: Sequence[str] = ()
+    images: Mapping[str, int | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

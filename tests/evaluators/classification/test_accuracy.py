@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evaluators.classification.asking import plain, repeated, scored, weighed
+from tests.evaluators.classification.asking import LABELS, plain, repeated, scored, weighed
 from tests.oracles import classification as oracle
 from tests.oracles.classification import Row, random_rows
 from valor_cli.evaluators.classification.accuracy import accuracy
@@ -25,7 +25,7 @@ def test_worked_by_hand() -> None:
 
 def test_a_top_label_needs_no_positive_score() -> None:
     # Logits: the highest is what counts.
-    assert accuracy(scored([Row(0, [(0, -1.0), (1, -2.0)])])).value == 1
+    assert accuracy(scored([Row(0, [(0, -1.0), (1, -2.0)])], LABELS[:2])).value == 1
 
 
 @pytest.mark.parametrize("partial", [True, False])

@@ -120,6 +120,23 @@ def test_every_cell_has_its_best_rows(seed: int, hardmax: bool) -> None:
     assert shown == expected
 
 
+def test_a_table_of_very_many_labels_is_left_out() -> None:
+    rows = [Row(0, [(1, 0.5)]), Row(1, [(1, 0.5)])]
+    most = module.MOST_LABELS
+    (table,) = confusion_matrix(scored(rows, list(map(str, range(most))))).tables
+    assert len(table.labels) == most
+    assert table.matrix[0][1] == 1
+    # A table of 100,000 labels would take 80 GB.
+    for hardmax in (True, False):
+        found = confusion_matrix(scored(rows, list(map(str, range(100_000)))), hardmax=hardmax)
+        assert (found.tables, found.examples) == ((), ())
+        (warning,) = found.warnings
+        assert warning == (
+            "100,000 labels make a table of 10,000 million cells; left out (at most 2,000 labels: "
+            "`filter` or merge them by `label_map`)"
+        )
+
+
 def test_of_many_examples_errors_and_full_cells_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     # Cells: cat as cat 3 rows, cat as dog 1, dog as cat 2, cow as nothing 1.
     rows = [Row(0, [(0, 1.0)])] * 3 + [Row(0, [(1, 1.0)])] + [Row(1, [(0, 1.0)])] * 2 + [Row(2, [])]

@@ -129,7 +129,8 @@ def cases(samples: list[Sample], level: float) -> dict[tuple[str, str], list[tup
             elif label != truth:
                 found["tn", label].append((0.0, at))
             elif passed:
-                found["fn_misclassifications", label].append((-max(row.values()), at))
+                best = max(row[one] for one in passed)
+                found["fn_misclassifications", label].append((-best, at))
             else:
                 found["fn_no_predictions", label].append((0.0, at))
     return found
@@ -175,12 +176,25 @@ def check(samples: list[Sample], thresholds: tuple[float, ...], most: int) -> No
 
 @given(
     SAMPLES,
-    st.sets(st.sampled_from([0.0, 0.1, 0.15, 0.5, 1.0]), min_size=1),
+    st.sets(st.sampled_from([-1.0, -0.5, -0.2, 0.0, 0.1, 0.15, 0.5, 1.0]), min_size=1),
     st.integers(0, 3),
 )
 @settings(max_examples=300, deadline=None)
 def test_equals_the_oracle(samples: list[Sample], levels: set[float], most: int) -> None:
     check(samples, tuple(sorted(levels)), most)
+
+
+def test_a_label_below_zero_stands_for_one_that_is_zero() -> None:
+    # At -1 b and c pass, a's 0 never does: b is the higher one.
+    found = detailed_pr_curve(
+        evidence("abc", [("a", {"a": 0.0, "c": -0.75, "b": -0.5})]), score_thresholds=(-1.0, 0.0)
+    )
+    points = {curve.label: curve.points for curve in found.curves}
+    assert points["a"]["fn_misclassifications"] == [1, 0]
+    assert points["a"]["fn_no_predictions"] == [0, 1]
+    (wrong,) = (one for one in found.examples if one.label == "a" and one.kind != "no_prediction")
+    assert (wrong.kind, wrong.at) == ("misclassification", {"score_thresholds": (-1.0,)})
+    assert [thing.number for thing in wrong.objects] == [0, 1]
 
 
 @pytest.mark.parametrize("most", [1, 2, 40])

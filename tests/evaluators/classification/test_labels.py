@@ -8,8 +8,8 @@ import pytest
 from tests.evaluators.classification.files import rows_of, score_file
 from valor_cli.evaluators.classification.labels import (
     label_order,
-    listed_labels,
     name_labels,
+    said_labels,
 )
 
 
@@ -73,21 +73,24 @@ def test_labels_listed_by_rows_of_one_key() -> None:
     key = np.zeros(2, np.int64)
     rows = [{"red": 0.5, "disc": 0.0}, {"red": 0.5, "disc": 0.0}]
     for wide in (True, False):
-        found = listed_labels(rows_of(rows, LABELS, wide=wide), key, 1, 4)
-        assert found.tolist() == [[True, False, True, False]]
+        found = said_labels(rows_of(rows, LABELS, wide=wide), key, 1, 4)
+        assert found.listed.tolist() == [[True, False, True, False]]
+        assert found.positive.tolist() == [[True, False, False, False]]
 
 
 def test_labels_listed_by_rows_of_several_keys() -> None:
     key = np.array([0, 1, 0])
     rows = [{"red": 0.5}, {"disc": 0.5, "cube": 0.0}, {"blue": 0.0}]
-    found = listed_labels(rows_of(rows, LABELS), key, 2, 4)
-    assert found.tolist() == [[True, True, False, False], [False, False, True, True]]
+    found = said_labels(rows_of(rows, LABELS), key, 2, 4)
+    assert found.positive.tolist() == [[True, False, False, False], [False, False, True, False]]
+    assert found.listed.tolist() == [[True, True, False, False], [False, False, True, True]]
     # A wide file lists labels of all keys in every row: those with a score are meant.
     full = [dict.fromkeys(LABELS, 0.0) | row for row in rows]
-    found = listed_labels(rows_of(full, LABELS, wide=True), key, 2, 4)
-    assert found.tolist() == [[True, False, False, False], [False, False, True, False]]
+    found = said_labels(rows_of(full, LABELS, wide=True), key, 2, 4)
+    assert found.positive.tolist() == [[True, False, False, False], [False, False, True, False]]
+    assert found.listed.tolist() == [[True, False, False, False], [False, False, True, False]]
 
 
 def test_rows_that_are_not_there_list_nothing() -> None:
     none = rows_of([{"red": 1.0}], LABELS, wide=True).take(np.zeros(1, bool))
-    assert not listed_labels(none, np.zeros(0, np.int64), 1, 4).any()
+    assert not said_labels(none, np.zeros(0, np.int64), 1, 4).listed.any()

@@ -177,8 +177,8 @@ def test_rows_that_predict_nothing_are_told_apart_from_missing_ones() -> None:
     assert loaded.warnings == [
         "samples without a prediction of dt, which counts as a wrong one: 1 ('c')",
         (
-            "rows of dt that predict nothing (no label, or no score but 0), which counts as "
-            "a wrong prediction: 1"
+            "rows of dt that predict nothing (no label, or a highest score of 0, which labels not "
+            "listed have), which counts as a wrong prediction: 1"
         ),
     ]
 
@@ -192,7 +192,7 @@ def test_predictions_without_ground_truth_are_refused_or_skipped() -> None:
     assert says(only(loaded)) == says(only(load({"gt.csv": TRUTH, "dt.csv": WIDE})))
     assert [(file.rows, file.skipped) for file in loaded.files] == [(3, 0), (4, 1)]
     assert loaded.warnings[0] == (
-        "dt.csv: left out, for gt.csv does not have their sample: 1 of 4 rows"
+        "dt.csv: left out, for gt.csv does not have their sample: 1 of 4 rows ('d')"
     )
 
 
@@ -360,8 +360,8 @@ def test_a_file_of_both_sides() -> None:
     assert [(file.path, file.rows) for file in loaded.files] == [("s.csv", 3)]
     assert loaded.warnings == [
         (
-            "rows of s that predict nothing (no label, or no score but 0), which counts as a wrong "
-            "prediction: 1"
+            "rows of s that predict nothing (no label, or a highest score of 0, which labels not "
+            "listed have), which counts as a wrong prediction: 1"
         )
     ]
 
@@ -393,9 +393,62 @@ def test_files_of_both_sides_that_do_not() -> None:
     assert loaded.datasets["s"].sample_ids.tolist() == [b"a", b"b"]
     assert says(loaded.datasets["t"]) == [{"cat": 1.0}, {"dog": 1.0}]
     assert loaded.warnings == [
-        "left out, for not every file has them: 1 of 3 samples of s.csv",
-        "t.csv: left out, for s.csv does not have their sample: 1 of 3 rows",
+        "left out, for not every file has them: 1 of 3 samples of s.csv ('c')",
+        "t.csv: left out, for s.csv does not have their sample: 1 of 3 rows ('d')",
     ]
+
+
+def test_of_ids_that_one_side_has_the_first_are_listed() -> None:
+    more = "".join(f"x{at},1,0\n" for at in range(5))
+    loaded = load({"gt.csv": TRUTH, "dt.csv": WIDE + more}, on_invalid="skip")
+    assert loaded.warnings[0] == (
+        "dt.csv: left out, for gt.csv does not have their sample: 5 of 8 rows ('x0', 'x1', 'x2' …)"
+    )
+
+
+def test_rows_left_out_count_for_the_file_that_they_stand_in() -> None:
+    Path("sh").mkdir()
+    files = {
+        "gt.csv": TRUTH,
+        "sh/a.csv": "id,dog,cat\nb,1,0\na,0,1\n",
+        "sh/b.csv": "id,dog,cat\nx,1,0\nc,0,1\ny,0,1\n",
+    }
+    loaded = load(files, predictions={"dt": "sh/*.csv"}, on_invalid="skip")
+    assert [(file.path, file.rows, file.skipped) for file in loaded.files] == [
+        ("gt.csv", 3, 0),
+        ("sh/a.csv", 2, 0),
+        ("sh/b.csv", 3, 2),
+    ]
+    assert loaded.warnings == [
+        "sh/*.csv: left out, for gt.csv does not have their sample: 2 of 5 rows ('x', 'y')"
+    ]
+
+
+def test_labels_that_no_row_has_any_more_are_known() -> None:
+    files = {"gt.csv": TRUTH, "dt.csv": LONG}
+    selection = Selection(label_map={"owl": "bird"}, limit=1)
+    loaded = load(files, selection, classes=("yak", "cat"))
+    assert loaded.labels == ("cat",)
+    assert set(loaded.known_labels) == {"yak", "cat", "dog", "bird"}
+
+
+def test_labels_of_one_side_alone_are_told_by_key() -> None:
+    truth = "id,label_key,label\n1,color,red\n1,shape,disc\n2,color,blue\n2,shape,disc\n"
+    # Disc is never predicted as a shape; as a colour it is, and no colour is one.
+    found = "id,label_key,prediction\n1,color,disc\n1,shape,cube\n2,color,blue\n2,shape,red\n"
+    loaded = load({"gt.csv": truth, "dt.csv": found})
+    assert loaded.missing_prediction_labels == {"dt": ("color: red", "shape: disc")}
+    assert loaded.ignored_prediction_labels == {"dt": ("color: disc", "shape: cube", "shape: red")}
+
+
+def test_partial_rows_below_zero_predict_nothing() -> None:
+    # What a lists is below the 0 of dog, which it does not list; b lists all, c the other.
+    found = "id,prediction,score\na,cat,-0.5\nb,dog,-0.5\nb,cat,-0.75\nc,dog,-0.25\nc,cat,0.5\n"
+    loaded = load({"gt.csv": TRUTH, "dt.csv": found})
+    assert loaded.warnings[0] == (
+        "rows of dt that predict nothing (no label, or a highest score of 0, which labels not "
+        "listed have), which counts as a wrong prediction: 1"
+    )
 
 
 def test_files_of_both_sides_that_share_no_sample() -> None:
@@ -457,8 +510,16 @@ def test_sums_matter_where_probabilities_are_needed() -> None:
 
 
 def test_problems_of_all_files_are_told_at_once() -> None:
-    lines = error({"gt.csv": "id,label\na,\n", "dt.csv": "id,dog\na,x\n"}, classes="c.txt")
-    assert [line.split(":")[0] for line in lines[:3]] == ["c.txt", "gt.csv", "dt.csv"]
+    lines = error({"gt.csv": "id,label\na,\n", "dt.csv": "id,dog\na,x\n"})
+    assert [line.split(":")[0] for line in lines[:2]] == ["gt.csv", "dt.csv"]
+
+
+def test_without_the_classes_no_file_is_read() -> None:
+    # Bare numbers have no names then, which is no fault of theirs.
+    files = {"gt.csv": TRUTH, "dt.jsonl": '{"id": "a", "predictions": [0.5, 0.5]}\n'}
+    first, *others = error(files, predictions="dt.jsonl", classes="c.txt")
+    assert first.startswith("c.txt: no such file")
+    assert not [line for line in others if "dt.jsonl" in line]
 
 
 def test_pictures_are_found_by_sample_id() -> None:
@@ -470,7 +531,7 @@ def test_pictures_are_found_by_sample_id() -> None:
     assert loaded.warnings[-1] == (
         "images: 1 of 3 samples have no file in pictures (the first: c); they are shown without"
     )
-    assert dataset.picture("a") == Picture("sub/a.png", 8, 6)
+    assert dataset.picture("a") == Picture("sub/a.png", None, None)
     assert dataset.picture("c") is None
     inputs = ClassificationInputs(ground_truth="gt.csv", predictions="dt.csv", images="pictures")
     shown = [example(dataset.picture(name)) for name in ("a", "c", "a")]

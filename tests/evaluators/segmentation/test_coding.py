@@ -167,6 +167,21 @@ def test_what_names_no_label() -> None:
     assert error(labels=None).startswith("labels: the pixel values of gt have no names\nGive `lab")
 
 
+def test_values_that_no_png_can_hold() -> None:
+    loaded = load(labels={0: "a", 65_536: "b"}, ignore_index=(255, 70_000), background=65_536)
+    above = "no pixel of a PNG has a value above 65,535, and so none has"
+    assert loaded.warnings == [
+        f"labels: {above} 65536",
+        f"ignore_index: {above} 70000",
+        f"background: {above} 65536",
+    ]
+    assert load(labels={0: "a", 65_535: "b"}, ignore_index=255).warnings == []
+    many = {65_536 + at: str(at) for at in range(6)}
+    assert load(labels=many).warnings == [
+        f"labels: {above} 65536, 65537, 65538, 65539, 65540 …",
+    ]
+
+
 def test_what_is_warned_of() -> None:
     assert load(Selection(label_map={"cats": "cat"})).warnings == [
         "label_map: there is no label 'cats' (did you mean 'cat'?)"

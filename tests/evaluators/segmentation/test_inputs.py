@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
+
+READERS = ("label_map_manifest", "label_map_panoptic", "class_names")
 
 
 def block(**data: Any) -> SegmentationInputs:
@@ -65,7 +69,7 @@ def test_predictions_of_a_manifest() -> None:
 def test_formats_by_extension_or_as_given() -> None:
     found = block()
     names = {"x/maps": "png", "a.csv": "manifest", "a.jsonl.zst": "manifest"}
-    names |= {"a.json": "coco_panoptic", "a.json.gz": "coco_panoptic"}
+    names |= {"a.json": "coco_panoptic", "a.json.GZ": "coco_panoptic"}
     assert {name: found.format_of("predictions", name) for name in names} == names
     sides = block(format={"predictions": "manifest"})
     assert sides.format_of("predictions", "p.txt") == "manifest"
@@ -80,3 +84,13 @@ def test_standard_input_is_no_folder() -> None:
 
 def test_unknown_keys() -> None:
     assert "ignore" in error(ignore=255)
+
+
+def test_readers_are_imported_on_use() -> None:
+    """`valor metrics` lists the metrics of all tasks, and reads nothing."""
+    script = "import sys, valor_cli.evaluators.segmentation; print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    readers = {f"valor_cli.readers.{name}" for name in READERS}
+    assert not readers.intersection(done.stdout.split())

@@ -26,6 +26,10 @@ MOST_EXAMPLES: Final = 20_000
 """Examples of all cells together."""
 
 
+MOST_LABELS: Final = 2_000
+"""Labels of a table: it has as many cells as their square, of which few could be looked at."""
+
+
 def confusion_matrix(
     scored: Scored,
     *,
@@ -40,16 +44,25 @@ def confusion_matrix(
     diagonal is the true positives of `counts`; under `hardmax` a label's cells and unmatched ground
     truths add up to its ground truths. Every cell has up to `max_examples` examples, by score, then
     by sample; where all cells would have more than 20,000, errors go before hits, and cells with
-    many rows before those with few.
+    many rows before those with few. Of more than 2,000 labels there is no table, and no example.
     """
-    found = pairs(scored, score_threshold, hardmax=hardmax)
     if not len(scored.truth):
         return Findings()
+    if len(scored.labels) > MOST_LABELS:
+        return Findings(warnings=[_too_many(len(scored.labels))])
+    found = pairs(scored, score_threshold, hardmax=hardmax)
     examples: list[MetricExample] = []
     if max_examples and scored.weights is None:
         decisions = decide(scored, score_threshold, hardmax=hardmax)
         examples = _examples(scored, decisions, found, max_examples)
     return Findings(tables=[_table(scored, found)], examples=examples)
+
+
+def _too_many(labels: int) -> str:
+    return (
+        f"{labels:,} labels make a table of {labels**2 / 1e6:,.0f} million cells; left out (at "
+        f"most {MOST_LABELS:,} labels: `filter` or merge them by `label_map`)"
+    )
 
 
 def _table(scored: Scored, found: Pairs) -> MetricTable:

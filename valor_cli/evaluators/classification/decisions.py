@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.kernels.columns import summed
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.results import Scalar
 
@@ -106,8 +107,7 @@ def pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bo
     weights = scored.row_weights
     if weights is not None:
         weights = weights[found.row]
-    # Sums of whole numbers are exact as floats below 2**53.
-    rows = np.bincount(found.pair, weights, len(found.truth)).astype(np.int64)
+    rows = summed(found.pair, weights, len(found.truth))
     return Pairs(found.truth, found.positive, rows)
 
 
@@ -126,7 +126,7 @@ def truth_counts(scored: Scored) -> Ints:
     """(labels,) how many rows have each label."""
     return scored.known(
         "truth counts",
-        lambda: np.bincount(scored.truth, scored.row_weights, len(scored.labels)).astype(np.int64),
+        lambda: summed(scored.truth, scored.row_weights, len(scored.labels)),
     )
 
 
@@ -195,8 +195,7 @@ def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) 
     named = found.positive >= 0
     right = found.truth == found.positive
     tp, positive = (
-        np.bincount(found.positive[kept], found.rows[kept], width).astype(np.int64)
-        for kept in (right, named)
+        summed(found.positive[kept], found.rows[kept], width) for kept in (right, named)
     )
     return LabelCounts(tp, positive - tp, truths - tp, truths.sum() - truths - positive + tp)
 
@@ -208,7 +207,7 @@ def _agreement(scored: Scored) -> Agreement:
     predicted = np.where(found.positive >= 0, found.positive, width - 1)
     return Agreement(
         *(
-            np.bincount(label, found.rows * kept, width).astype(np.int64)
+            summed(label, found.rows * kept, width)
             for label, kept in ((found.truth, 1), (predicted, 1), (found.truth, right))
         )
     )

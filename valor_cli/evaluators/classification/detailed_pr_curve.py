@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.plan import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.evaluators.classification.threshold_counts import threshold_counts, true_scores
+from valor_cli.evaluators.classification.threshold_counts import (
+    highest_scores,
+    threshold_counts,
+    true_scores,
+)
 from valor_cli.kernels.columns import places_in_runs, ranked, reaching
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.kernels.standing import highest, standing
@@ -65,7 +69,7 @@ def detailed_pr_curve(
     levels = np.array(score_thresholds, np.float64)
     counts = threshold_counts(scored, score_thresholds)
     own = true_scores(scored)
-    best = np.maximum(own, np.where(scored.top >= 0, scored.top_score, -np.inf))
+    _, best = highest_scores(scored)
     # Where the true label passes, so does the best; else the best is another label.
     (answered,) = reaching(best, scored.truth, levels, len(scored.labels))
     columns = {
@@ -119,13 +123,14 @@ def _found(scored: Scored, passed: Ints, most: int) -> _Cases:
 
 def _mistaken(scored: Scored, levels: int, passed: Ints, answered: Ints, most: int) -> _Cases:
     """False negatives that another label stands for, by its score, from where their own fails."""
+    label, score = highest_scores(scored)
     rows = np.flatnonzero(answered > passed)
-    rows = rows[ranked(scored.truth[rows], scored.top_score[rows], rows)]
+    rows = rows[ranked(scored.truth[rows], score[rows], rows)]
     # Best score first: where the best no longer pass, neither do those behind them.
     found = standing(scored.truth[rows], passed[rows], levels, most)
     row = rows[found.row]
     end = np.minimum(found.end, answered[row])
-    return _Cases(MISCLASSIFICATION, row, scored.truth[row], scored.top[row], found.begin, end)
+    return _Cases(MISCLASSIFICATION, row, scored.truth[row], label[row], found.begin, end)
 
 
 def _unanswered(scored: Scored, levels: int, answered: Ints, most: int) -> _Cases:

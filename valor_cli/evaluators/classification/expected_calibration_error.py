@@ -11,7 +11,7 @@ from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.plan import Bins
 from valor_cli.evaluators.classification.probabilities import NEEDS, divisors
 from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricCurve, MetricValue
 
@@ -84,18 +84,13 @@ def _binned(placed: _Placed, weights: NDArray[np.int64] | None, bins: int) -> _B
 
 def _reliability(found: _Binned, edges: Floats) -> MetricCurve:
     """A row per bin: its ends, its rows, their mean confidence, and how many are right."""
-    counts = found.n.astype(np.int64).tolist()
-
-    def means(sums: Floats) -> list[float | None]:
-        return [total / n if n else None for total, n in zip(sums.tolist(), counts, strict=True)]
-
     return MetricCurve(
         {
             "confidence_low": edges[:-1].tolist(),
             "confidence_high": edges[1:].tolist(),
-            "n": counts,
-            "confidence": means(found.confidence),
-            "accuracy": means(found.right),
+            "n": found.n.astype(np.int64).tolist(),
+            "confidence": nulls(quotient(found.confidence, found.n, np.nan)),
+            "accuracy": nulls(quotient(found.right, found.n, np.nan)),
         }
     )
 

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from annotated_types import MinLen
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from valor_cli.evaluators.inputs import (
+    ByModel,
+    SideFormats,
+    Strict,
+    format_given,
+    model_paths,
+    one_standard_input,
+)
 from valor_cli.metric import written
-from valor_cli.readers.files import STDIN
 from valor_cli.readers.paths import InputPath
 from valor_cli.readers.score_files import Side
 
 Format: TypeAlias = Literal["csv", "jsonl", "json"]
-ByModel: TypeAlias = InputPath | Annotated[dict[str, InputPath], MinLen(1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Formats(_Strict):
+class Formats(SideFormats[Format]):
     """Formats of the two sides."""
-
-    ground_truth: Format | None = Field(None, description="format of the ground truth")
-    predictions: Format | None = Field(None, description="format of the predictions")
 
 
 def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ...]:
@@ -43,7 +41,7 @@ def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ..
 Classes: TypeAlias = Annotated[tuple[str | int | bool, ...], MinLen(1), AfterValidator(_distinct)]
 
 
-class ClassificationInputs(_Strict):
+class ClassificationInputs(Strict):
     """Files of a classification run: ground truth and predictions apart, or both in one file."""
 
     ground_truth: InputPath | None = Field(
@@ -99,24 +97,15 @@ class ClassificationInputs(_Strict):
 
     @model_validator(mode="after")
     def _one_standard_input(self) -> ClassificationInputs:
-        """Standard input holds one file, and is read once."""
-        inputs = [self.ground_truth, *self.models.values(), self.classes]
-        if inputs.count(STDIN) > 1:
-            raise ValueError("standard input (-) can be one input only; name files for the others")
+        one_standard_input([self.ground_truth, *self.models.values(), self.classes])
         return self
 
     @property
     def models(self) -> Mapping[str, str]:
         """Path of each model's predictions or samples; a lone path is named after its file."""
         given = self.predictions if self.samples is None else self.samples
-        if isinstance(given, dict):
-            return given
-        path = given or ""
-        stem = "stdin" if path == STDIN else Path(path).name.split(".")[0]
-        return {stem or "model": path}
+        return {} if given is None else model_paths(given)
 
     def format_of(self, side: Side) -> Format | None:
         """The format that the config gives a side, if it does."""
-        if not isinstance(self.format, Formats):
-            return self.format
-        return self.format.ground_truth if side == "ground_truth" else self.format.predictions
+        return format_given(self.format, side)

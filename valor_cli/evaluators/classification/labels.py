@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import compress
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,10 +96,21 @@ def _name_warnings(
     ]
 
 
-def listed_labels(scores: Scores, key: Ints, keys: int, count: int) -> Flags:
-    """(keys, count) whether rows of a label key list a label.
+class Said(NamedTuple):
+    """(keys, labels) what the rows of each label key say of each label.
 
-    Rows that all list the same labels list, of several keys, those to which they give a score.
+    Attributes:
+        listed: Whether one lists it. Rows that all list the same labels list, of several keys,
+            those to which they give a score.
+        positive: Whether one gives it a score above 0.
+    """
+
+    listed: Flags
+    positive: Flags
+
+
+def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
+    """What is said of each label.
 
     Args:
         scores: (n,) rows.
@@ -106,11 +118,28 @@ def listed_labels(scores: Scores, key: Ints, keys: int, count: int) -> Flags:
         keys: How many keys there are.
         count: How many labels there are.
     """
-    found = np.zeros((keys, count), bool)
+    said = Said(np.zeros((keys, count), bool), np.zeros((keys, count), bool))
     for one in range(keys):
         rows = scores if keys == 1 else scores.take(key == one)
+        said.positive[one] = rows.above_zero(count)
         if keys > 1 and isinstance(rows, DenseScores):
-            found[one, rows.label] = (rows.score != 0).any(axis=0)
+            said.listed[one, rows.label] = (rows.score != 0).any(axis=0)
         else:
-            found[one] = rows.listed(count)
-    return found
+            said.listed[one] = rows.listed(count)
+    return said
+
+
+def names_by_key(
+    flags: Flags, labels: Sequence[str], keys: Sequence[str | None]
+) -> tuple[str, ...]:
+    """Names of the labels that are flagged; of several keys, "key: label".
+
+    Args:
+        flags: (keys, labels) which ones.
+        labels: Their names.
+        keys: Names of the label keys.
+    """
+    if len(keys) == 1:
+        return tuple(compress(labels, flags[0].tolist()))
+    pairs = np.argwhere(flags).tolist()
+    return tuple(f"{keys[key]}: {labels[label]}" for key, label in pairs)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset, no_picture
-from valor_cli.evaluators.classification.agreement import join_samples
 from valor_cli.evaluators.classification.frame import (
     Frame,
     Rows,
@@ -23,16 +22,24 @@ from valor_cli.evaluators.classification.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.joining import join_predictions, placed
 from valor_cli.evaluators.classification.labels import (
     Naming,
-    listed_labels,
+    Said,
     name_labels,
+    names_by_key,
+    said_labels,
 )
 from valor_cli.evaluators.classification.pictures import SamplePictures
 from valor_cli.evaluators.classification.reading import read_inputs
-from valor_cli.evaluators.classification.remarks import missing_rows, remarks, sum_warnings
+from valor_cli.evaluators.classification.remarks import (
+    counted,
+    missing_rows,
+    remarks,
+    sum_warnings,
+)
+from valor_cli.evaluators.classification.shared_samples import join_samples
 from valor_cli.kernels.scores import Scores
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.readers.score_files import ScoreFile
-from valor_cli.results import Scalar
+from valor_cli.results import InputFile, Scalar
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -65,14 +72,12 @@ def load_classification(
         file = files.pop(model)
         parts[model], told = _part(model, file, at, rows, naming)
         warnings += told
-        first, *others = file.files
-        if unknown := int((at < 0).sum()):
-            first = replace(first, skipped=first.skipped + unknown)
+        if (at < 0).any():
             warnings.append(
                 f"{file.path}: left out, for {truth.path} does not have their sample: "
-                f"{unknown:,} of {len(at):,} rows"
+                + counted(at < 0, file.samples["sample_id"], f" of {len(at):,} rows")
             )
-        records += [first, *others]
+        records += _records(file, at < 0)
     loaded = _loaded(rows, naming, parts, shown)
     warnings += _remarks(loaded, rows, parts, selection)
     if shown is not None:
@@ -99,9 +104,9 @@ def _selected(
     else:
         joined, there = join_samples(files, frame, truth, naming, skip=skip)
     if not there.all():
+        whole = f" of {len(there):,} samples of {frame.file.path}"
         warnings.append(
-            f"left out, for not every file has them: {int((~there).sum()):,} of {len(there):,} "
-            f"samples of {frame.file.path}"
+            "left out, for not every file has them: " + counted(~there, frame.sample_ids, whole)
         )
     kept = kept_samples(frame, truth, naming.labels, columns, selection, there)
     metadata = {name: list(compress(values, kept.tolist())) for name, values in columns.items()}
@@ -144,6 +149,17 @@ def _read_warnings(file: ScoreFile) -> list[str]:
     ]
 
 
+def _records(file: ScoreFile, unknown: Flags) -> list[InputFile]:
+    """The files of an input, rows without ground truth among what each left out."""
+    parts = file.samples.parts
+    of_row = np.zeros(len(unknown), np.int64) if parts is None else parts.of_row
+    left_out = np.bincount(of_row[unknown], minlength=len(file.files)).tolist()
+    return [
+        replace(one, skipped=one.skipped + more)
+        for one, more in zip(file.files, left_out, strict=True)
+    ]
+
+
 def _loaded(
     rows: Rows, naming: Naming, parts: Mapping[str, _Part], shown: SamplePictures | None
 ) -> Loaded[ClassificationDataset]:
@@ -151,14 +167,15 @@ def _loaded(
     keys, count = len(rows.keys), len(naming.labels)
     used = np.zeros((keys, count), bool)
     used[rows.key, rows.truth] = True
-    true = np.asarray(used.any(axis=0))
-    for part in parts.values():
-        used |= listed_labels(part.scores, rows.key, keys, count)
+    true = used.copy()
+    said = {model: said_labels(part.scores, rows.key, keys, count) for model, part in parts.items()}
+    for one in said.values():
+        used |= one.listed
     seen = np.asarray(used.any(axis=0))
     number = np.where(seen, np.cumsum(seen) - 1, -1)
-    labels = _names_where(naming.labels, seen)
+    labels = tuple(compress(naming.labels, seen.tolist()))
     truth = rows.truth if seen.all() else number[rows.truth]
-    scored = {model: part.scores.above_zero(count) for model, part in parts.items()}
+    missing, ignored = _one_sided(true, said, naming.labels, rows.keys)
     sizes = {"samples": len(rows.sample_ids), "labels": len(labels)}
     return Loaded(
         datasets={
@@ -181,12 +198,19 @@ def _loaded(
         sizes=sizes if keys == 1 else {**sizes, "label keys": keys},
         files=(),
         warnings=(),
-        missing_prediction_labels={
-            model: _names_where(naming.labels, true & ~found) for model, found in scored.items()
-        },
-        ignored_prediction_labels={
-            model: _names_where(naming.labels, found & ~true) for model, found in scored.items()
-        },
+        missing_prediction_labels=missing,
+        ignored_prediction_labels=ignored,
+        known_labels=naming.labels,
+    )
+
+
+def _one_sided(
+    true: Flags, said: Mapping[str, Said], labels: Sequence[str], keys: Sequence[str | None]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """By model, the labels that it never predicts, and those that only it has."""
+    return (
+        {model: names_by_key(true & ~one.positive, labels, keys) for model, one in said.items()},
+        {model: names_by_key(one.positive & ~true, labels, keys) for model, one in said.items()},
     )
 
 
@@ -200,13 +224,8 @@ def _remarks(
     probabilities = "probabilities" in selection.needs
     warnings = []
     for model, dataset in loaded.datasets.items():
-        scores, missing = dataset.scores, parts[model].missing
-        warnings += remarks(model, scores, missing, probabilities=probabilities)
+        scores, choices, missing = dataset.scores, dataset.choices, parts[model].missing
+        warnings += remarks(model, scores, choices, missing, probabilities=probabilities)
         if probabilities:
-            every = np.array([len(own) for own in dataset.labels_of], np.int64)[rows.key]
-            warnings += sum_warnings(model, scores, every, rows.ids)
+            warnings += sum_warnings(model, scores, choices, rows.ids)
     return warnings
-
-
-def _names_where(names: Sequence[str], flags: Flags) -> tuple[str, ...]:
-    return tuple(compress(names, flags.tolist()))

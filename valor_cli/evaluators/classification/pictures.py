@@ -22,9 +22,12 @@ class SamplePictures:
         self._folder = PictureFolder(folder)
 
     def picture(self, sample_id: str) -> Picture | None:
-        """The picture of a sample; None if the folder has none."""
+        """The picture of a sample; None if the folder has none.
+
+        Nothing is drawn on it, so that no file is opened for its size.
+        """
         file = self._folder.find(sample_id)
-        return None if file is None else Picture(file, *self._folder.size(file))
+        return None if file is None else Picture(file, None, None)
 
     def warnings(self, sample_ids: NDArray[Any]) -> list[str]:
         """What to say of samples that have no picture."""

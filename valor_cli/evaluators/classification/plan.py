@@ -18,8 +18,6 @@ ScoreThreshold = float | Annotated[Mapping[str, float], MinLen(1)]
 """One number for all labels, or one for each of some: labels that are not named have 0."""
 
 ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(_distinct)]
-Average = Literal["macro", "micro", "weighted"]
-ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
 Ties = Literal["first_listed", "last_listed"]
 TopK = Annotated[int, Interval(ge=1, le=1_000_000)]
 Bins = Annotated[int, Interval(ge=1, le=1000)]

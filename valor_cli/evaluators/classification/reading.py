@@ -22,19 +22,17 @@ def read_inputs(
     Where one file holds both sides, that of the first model is the ground truth.
 
     Raises:
-        DataError: The problems of all files that cannot be used.
+        DataError: The problems of all files that cannot be used. Without the classes none is read,
+            for what is wrong in it may follow from that.
     """
     errors: list[DataError] = []
     reading = ScoreReading(
         metadata=filtered_columns(selection),
+        classes=listed_classes(inputs),
         columns=inputs.columns,
         invalid=inputs.on_invalid,
         probabilities="probabilities" in selection.needs,
     )
-    try:
-        reading = replace(reading, classes=listed_classes(inputs))
-    except DataError as error:
-        errors.append(error)
     truth = None
     if inputs.ground_truth is not None:
         truth = _read(inputs, inputs.ground_truth, "ground_truth", reading, errors)

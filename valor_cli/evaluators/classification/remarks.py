@@ -22,29 +22,43 @@ def missing_rows(model: str, missing: NDArray[np.bool_], ids: NDArray[Any]) -> l
         missing: (n,) which rows these are.
         ids: (n,) sample ids.
     """
-    rows = np.flatnonzero(missing)
-    if not len(rows):
+    if not missing.any():
         return []
-    more = " …" if len(rows) > SHOWN else ""
-    warning = (
-        f"samples without a prediction of {model}, which counts as a wrong one: {len(rows):,} "
-        f"({some_ids(ids, rows[:SHOWN])}{more})"
-    )
-    return [warning]
+    count = counted(missing, ids)
+    return [f"samples without a prediction of {model}, which counts as a wrong one: {count}"]
+
+
+def counted(rows: NDArray[np.bool_], ids: NDArray[Any], whole: str = "") -> str:
+    """How many rows these are, and the first of them: "4 of 9 rows ('a', 'b', 'c' …)".
+
+    Args:
+        rows: (n,) which ones, at least one.
+        ids: (n,) sample ids.
+        whole: Of what they are a part: " of 9 rows".
+    """
+    first = np.flatnonzero(rows)[: SHOWN + 1]
+    more = " …" if len(first) > SHOWN else ""
+    return f"{np.count_nonzero(rows):,}{whole} ({some_ids(ids, first[:SHOWN])}{more})"
 
 
 def remarks(
-    model: str, scores: Scores, missing: NDArray[np.bool_], *, probabilities: bool
+    model: str,
+    scores: Scores,
+    choices: Ints,
+    missing: NDArray[np.bool_],
+    *,
+    probabilities: bool,
 ) -> list[str]:
     """Ties, rows that say nothing, and scores that count for less than one may think.
 
     Args:
         model: Its name.
         scores: (n,) rows.
+        choices: (n,) how many labels there are for a row to list.
         missing: (n,) the rows that the file does not have.
         probabilities: Whether scores were held to be in 0..1 already.
     """
-    best = scores.best()
+    best = scores.best(choices)
     warnings = []
     if tied := int(best.tied.sum()):
         warnings.append(
@@ -53,8 +67,8 @@ def remarks(
         )
     if empty := int(((best.label < 0) & ~missing).sum()):
         warnings.append(
-            f"rows of {model} that predict nothing (no label, or no score but 0), which counts as "
-            f"a wrong prediction: {empty:,}"
+            f"rows of {model} that predict nothing (no label, or a highest score of 0, which "
+            f"labels not listed have), which counts as a wrong prediction: {empty:,}"
         )
     if not probabilities:
         warnings += _outside(model, scores)
@@ -72,7 +86,7 @@ def _outside(model: str, scores: Scores) -> list[str]:
     return [warning]
 
 
-def sum_warnings(model: str, scores: Scores, every: Ints, ids: NDArray[Any]) -> list[str]:
+def sum_warnings(model: str, scores: Scores, choices: Ints, ids: NDArray[Any]) -> list[str]:
     """What to say of rows whose scores are no probabilities: they do not sum to 1.
 
     A row that lists some labels alone may sum to less: the rest lies on the others.
@@ -80,13 +94,13 @@ def sum_warnings(model: str, scores: Scores, every: Ints, ids: NDArray[Any]) -> 
     Args:
         model: Its name.
         scores: (n,) rows.
-        every: (n,) how many labels there are for a row to list.
+        choices: (n,) how many labels there are for a row to list.
         ids: (n,) sample ids.
     """
     total = scores.total()
     length = len(scores.label) if isinstance(scores, DenseScores) else np.diff(scores.start)
     off = (total != 0) & ~sums_to_one(total)
-    rows = np.flatnonzero(off & ((total > 1) | (length >= every)))
+    rows = np.flatnonzero(off & ((total > 1) | (length >= choices)))
     if not len(rows):
         return []
     warning = (

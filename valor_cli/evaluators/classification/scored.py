@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset
+from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.scores import Scores, joined_scores
 from valor_cli.metric import Call
 from valor_cli.results import Scalar
@@ -63,13 +64,8 @@ class Scored:
     weights: Ints | None = None
     replica: int = 0
     # What was computed already: of the rows, and of the rows with these weights.
-    _shared: dict[object, Any] = field(default_factory=dict, repr=False)
-    _known: dict[object, Any] = field(default_factory=dict, repr=False)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Other processes get the evidence, not what was computed from it here."""
-        names = [one.name for one in fields(self) if not one.name.startswith("_")]
-        return Scored, tuple(getattr(self, name) for name in names)
+    _shared: Memo = field(default_factory=Memo, repr=False)
+    _known: Memo = field(default_factory=Memo, repr=False)
 
     @property
     def unit_count(self) -> int:
@@ -113,17 +109,11 @@ class Scored:
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """What `compute` finds of the rows, whatever their weights; found once."""
-        if key not in self._shared:
-            self._shared[key] = compute()
-        found: T = self._shared[key]
-        return found
+        return self._shared.once(key, compute)
 
     def known(self, key: object, compute: Callable[[], T]) -> T:
         """What `compute` finds of the rows with the weights that they have; found once."""
-        if key not in self._known:
-            self._known[key] = compute()
-        found: T = self._known[key]
-        return found
+        return self._known.once(key, compute)
 
     def select(self, units: NDArray[np.bool_]) -> Scored:
         """The evidence of those samples alone."""
@@ -137,7 +127,7 @@ class Scored:
     def resamples(self, weights: Ints) -> Iterator[Scored]:
         """The evidence in which sample i stands weights[b, i] times, for each b."""
         for replica in range(len(weights)):
-            yield replace(self, weights=weights, replica=replica, _known={})
+            yield replace(self, weights=weights, replica=replica, _known=Memo())
 
     def part(self, at: int) -> Scored:
         """The rows of one label key alone, with its labels, of all samples.
@@ -159,14 +149,16 @@ class Scored:
             scores=rows.scores.relabelled(codes),
             top=codes[rows.top],
             label_numbers=self.label_numbers[kept],
-            _shared={},
-            _known={},
+            _shared=Memo(),
+            _known=Memo(),
         )
 
     def _rows(self, rows: NDArray[np.bool_] | Ints) -> Scored:
         """Some rows, of the same samples."""
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        return replace(self, **columns, scores=self.scores.take(rows), _shared={}, _known={})
+        return replace(
+            self, **columns, scores=self.scores.take(rows), _shared=Memo(), _known=Memo()
+        )
 
 
 _COLUMNS = (
@@ -226,7 +218,9 @@ def merge_scored(parts: Sequence[Scored]) -> Scored:
         np.concatenate([one.unit + offset for one, offset in zip(parts, offsets, strict=True)])
     ]
     scores = joined_scores([one.scores for one in parts])
-    merged = replace(first, sample_ids=ids[order], scores=scores, **columns, _shared={}, _known={})
+    merged = replace(
+        first, sample_ids=ids[order], scores=scores, **columns, _shared=Memo(), _known=Memo()
+    )
     # Numbers ascend with samples, and with the keys of a sample.
     if (np.diff(merged.number) > 0).all():
         return merged
@@ -244,7 +238,7 @@ def _parts(scored: Scored) -> list[tuple[Mapping[str, Scalar], Scored]]:
     found: list[tuple[Mapping[str, Scalar], Scored]] = []
     split = scored.once("split", lambda: _split(scored))
     for key, part in zip(scored.keys, split, strict=True):
-        again = replace(part, weights=scored.weights, replica=scored.replica, _known={})
+        again = replace(part, weights=scored.weights, replica=scored.replica, _known=Memo())
         found.append(({} if key is None else {"label_key": key}, again))
     return found
 

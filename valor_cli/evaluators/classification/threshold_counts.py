@@ -47,6 +47,24 @@ def true_scores(scored: Scored) -> Floats:
     return np.where(scored.true_score == 0, -np.inf, scored.true_score)
 
 
+def highest_scores(scored: Scored) -> tuple[Ints, Floats]:
+    """(n,) the label with the highest score that is not 0, and that score.
+
+    It is the top label; where there is none, a label with a score below 0 may pass a threshold that
+    is below 0 too. Without any it is -1, with minus infinity.
+    """
+    return scored.once("highest scores", lambda: _highest(scored))
+
+
+def _highest(scored: Scored) -> tuple[Ints, Floats]:
+    label, score = scored.top.copy(), scored.top_score.copy()
+    rows = np.flatnonzero(label < 0)
+    best = scored.scores.take(rows).sparse().without_zeros().best()
+    label[rows] = best.label
+    score[rows] = np.where(best.label < 0, -np.inf, best.score)
+    return label, score
+
+
 def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
     count = len(scored.labels)
     positive = np.zeros((len(levels), count), np.int64)

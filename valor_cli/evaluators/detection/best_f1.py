@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
-from valor_cli.evaluators.detection.rows import NO_GROUND_TRUTH, over_labels, per_label
+from valor_cli.evaluators.detection.rows import over_labels, per_label
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue

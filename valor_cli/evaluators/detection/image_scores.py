@@ -16,9 +16,9 @@ from valor_cli.evaluators.detection.plan import (
     BackgroundIou,
     IouThreshold,
     MaxDetections,
-    ZeroDivision,
 )
-from valor_cli.kernels.columns import grouped, quotient, tallies
+from valor_cli.evaluators.ratios import ZeroDivision
+from valor_cli.kernels.columns import grouped, nulls, quotient, tallies
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricExample, MetricSamples, MetricValue, ObjectRef
 
@@ -71,7 +71,7 @@ def image_scores(
         samples=MetricSamples(
             ids,
             {
-                **{name: _nulls(column) for name, column in columns.items()},
+                **{name: nulls(column) for name, column in columns.items()},
                 "tp": tp.tolist(),
                 "fp": fp.tolist(),
                 "fn": fn.tolist(),
@@ -92,10 +92,6 @@ def _counted(matches: Matches, found: Mistakes) -> tuple[Mistakes, Ints, Ints, I
         )
     )
     return found, tp, fp, fn
-
-
-def _nulls(column: NDArray[np.float64]) -> list[float | None]:
-    return [value if value == value else None for value in column.tolist()]
 
 
 def _mean(matches: Matches, name: str, column: NDArray[np.float64]) -> MetricValue:

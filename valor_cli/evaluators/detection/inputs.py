@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from annotated_types import MinLen
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from valor_cli.readers.files import STDIN
+from valor_cli.evaluators.inputs import (
+    ByModel,
+    SideFormats,
+    Strict,
+    format_given,
+    model_paths,
+    one_standard_input,
+)
 from valor_cli.readers.formats import Reading
 from valor_cli.readers.objects import Role
 from valor_cli.readers.paths import InputPath
@@ -17,25 +22,18 @@ from valor_cli.readers.paths import InputPath
 Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Formats(_Strict):
+class Formats(SideFormats[Format]):
     """Formats of the two sides."""
 
-    ground_truth: Format | None = Field(None, description="format of the ground truth")
-    predictions: Format | None = Field(None, description="format of the predictions")
 
-
-class DetectionInputs(_Strict):
+class DetectionInputs(Strict):
     """Files of a detection run: ground truth, and the detections of one or more models."""
 
     ground_truth: InputPath = Field(
         description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or Pascal VOC "
         "XML; .gz, .zst and globs work"
     )
-    predictions: InputPath | Annotated[dict[str, InputPath], MinLen(1)] = Field(
+    predictions: ByModel = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "
         "one per model"
     )
@@ -57,25 +55,17 @@ class DetectionInputs(_Strict):
 
     @model_validator(mode="after")
     def _one_standard_input(self) -> DetectionInputs:
-        """Standard input holds one file, and is read once."""
-        inputs = [self.ground_truth, *self.models.values()]
-        if inputs.count(STDIN) > 1:
-            raise ValueError("standard input (-) can be one input only; name files for the others")
+        one_standard_input([self.ground_truth, *self.models.values()])
         return self
 
     @property
     def models(self) -> Mapping[str, str]:
         """Path of each model's predictions; a lone path is named after its file."""
-        if isinstance(self.predictions, dict):
-            return self.predictions
-        stem = "stdin" if self.predictions == STDIN else Path(self.predictions).name.split(".")[0]
-        return {stem or "model": self.predictions}
+        return model_paths(self.predictions)
 
     def format_of(self, role: Role) -> Format | None:
         """The format that the config gives a side, if it does."""
-        if not isinstance(self.format, Formats):
-            return self.format
-        return self.format.ground_truth if role == "ground_truth" else self.format.predictions
+        return format_given(self.format, role)
 
     def reading(
         self, *, shapes: bool, metadata: tuple[str, ...], fields: frozenset[str]
@@ -92,7 +82,7 @@ class DetectionInputs(_Strict):
         )
 
 
-class DetectionOptions(_Strict):
+class DetectionOptions(Strict):
     """How objects are compared: what changes every number of a run."""
 
     matching: Literal["coco", "valor"] = Field(

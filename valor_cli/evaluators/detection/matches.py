@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.encounters import Encounters
 from valor_cli.evaluators.detection.plan import Interpolation, MatchingPlan
+from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns import quotient, reaching, tallies
 from valor_cli.kernels.precision_recall import (
     ELEVEN_RECALLS,
@@ -91,13 +92,8 @@ class Matches:
     weights: NDArray[np.int64] | None = None
     replica: int = 0
     # What was computed already: of the matches, and of the matches with these weights.
-    _shared: dict[object, Any] = field(default_factory=dict, repr=False)
-    _known: dict[object, Any] = field(default_factory=dict, repr=False)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Other processes get the evidence, not what was computed from it here."""
-        names = [one.name for one in fields(self) if not one.name.startswith("_")]
-        return Matches, tuple(getattr(self, name) for name in names)
+    _shared: Memo = field(default_factory=Memo, repr=False)
+    _known: Memo = field(default_factory=Memo, repr=False)
 
     @property
     def unit_count(self) -> int:
@@ -117,7 +113,7 @@ class Matches:
         at_once = max(POINTS_AT_ONCE // max(len(self.label), points, 1), 1)
         for first in range(0, len(weights), at_once):
             batch = weights[first : first + at_once]
-            known: dict[object, Any] = {}
+            known = Memo()
             for replica in range(len(batch)):
                 yield replace(self, weights=batch, replica=replica, _known=known)
 
@@ -143,8 +139,8 @@ class Matches:
             codes=self.codes[:, :, kept],
             taken=np.append(np.cumsum(truths) - 1, -1)[self.taken[:, :, kept]],
             encounters=self.encounters and self.encounters.where(rows, truths),
-            _shared={},
-            _known={},
+            _shared=Memo(),
+            _known=Memo(),
         )
 
     @property
@@ -167,16 +163,11 @@ class Matches:
         """
         # Not np.unique, whose plain form imports all of numpy.ma: 4 ms.
         levels = np.array(sorted(set(score_thresholds)), np.float64)
-        key = (self.area, "counts", iou_threshold, levels.tobytes(), max_detections)
-        if key not in self._known:
-            order = self._order([iou_threshold], max_detections)
-            # Counted ones are right or wrong; corrections say who is counted against the rule.
-            tp = self._at_least(levels, order.rows)
-            counted = self._at_least(levels, np.flatnonzero(order.counted))
-            for sign in (1, -1):
-                counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
-            self._known[key] = tp, counted - tp
-        tp, fp = (part[self.replica] for part in self._known[key])
+        both = self._known.once(
+            (self.area, "counts", iou_threshold, levels.tobytes(), max_detections),
+            lambda: self._positives(iou_threshold, levels, max_detections),
+        )
+        tp, fp = (part[self.replica] for part in both)
         chosen = np.searchsorted(levels, score_thresholds)
         return Counts(tp[chosen], fp[chosen], self.ground_truth_count - tp[chosen])
 
@@ -191,17 +182,11 @@ class Matches:
         Interpolated precision at 101 or 11 recalls, or a single point: the area under all of the
         curve. NaN without ground truth.
         """
-        key = (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation)
-        if key not in self._known:
-            if interpolation == "every_point":
-                precision = area_under(*self._hits(iou_thresholds, max_detections))[None]
-            else:
-                levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
-                precision = self._interpolated(iou_thresholds, max_detections, levels).precision
-            shape = (len(precision), self._replicas, len(iou_thresholds), len(self.labels))
-            # In the reference's order of axes, for sums to be added in the same order.
-            self._known[key] = np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
-        return np.asarray(self._known[key][self.replica])
+        precision = self._known.once(
+            (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation),
+            lambda: self._precision(iou_thresholds, max_detections, interpolation),
+        )
+        return np.asarray(precision[self.replica])
 
     def scores(
         self, iou_thresholds: Sequence[float], max_detections: int | None = 100
@@ -234,17 +219,11 @@ class Matches:
         score_threshold: float = -np.inf,
     ) -> NDArray[np.float64]:
         """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
-        key = (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold)
-        if key not in self._known:
-            order = self._order(iou_thresholds, None)
-            kept = self.score[order.rows] >= score_threshold
-            if max_detections is not None:
-                kept &= self.rank[order.rows] < max_detections
-            found = self._tallies(
-                order.segment[kept], order.rows[kept], len(iou_thresholds) * len(self.labels)
-            ).reshape(self._replicas, len(iou_thresholds), len(self.labels))
-            self._known[key] = quotient(found, self._ground_truth_counts()[:, None], np.nan)
-        return np.asarray(self._known[key][self.replica])
+        recalls = self._known.once(
+            (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold),
+            lambda: self._recalls(iou_thresholds, max_detections, score_threshold),
+        )
+        return np.asarray(recalls[self.replica])
 
     def ranking(self, iou_threshold: float, max_detections: int | None = None) -> Ranking:
         """True and false positives from the best score down, at each score that a label has."""
@@ -271,11 +250,7 @@ class Matches:
             key: Names it among all that is made of this evidence in this area range.
             make: Makes it.
         """
-        key = (self.area, key)
-        if key not in self._shared:
-            self._shared[key] = make()
-        made: T = self._shared[key]
-        return made
+        return self._shared.once((self.area, key), make)
 
     @property
     def unit_weights(self) -> NDArray[np.int64]:
@@ -290,12 +265,53 @@ class Matches:
 
     def _ground_truth_counts(self) -> NDArray[np.int64]:
         """(replicas, labels)."""
-        key = (self.area, "ground truths")
-        if key not in self._known:
-            counted = ~self.gt_ignored[self.plan.areas.index(self.area)]
-            weights = None if self.weights is None else self.weights[:, self.gt_image[counted]]
-            self._known[key] = tallies(self.gt_label[counted], len(self.labels), weights)
-        return np.asarray(self._known[key])
+        return self._known.once((self.area, "ground truths"), self._counted_ground_truths)
+
+    def _counted_ground_truths(self) -> NDArray[np.int64]:
+        counted = ~self.gt_ignored[self.plan.areas.index(self.area)]
+        weights = None if self.weights is None else self.weights[:, self.gt_image[counted]]
+        return tallies(self.gt_label[counted], len(self.labels), weights)
+
+    def _positives(
+        self, iou_threshold: float, levels: NDArray[np.float64], max_detections: int | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(replicas, levels, labels) true positives, and false ones."""
+        order = self._order([iou_threshold], max_detections)
+        # Counted ones are right or wrong; corrections say who is counted against the rule.
+        tp = self._at_least(levels, order.rows)
+        counted = self._at_least(levels, np.flatnonzero(order.counted))
+        for sign in (1, -1):
+            counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
+        return tp, counted - tp
+
+    def _precision(
+        self,
+        iou_thresholds: Sequence[float],
+        max_detections: int | None,
+        interpolation: Interpolation,
+    ) -> NDArray[np.float64]:
+        """(replicas, ious, points, labels) as in `precision`."""
+        if interpolation == "every_point":
+            precision = area_under(*self._hits(iou_thresholds, max_detections))[None]
+        else:
+            levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
+            precision = self._interpolated(iou_thresholds, max_detections, levels).precision
+        shape = (len(precision), self._replicas, len(iou_thresholds), len(self.labels))
+        # In the reference's order of axes, for sums to be added in the same order.
+        return np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
+
+    def _recalls(
+        self, iou_thresholds: Sequence[float], max_detections: int | None, score_threshold: float
+    ) -> NDArray[np.float64]:
+        """(replicas, ious, labels) as in `recalls`."""
+        order = self._order(iou_thresholds, None)
+        kept = self.score[order.rows] >= score_threshold
+        if max_detections is not None:
+            kept &= self.rank[order.rows] < max_detections
+        found = self._tallies(
+            order.segment[kept], order.rows[kept], len(iou_thresholds) * len(self.labels)
+        ).reshape(self._replicas, len(iou_thresholds), len(self.labels))
+        return quotient(found, self._ground_truth_counts()[:, None], np.nan)
 
     def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
         return None if self.weights is None else self.weights[:, self.image[rows]]

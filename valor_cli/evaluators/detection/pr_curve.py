@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import SCORES, IouThreshold, MaxDetections
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.kernels.precision_recall import RECALLS
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve
@@ -50,7 +49,7 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
             MetricCurve(
                 {
                     "score_threshold": SCORES,
-                    **{name: _points(column[:, at]) for name, column in columns.items()},
+                    **{name: nulls(column[:, at]) for name, column in columns.items()},
                 },
                 label=label,
             )
@@ -69,7 +68,7 @@ def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Find
                 {
                     "recall": RECALLS.tolist(),
                     "precision": precision[:, at].tolist(),
-                    "score": _points(scores[:, at]),
+                    "score": nulls(scores[:, at]),
                 },
                 label=label,
             )
@@ -80,10 +79,6 @@ def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Find
 
 def _with_ground_truth(matches: Matches) -> list[tuple[int, str]]:
     return [(int(at), matches.labels[at]) for at in np.flatnonzero(matches.ground_truth_count)]
-
-
-def _points(column: NDArray[np.generic]) -> list[float | None]:
-    return [point if point == point else None for point in column.tolist()]
 
 
 PR_CURVE = Metric(

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH as NO_GROUND_TRUTH
+from valor_cli.evaluators.ratios import NO_LABEL
+from valor_cli.kernels.columns import nulls
 from valor_cli.results import MetricValue, Scalar
-
-NO_GROUND_TRUTH = "no ground truth"
 
 
 def per_label(
@@ -31,15 +32,15 @@ def per_label(
     """
     return [
         MetricValue(
-            value if value == value else None,
-            None if value == value else NO_GROUND_TRUTH,
+            value,
+            NO_GROUND_TRUTH if value is None else None,
             output,
             label,
             n,
             at or {},
         )
         for label, value, n in zip(
-            matches.labels, values.tolist(), matches.ground_truth_count.tolist(), strict=True
+            matches.labels, nulls(values), matches.ground_truth_count.tolist(), strict=True
         )
     ]
 
@@ -59,7 +60,7 @@ def over_labels(
     truths = matches.ground_truth_count
     seen = truths > 0
     if not seen.any():
-        return MetricValue(None, "no label has ground truth", output, n=0, at=at or {})
+        return MetricValue(None, NO_LABEL, output, n=0, at=at or {})
     mean = float(np.ascontiguousarray(values[..., seen]).ravel().mean())
     return MetricValue(mean, output=output, n=int(truths.sum()), at=at or {})
 

@@ -7,9 +7,10 @@ mask at a time; here the pixels of a label are counted over all images together,
 
 from __future__ import annotations
 
+from valor_cli.evaluators.ratios import Ratios, labels_and_average
 from valor_cli.evaluators.segmentation.confusions import Confusions
 from valor_cli.evaluators.segmentation.plan import BOUNDARIES, DilationRatio
-from valor_cli.evaluators.segmentation.rows import Ratios, over_labels, per_label
+from valor_cli.evaluators.segmentation.rows import WORDS
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
@@ -23,7 +24,7 @@ def boundary_iou(confusions: Confusions, *, dilation_ratio: DilationRatio = 0.02
     """
     edges = confusions.boundary_overlaps(dilation_ratio)
     ratios = Ratios.of_truth(edges.both, edges.union, confusions.overlaps().truth)
-    return Findings([*per_label(confusions.labels, ratios), over_labels(ratios, "macro")])
+    return labels_and_average(confusions.labels, ratios, "macro", WORDS)
 
 
 BOUNDARY_IOU = Metric(

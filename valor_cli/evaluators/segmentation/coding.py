@@ -13,7 +13,6 @@ from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.selection import wanted_labels
 from valor_cli.kernels.label_maps import IGNORED, UNKNOWN
 from valor_cli.metric import Selection
-from valor_cli.readers.class_names import read_names
 from valor_cli.readers.objects import Role
 
 Codes = NDArray[np.int32]
@@ -92,6 +91,8 @@ def names_of(inputs: SegmentationInputs) -> Mapping[int, str] | None:
     """
     given = inputs.labels
     if isinstance(given, str):
+        from valor_cli.readers.class_names import read_names
+
         return read_names(given)
     if isinstance(given, tuple):
         return dict(enumerate(given))

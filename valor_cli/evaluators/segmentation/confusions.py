@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.segmentation.plan import CountingPlan
-from valor_cli.kernels.columns import grouped
+from valor_cli.kernels.columns import grouped, summed
 from valor_cli.metric import OneSided
 
 Ints = NDArray[np.int64]
@@ -98,13 +99,8 @@ class Confusions:
     weights: Ints | None = None
     replica: int = 0
     # What was computed already: of the cells, and of the cells with these weights.
-    _shared: dict[object, Any] = field(default_factory=dict, repr=False)
-    _known: dict[object, Any] = field(default_factory=dict, repr=False)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Other processes get the evidence, not what was computed from it here."""
-        names = [one.name for one in fields(self) if not one.name.startswith("_")]
-        return Confusions, tuple(getattr(self, name) for name in names)
+    _shared: Memo = field(default_factory=Memo, repr=False)
+    _known: Memo = field(default_factory=Memo, repr=False)
 
     @property
     def unit_count(self) -> int:
@@ -129,14 +125,14 @@ class Confusions:
             sample_ids=tuple(self.sample_ids[unit] for unit in chosen),
             cells=cells._replace(image=number[cells.image]),
             boundaries=tuple(_selected(part, units, number) for part in self.boundaries),
-            _shared={},
-            _known={},
+            _shared=Memo(),
+            _known=Memo(),
         )
 
     def resamples(self, weights: Ints) -> Iterator[Confusions]:
         """The evidence in which image i stands weights[b, i] times, for each b."""
         for replica in range(len(weights)):
-            yield replace(self, weights=weights, replica=replica, _known={})
+            yield replace(self, weights=weights, replica=replica, _known=Memo())
 
     def image_labels(self) -> ImageLabels:
         """Pixels of each label in each image, without weights."""
@@ -148,10 +144,7 @@ class Confusions:
 
     def overlaps(self) -> Overlaps:
         """(labels,) pixels of each label."""
-        if "overlaps" not in self._known:
-            self._known["overlaps"] = self._over_images(self.image_labels())
-        found: Overlaps = self._known["overlaps"]
-        return found
+        return self._known.once("overlaps", lambda: self._over_images(self.image_labels()))
 
     def boundary_overlaps(self, dilation_ratio: float) -> Overlaps:
         """(labels,) pixels of the boundaries of each label.
@@ -184,10 +177,7 @@ class Confusions:
             key: Names it among all that is made of this evidence.
             make: Makes it.
         """
-        if key not in self._shared:
-            self._shared[key] = make()
-        made: T = self._shared[key]
-        return made
+        return self._shared.once(key, make)
 
     def _over_images(self, rows: ImageLabels) -> Overlaps:
         return Overlaps(
@@ -197,8 +187,7 @@ class Confusions:
     def _sums(self, group: Ints, image: Ints, pixels: Ints, length: int) -> Ints:
         """Pixels of each group, as often as the image of each row counts."""
         weighted = pixels if self.weights is None else self.weights[self.replica][image] * pixels
-        # bincount adds as floats: exact for whole numbers below 2**53.
-        return np.bincount(group, weighted, length).astype(np.int64)
+        return summed(group, weighted, length)
 
     def _image_labels(self) -> ImageLabels:
         image, truth, prediction, pixels = self.cells
@@ -226,10 +215,7 @@ class Confusions:
     def _images(self) -> Images:
         image, truth, prediction, pixels = self.cells
         right = np.where(truth == prediction, pixels, 0)
-        # bincount adds as floats: exact for whole numbers below 2**53.
-        return Images(
-            *(np.bincount(image, one, self.unit_count).astype(np.int64) for one in (pixels, right))
-        )
+        return Images(*(summed(image, one, self.unit_count) for one in (pixels, right)))
 
 
 def _selected(rows: ImageLabels, units: NDArray[np.bool_], number: Ints) -> ImageLabels:

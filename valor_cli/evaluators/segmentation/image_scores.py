@@ -10,7 +10,7 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.segmentation.confusions import Confusions, Ints
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricCurve, MetricExample, MetricSamples, MetricValue
 
@@ -43,7 +43,7 @@ def image_scores(
         examples=list(_worst(confusions, columns["mean_iou"], errors, worst)),
         samples=MetricSamples(
             confusions.sample_ids,
-            {**{name: _nulls(column) for name, column in columns.items()}, **whole},
+            {**{name: nulls(column) for name, column in columns.items()}, **whole},
             [NOTHING if np.isnan(value) else None for value in columns["mean_iou"]],
         ),
     )
@@ -65,10 +65,6 @@ def _mean_ious(confusions: Confusions) -> Floats:
     image, count = rows.image[seen], confusions.unit_count
     ious = quotient(rows.pixels.both[seen], rows.pixels.union[seen], np.nan)
     return quotient(np.bincount(image, ious, count), np.bincount(image, minlength=count), np.nan)
-
-
-def _nulls(column: Floats) -> list[float | None]:
-    return [value if value == value else None for value in column.tolist()]
 
 
 def _mean(confusions: Confusions, name: str, column: Floats) -> MetricValue:
@@ -98,7 +94,7 @@ def _worst(
     """Images without a mean IoU come last; images are in order of their ids."""
     wrong = np.flatnonzero(errors)
     order = np.lexsort((wrong, -errors[wrong], ious[wrong]))
-    values = _nulls(ious)
+    values = nulls(ious)
     for image in wrong[order][:most].tolist():
         sample = confusions.sample_ids[image]
         yield MetricExample("worst_image", sample, value=values[image])

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal
 
 from annotated_types import Ge, MinLen
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from valor_cli.evaluators.inputs import (
+    ByModel,
+    SideFormats,
+    Strict,
+    format_given,
+    model_paths,
+)
 from valor_cli.readers.files import STDIN
-from valor_cli.readers.label_map_manifest import Column, is_manifest
+from valor_cli.readers.label_map_formats import Column, Format, format_of
 from valor_cli.readers.objects import Role
 from valor_cli.readers.paths import InputPath
 
-Format = Literal["png", "manifest", "coco_panoptic"]
 Value = Annotated[int, Ge(0)]
 Name = Annotated[str, MinLen(1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Formats(_Strict):
+class Formats(SideFormats[Format]):
     """Formats of the two sides."""
 
-    ground_truth: Format | None = Field(None, description="format of the ground truth")
-    predictions: Format | None = Field(None, description="format of the predictions")
 
-
-class SegmentationInputs(_Strict):
+class SegmentationInputs(Strict):
     """Files of a segmentation run: true label maps, and those of one or more models."""
 
     ground_truth: InputPath = Field(
         description="true label maps: a folder of PNGs, a manifest (.jsonl, .csv, .tsv with the "
         "columns ground_truth, prediction, sample_id), or COCO panoptic JSON beside its PNGs"
     )
-    predictions: InputPath | Annotated[dict[str, InputPath], MinLen(1)] | None = Field(
+    predictions: ByModel | None = Field(
         None,
         description="predicted label maps, in any of these forms: one path, or one per model; "
         "omitted: the column prediction of the manifest",
@@ -72,8 +69,8 @@ class SegmentationInputs(_Strict):
     )
     on_invalid: Literal["error", "skip"] = Field(
         "error",
-        description="what to do with samples of which a file is missing or cannot be used: stop, "
-        "or leave them out and count them",
+        description="what to do with samples of which a file is missing, damaged or of another "
+        "size: stop, or leave them out and count them; a pixel value without a label always stops",
     )
 
     @model_validator(mode="after")
@@ -81,7 +78,8 @@ class SegmentationInputs(_Strict):
         """A run has predictions, and all of its inputs have a name."""
         if STDIN in (self.ground_truth, *self.models.values()):
             raise ValueError("label maps cannot come from standard input (-); name files")
-        if self.predictions is None and self.format_of("ground_truth") != "manifest":
+        form = self.format_of("ground_truth", self.ground_truth)
+        if self.predictions is None and form != "manifest":
             raise ValueError("predictions are missing; only a manifest names both sides")
         return self
 
@@ -90,10 +88,7 @@ class SegmentationInputs(_Strict):
         """Path of each model's predictions; a lone path is named after its file or folder."""
         if self.predictions is None:
             return {"model": self.ground_truth}
-        if isinstance(self.predictions, dict):
-            return self.predictions
-        name = Path(os.path.normpath(self.predictions)).name
-        return {name.split(".")[0] or "model": self.predictions}
+        return model_paths(self.predictions)
 
     @property
     def ignored(self) -> frozenset[int]:
@@ -101,18 +96,6 @@ class SegmentationInputs(_Strict):
         given = self.ignore_index
         return frozenset(() if given is None else (given,) if isinstance(given, int) else given)
 
-    def format_of(self, role: Role, path: str | None = None) -> Format:
+    def format_of(self, role: Role, path: str) -> Format:
         """The format that the config gives a side, else what the name of its input says."""
-        given = self.format
-        if isinstance(given, Formats):
-            given = given.ground_truth if role == "ground_truth" else given.predictions
-        if given is not None:
-            return given
-        name = path or self.ground_truth
-        if is_manifest(name):
-            return "manifest"
-        return "coco_panoptic" if _is_json(name) else "png"
-
-
-def _is_json(path: str) -> bool:
-    return path.removesuffix(".gz").removesuffix(".zst").endswith(".json")
+        return format_given(self.format, role) or format_of(path)

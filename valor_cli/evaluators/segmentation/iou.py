@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from valor_cli.evaluators.ratios import per_label
 from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import Ratios, per_label
+from valor_cli.evaluators.segmentation.rows import WORDS, ious
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
@@ -14,9 +15,7 @@ def iou(confusions: Confusions) -> Findings:
     Pixels of all images are counted together. A label without ground truth has no value; one that
     is never predicted has 0.
     """
-    pixels = confusions.overlaps()
-    ratios = Ratios.of_truth(pixels.both, pixels.union, pixels.truth)
-    return Findings(per_label(confusions.labels, ratios))
+    return Findings(per_label(confusions.labels, ious(confusions), WORDS))
 
 
 IOU = Metric(

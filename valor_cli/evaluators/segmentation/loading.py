@@ -51,8 +51,7 @@ def load_segmentation(
     for fault in faults:
         bad.setdefault(fault.sample, fault)
     if faults:
-        kept = [sample for sample in pairing.sample_ids if sample not in bad]
-        if inputs.on_invalid == "error" or not kept:
+        if inputs.on_invalid == "error" or len(bad) == len(pairing.sample_ids):
             hints = dict.fromkeys(fault.hint for fault in faults if fault.hint)
             problems = [fault.problem for fault in faults[:LISTED]]
             raise DataError(problems, total=len(faults), hint="\n".join(hints))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from valor_cli.evaluators.ratios import over_labels
 from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import Ratios, over_labels
+from valor_cli.evaluators.segmentation.rows import WORDS, ious
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
@@ -13,8 +14,7 @@ def mean_iou(confusions: Confusions) -> MetricValue:
 
     Labels without ground truth do not enter it, also where they are predicted.
     """
-    pixels = confusions.overlaps()
-    return over_labels(Ratios.of_truth(pixels.both, pixels.union, pixels.truth), "macro")
+    return over_labels(ious(confusions), "macro", WORDS)
 
 
 MEAN_IOU = Metric(

@@ -79,9 +79,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     warnings = [*sides.other_files(), *warnings]
     if any(side.meanings is None for side in (sides.truth, *sides.predictions.values())):
         warnings += out_of_reach(sides.names, inputs)
-    meetings = {
-        model: meet(sides.truth.maps, found.maps) for model, found in sides.predictions.items()
-    }
+    meetings = {model: meet(sides.truth, found) for model, found in sides.predictions.items()}
     for model, meeting in meetings.items():
         skip = inputs.on_invalid == "skip"
         refuse_unpaired(meeting, sides.truth, sides.predictions[model], skip=skip)

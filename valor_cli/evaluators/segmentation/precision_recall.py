@@ -6,9 +6,9 @@ scikit-learn has 0.
 
 from __future__ import annotations
 
+from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
 from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.plan import ZeroDivision
-from valor_cli.evaluators.segmentation.rows import Average, Ratios, over_labels, per_label
+from valor_cli.evaluators.segmentation.rows import WORDS, margins
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
@@ -27,12 +27,8 @@ def precision(
     A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
     has its precision reported, if it is predicted, and enters no average.
     """
-    pixels = confusions.overlaps()
-    predicted = pixels.prediction > 0
-    ratios = Ratios(
-        pixels.both, pixels.prediction, pixels.truth, predicted, zero_division, needs_truth=False
-    )
-    return _findings(confusions, ratios, average)
+    ratios = margins(confusions).precision(zero_division)
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
 
 
 def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
@@ -40,9 +36,8 @@ def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
 
     A label without ground truth has no recall.
     """
-    pixels = confusions.overlaps()
-    ratios = Ratios.of_truth(pixels.both, pixels.truth, pixels.truth)
-    return _findings(confusions, ratios, average)
+    ratios = margins(confusions).recall()
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
 
 
 def f1(
@@ -56,16 +51,8 @@ def f1(
     A label that is never predicted follows `zero_division`, as its precision does; one without
     ground truth has no value.
     """
-    pixels = confusions.overlaps()
-    whole = pixels.truth + pixels.prediction
-    predicted = pixels.prediction > 0
-    ratios = Ratios(2 * pixels.both, whole, pixels.truth, predicted, zero_division)
-    return _findings(confusions, ratios, average)
-
-
-def _findings(confusions: Confusions, ratios: Ratios, how: Average) -> Findings:
-    """A value per label, then the average."""
-    return Findings([*per_label(confusions.labels, ratios), over_labels(ratios, how)])
+    ratios = margins(confusions).f1(zero_division)
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
 
 
 PRECISION = Metric(

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.coding import names_of
-from valor_cli.evaluators.segmentation.inputs import Format, SegmentationInputs
+from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.readers.label_map_folders import read_folder
-from valor_cli.readers.label_map_manifest import read_manifest
-from valor_cli.readers.label_map_panoptic import read_panoptic_maps
+from valor_cli.readers.label_map_formats import Format
 from valor_cli.readers.label_maps import LabelMaps
 from valor_cli.readers.objects import Role
 
@@ -71,9 +70,14 @@ def _side(
     names: Mapping[int, str] | None,
     metadata: Sequence[str],
 ) -> LabelMaps:
+    """The label maps of one input. Readers are imported on use."""
     if form == "manifest":
+        from valor_cli.readers.label_map_manifest import read_manifest
+
         return read_manifest(path, role, metadata=metadata, columns=inputs.columns)
     if form == "coco_panoptic":
+        from valor_cli.readers.label_map_panoptic import read_panoptic_maps
+
         return read_panoptic_maps(path, role, names=names, metadata=metadata)
     if metadata:
         listed = ", ".join(f"'{name}'" for name in metadata)

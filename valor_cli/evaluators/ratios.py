@@ -1,0 +1,167 @@
+"""Counts of labels in; precision, recall, F1 and other ratios, by label and on average, out.
+
+Averages run over the labels that a wing says are seen: macro is their plain mean, weighted the mean
+by ground truth, micro the ratio of the summed counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns import quotient
+from valor_cli.results import Findings, MetricValue, Scalar
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+Average = Literal["macro", "micro", "weighted"]
+ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
+"""The value of a 0/0."""
+
+NO_GROUND_TRUTH = "no ground truth"
+NO_LABEL = "no label has ground truth"
+
+
+class Words(NamedTuple):
+    """Why there is no value, or one that stands in, as a wing says it.
+
+    Attributes:
+        no_predictions: The ratio of a label is 0/0.
+        nothing_predicted: That of every label seen is.
+        no_ground_truth: A label has none.
+        no_label: None has any.
+    """
+
+    no_predictions: str
+    nothing_predicted: str
+    no_ground_truth: str = NO_GROUND_TRUTH
+    no_label: str = NO_LABEL
+
+
+class Ratios(NamedTuple):
+    """(labels,) columns.
+
+    Attributes:
+        part, whole: The value of a label is part / whole.
+        truth: Ground truth of the label.
+        defined: Where the label is no 0/0.
+        seen: The labels that averages run over; without ground truth, part is 0.
+        instead: The value of a 0/0.
+        needs_truth: Whether a label without ground truth has no value in any case.
+    """
+
+    part: Ints
+    whole: Ints
+    truth: Ints
+    defined: Bools
+    seen: Bools
+    instead: float = 0.0
+    needs_truth: bool = True
+
+    @classmethod
+    def of_truth(cls, part: Ints, whole: Ints, truth: Ints) -> Ratios:
+        """Ratios that every label with ground truth has, and no other."""
+        return cls(part, whole, truth, truth > 0, truth > 0)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(labels,) part / whole, or what stands in."""
+        return quotient(self.part, np.where(self.defined, self.whole, 0), self.instead)
+
+
+class Margins(NamedTuple):
+    """(labels,) counts of what is right, of all predictions and of all ground truth of a label.
+
+    Attributes:
+        seen: The labels that averages run over.
+    """
+
+    right: Ints
+    predicted: Ints
+    truth: Ints
+    seen: Bools
+
+    def precision(self, zero_division: float) -> Ratios:
+        """What is right among the predictions; 0/0 of a label that is never predicted."""
+        return Ratios(
+            self.right,
+            self.predicted,
+            self.truth,
+            self.predicted > 0,
+            self.seen,
+            zero_division,
+            needs_truth=False,
+        )
+
+    def recall(self) -> Ratios:
+        """What is right among the ground truth."""
+        return Ratios(self.right, self.truth, self.truth, self.truth > 0, self.seen)
+
+    def f1(self, zero_division: float) -> Ratios:
+        """Their harmonic mean; 0/0 where precision is."""
+        whole = self.predicted + self.truth
+        predicted = self.predicted > 0
+        return Ratios(2 * self.right, whole, self.truth, predicted, self.seen, zero_division)
+
+
+def _no_parameters(label: str) -> Mapping[str, Scalar]:
+    """Of a label whose row has those of the metric alone."""
+    return {}
+
+
+def per_label(
+    labels: Sequence[str],
+    ratios: Ratios,
+    words: Words,
+    at: Callable[[str], Mapping[str, Scalar]] = _no_parameters,
+) -> list[MetricValue]:
+    """A value for each label; `n` is its ground truth.
+
+    Args:
+        labels: Their names.
+        ratios: Of the labels.
+        words: Of the wing.
+        at: For the name of a label, what its row says of its own parameters.
+    """
+    found: list[MetricValue] = []
+    rows = zip(
+        labels, ratios.values.tolist(), ratios.defined.tolist(), ratios.truth.tolist(), strict=True
+    )
+    for label, value, defined, n in rows:
+        if not n and (ratios.needs_truth or not defined):
+            why = words.no_ground_truth
+            found.append(MetricValue(None, why, label=label, n=n, at=at(label)))
+        else:
+            stands_in = None if defined else words.no_predictions
+            found.append(MetricValue(value, stands_in, label=label, n=n, at=at(label)))
+    return found
+
+
+def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
+    """One value over the labels seen, of which one at least has ground truth."""
+    seen = ratios.seen
+    n = int(ratios.truth.sum())
+    if not n:
+        return MetricValue(None, words.no_label, n=n)
+    if not ratios.defined[seen].any():
+        return MetricValue(ratios.instead, words.nothing_predicted, n=n)
+    if how == "micro":
+        return MetricValue(int(ratios.part[seen].sum()) / int(ratios.whole[seen].sum()), n=n)
+    weights = ratios.truth[seen] if how == "weighted" else None
+    return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n)
+
+
+def labels_and_average(
+    labels: Sequence[str],
+    ratios: Ratios,
+    how: Average,
+    words: Words,
+    at: Callable[[str], Mapping[str, Scalar]] = _no_parameters,
+) -> Findings:
+    """A value for each label, then the one over them; arguments as `per_label`, `over_labels`."""
+    return Findings([*per_label(labels, ratios, words, at), over_labels(ratios, how, words)])
