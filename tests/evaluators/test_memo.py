@@ -34,9 +34,9 @@ def test_what_fails_is_not_kept() -> None:
     memo = Memo()
 
     def fail() -> int:
-        raise ValueError
+        raise ValueError("not now")
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="not now"):
         memo.once("a", fail)
     assert memo.once("a", lambda: 7) == 7
 

@@ -29,8 +29,7 @@ RIGHT, PREDICTED, TRUTH = (3, 0, 0, 0, 2), (5, 0, 3, 0, 2), (4, 2, 0, 0, 2)
 
 
 def margins(*seen: bool) -> Margins:
-    columns = (np.array(column) for column in (RIGHT, PREDICTED, TRUTH))
-    return Margins(*columns, np.array(seen))
+    return Margins(np.array(RIGHT), np.array(PREDICTED), np.array(TRUTH), np.array(seen))
 
 
 WITH_TRUTH = margins(True, True, False, False, True)
@@ -156,8 +155,8 @@ def test_equals_scikit_learn(how: Average, zero_division: float) -> None:
         # Labels 0 … 5 in the ground truth, 1 … 7 predicted: 0 never is, 6 and 7 are not there.
         truth, predicted = generator.integers(0, 6, 60), generator.integers(1, 8, 60)
         columns = (truth[truth == predicted], predicted, truth)
-        counts = [np.bincount(column, minlength=8) for column in columns]
-        found = Margins(*counts, counts[1] + counts[2] > 0)
+        right, positive, truths = (np.bincount(column, minlength=8) for column in columns)
+        found = Margins(right, positive, truths, positive + truths > 0)
         expected = sklearn.precision_recall_fscore_support(
             truth, predicted, average=how, zero_division=zero_division
         )

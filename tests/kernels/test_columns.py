@@ -60,9 +60,11 @@ def test_nulls_stand_for_what_is_not_a_number() -> None:
 def test_sums_of_groups_are_whole(amounts: list[int] | None, sums: list[int]) -> None:
     given_amounts = None if amounts is None else np.array(amounts)
     found = summed(np.array([0, 2, 2, 0]), given_amounts, 4)
-    assert (found.tolist(), found.dtype) == (sums, np.int64)
+    assert found.tolist() == sums
+    assert found.dtype == np.int64
     nothing = summed(np.zeros(0, np.int64), None if amounts is None else np.zeros(0), 2)
-    assert (nothing.tolist(), nothing.dtype) == ([0, 0], np.int64)
+    assert nothing.tolist() == [0, 0]
+    assert nothing.dtype == np.int64
 
 
 def test_tallies_of_several_replicas() -> None:

@@ -11,7 +11,7 @@ from valor_cli.readers.pictures import PictureFolder
 from valor_cli.results import ExampleResult, Pictures
 
 MOST: Final = 300
-"""Pictures made at most: some twenty times as many as a page has room for."""
+"""Pictures made at most: more than a page has room for."""
 
 WORST: Final = "worst_image"
 HITS: Final = ("true_positive", "true_negative")
