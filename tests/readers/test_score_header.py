@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.readers.scored import error, read
@@ -10,6 +12,7 @@ from valor_cli.readers.score_csv_header import read_header
 from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_rows import ScoreHeader
+from valor_cli.readers.scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 

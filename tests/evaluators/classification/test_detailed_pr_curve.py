@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.evaluators.classification.listing import SAMPLES, Sample, evidence, random_listing
 from valor_cli.evaluators.classification.detailed_pr_curve import detailed_pr_curve
-from valor_cli.evaluators.classification.plan import SCORES
 from valor_cli.evaluators.classification.pr_curve import pr_curve
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.parameters import SCORES
 from valor_cli.results import MetricExample
 
 COLUMNS = (

@@ -22,13 +22,13 @@ from tests.evaluators.classification.test_counts import ROWS
 from tests.oracles import classification as oracle
 from tests.oracles.classification import Row, random_rows
 from valor_cli.evaluators.classification.precision_recall import (
-    NO_GROUND_TRUTH,
     NO_PREDICTIONS,
     f1,
     precision,
     recall,
 )
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.results import Findings
 
 METRICS: tuple[Callable[..., Findings], ...] = (precision, recall, f1)

@@ -129,7 +129,7 @@ def test_each_key_has_its_rows_and_its_labels(keys: int) -> None:
         assert (part.truth + at * 3).tolist() == dataset.truth[rows].tolist()
         assert (part.top + at * 3).tolist() == whole.top[rows].tolist()
         # The same numbers of the scores, under the labels of the key alone.
-        best = part.scores.best()
+        best = part.scores.best(part.choices)
         assert best.label.tolist() == part.top.tolist()
         assert part.scores.of(part.truth).tolist() == whole.true_score[rows].tolist()
         # A prediction is found again in the whole dataset.

@@ -20,9 +20,10 @@ from tests.evaluators.detection.asking import (
 from tests.oracles.confusion import Details, Found, Scene, Truth, coco, details, settle
 from tests.oracles.valor import valor
 from valor_cli.evaluators.detection.detailed_pr_curve import DETAILED_PR_CURVE
-from valor_cli.evaluators.detection.plan import AREAS, SCORES
+from valor_cli.evaluators.detection.plan import AREAS
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.parameters import SCORES
 from valor_cli.results import MetricCurve
 
 PARTS = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from valor_cli.evaluators.classification.precision_recall import NO_GROUND_TRUTH
 from valor_cli.evaluators.classification.ranked_labels import label_areas
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
@@ -31,7 +31,7 @@ def average_precision(scored: Scored) -> Findings:
     ]
     defined = areas.precision[~np.isnan(areas.precision)]
     if not len(defined):
-        return Findings([*values, MetricValue(None, "no label has ground truth", n=areas.samples)])
+        return Findings([*values, MetricValue(None, NO_LABEL, n=areas.samples)])
     return Findings([*values, MetricValue(float(defined.mean()), n=areas.samples)])
 
 

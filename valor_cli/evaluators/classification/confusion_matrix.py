@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.decisions import Decisions, Pairs, decide, pairs
-from valor_cli.evaluators.classification.plan import MaxExamples, ScoreThreshold
+from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.parameters import MaxExamples
 from valor_cli.kernels.best_of_each import best_of_each
 from valor_cli.kernels.columns import places_in_runs
 from valor_cli.metric import Metric

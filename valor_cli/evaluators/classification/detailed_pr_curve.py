@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.plan import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.evaluators.classification.threshold_counts import (
     highest_scores,
     threshold_counts,
     true_scores,
 )
+from valor_cli.evaluators.parameters import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.kernels.columns import places_in_runs, ranked, reaching
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.kernels.standing import highest, standing

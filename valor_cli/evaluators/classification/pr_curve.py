@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.plan import SCORES, ScoreThresholds
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.evaluators.classification.threshold_counts import threshold_counts
-from valor_cli.kernels.columns import quotient
+from valor_cli.evaluators.parameters import SCORES, ScoreThresholds
+from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve
 
@@ -38,17 +37,13 @@ def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> F
             MetricCurve(
                 {
                     "score_threshold": score_thresholds,
-                    **{name: _points(column[:, at]) for name, column in columns.items()},
+                    **{name: nulls(column[:, at]) for name, column in columns.items()},
                 },
                 label=scored.labels[at],
             )
             for at in counts.seen.tolist()
         ]
     )
-
-
-def _points(column: NDArray[np.generic]) -> list[float | None]:
-    return [point if point == point else None for point in column.tolist()]
 
 
 PR_CURVE = Metric(

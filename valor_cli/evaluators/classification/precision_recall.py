@@ -12,7 +12,6 @@ from functools import partial
 from valor_cli.evaluators.classification.decisions import label_counts, threshold_of
 from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH as NO_GROUND_TRUTH
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
-from valor_cli.evaluators.classification.precision_recall import NO_GROUND_TRUTH
 from valor_cli.evaluators.classification.ranked_labels import (
     LabelAreas,
     label_areas,
     roc_curves,
 )
 from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve, MetricValue
 

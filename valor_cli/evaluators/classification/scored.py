@@ -38,7 +38,8 @@ class Scored:
         number: (n,) its row in the whole dataset (with the labels there: see `label_numbers`).
         scores: (n,) rows of what the model says.
         top: (n,) the label with the highest score, of equal ones the first listed; -1 where the
-            highest score is 0 or nothing is listed: no prediction.
+            highest score is 0, that of labels not listed included, or nothing is listed: no
+            prediction.
         top_score: (n,) its score; 0 without a prediction.
         label_numbers: (labels,) of each label, its number in the whole dataset.
         label_count: How many labels the whole dataset has: an `ObjectRef` to a prediction has the
@@ -86,11 +87,16 @@ class Scored:
         return self.once("true score", lambda: self.scores.of(self.truth))
 
     @property
+    def choices(self) -> Ints:
+        """(n,) how many labels there are for each row to list: those of its key."""
+        return np.array([len(own) for own in self.labels_of], np.int64)[self.key]
+
+    @property
     def place(self) -> Ints:
         """(n,) how many labels stand before the true label by score, of equal ones in the order
         listed; `UNLISTED` where it is not listed.
         """
-        return self.once("place", lambda: self.scores.place_of(self.truth))
+        return self.once("place", lambda: self.scores.place_of(self.truth, self.choices))
 
     @property
     def total(self) -> Floats:
@@ -174,7 +180,7 @@ _COLUMNS = (
 
 def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
     """Evidence of one shard of samples."""
-    best = dataset.scores.best()
+    best = dataset.scores.best(dataset.choices)
     return Scored(
         sample_ids=dataset.sample_ids,
         labels=dataset.labels,

@@ -31,7 +31,7 @@ def top_k_accuracy(scored: Scored, *, k: TopK = 5, ties: Ties = "first_listed") 
 def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:
     place = scored.place
     if ties == "last_listed":
-        place = scored.scores.last_listed_first().place_of(scored.truth)
+        place = scored.scores.last_listed_first().place_of(scored.truth, scored.choices)
     return np.asarray((place < k) & (scored.top >= 0))
 
 

@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.outcomes import Outcomes, encounters, outcomes
-from valor_cli.evaluators.detection.plan import (
-    ENCOUNTERS,
-    IouThreshold,
-    MaxDetections,
-    MaxExamples,
-)
+from valor_cli.evaluators.detection.plan import ENCOUNTERS, IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.showing import example, first_of_each
+from valor_cli.evaluators.parameters import MaxExamples
 from valor_cli.kernels.boxes import Pairs
 from valor_cli.kernels.matching import match
 from valor_cli.metric import Metric

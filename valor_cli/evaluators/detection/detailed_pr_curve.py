@@ -9,15 +9,9 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.outcomes import Outcomes, encounters, outcomes
-from valor_cli.evaluators.detection.plan import (
-    ENCOUNTERS,
-    SCORES,
-    IouThreshold,
-    MaxDetections,
-    MaxExamples,
-    ScoreThresholds,
-)
+from valor_cli.evaluators.detection.plan import ENCOUNTERS, IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.showing import example, first_of_each
+from valor_cli.evaluators.parameters import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.kernels.columns import places_in_runs, reaching
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve, MetricExample

@@ -29,9 +29,10 @@ from valor_cli.evaluators.detection.plan import (
     BackgroundIou,
     IouThreshold,
     MaxDetections,
-    MaxExamples,
 )
 from valor_cli.evaluators.detection.showing import example, first_of_each
+from valor_cli.evaluators.parameters import MaxExamples
+from valor_cli.evaluators.ratios import NO_LABEL
 from valor_cli.kernels.columns import ranked
 from valor_cli.kernels.precision_recall import RECALLS, Hits, interpolate
 from valor_cli.metric import Metric, Output
@@ -89,7 +90,7 @@ def _costs(matches: Matches, found: Mistakes) -> Iterator[MetricValue]:
     names = (*KINDS, FALSE_POSITIVE, FALSE_NEGATIVE)
     if not n:
         for name in names:
-            yield MetricValue(None, "no label has ground truth", f"{name}_cost", n=n)
+            yield MetricValue(None, NO_LABEL, f"{name}_cost", n=n)
         return
     ranking = _Ranking(matches, found)
     before = ranking.mean_average_precision()

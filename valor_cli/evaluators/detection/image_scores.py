@@ -17,10 +17,11 @@ from valor_cli.evaluators.detection.plan import (
     IouThreshold,
     MaxDetections,
 )
+from valor_cli.evaluators.image_means import mean_over_images
 from valor_cli.evaluators.ratios import ZeroDivision
 from valor_cli.kernels.columns import grouped, nulls, quotient, tallies
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricExample, MetricSamples, MetricValue, ObjectRef
+from valor_cli.results import Findings, MetricExample, MetricSamples, ObjectRef
 
 Ints = NDArray[np.int64]
 
@@ -61,7 +62,9 @@ def image_scores(
         "recall": quotient(tp, tp + fn, np.nan),
     }
     columns["precision"][(tp + fp == 0) & (fn > 0)] = zero_division
-    means = [_mean(matches, name, column) for name, column in columns.items()]
+    means = [
+        mean_over_images(name, column, matches.unit_weights) for name, column in columns.items()
+    ]
     if matches.weights is not None:
         return Findings(means)
     ids = matches.image_ids.tolist()
@@ -92,16 +95,6 @@ def _counted(matches: Matches, found: Mistakes) -> tuple[Mistakes, Ints, Ints, I
         )
     )
     return found, tp, fp, fn
-
-
-def _mean(matches: Matches, name: str, column: NDArray[np.float64]) -> MetricValue:
-    """Over images where it is defined, as often as each stands in a resample."""
-    defined = ~np.isnan(column)
-    weights = matches.unit_weights[defined]
-    if not weights.sum():
-        return MetricValue(None, "no image has one", name, n=0)
-    mean = float(np.average(column[defined], weights=weights))
-    return MetricValue(mean, output=name, n=int(weights.sum()))
 
 
 def _worst(

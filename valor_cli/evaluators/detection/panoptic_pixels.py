@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.columns import grouped, spread
+from valor_cli.kernels.columns import grouped, spread, summed
 from valor_cli.kernels.masks import RUNS_AT_ONCE, Runs, bounds
 
 Ints = NDArray[np.int64]
@@ -96,7 +96,7 @@ class _Side:
         self._offset = np.concatenate([[0], np.cumsum(size)])
         self._bounds = np.searchsorted(objects.image[self.rows], np.arange(len(size) + 1))
         runs = np.diff(objects.shapes.mask.starts).astype(np.float64)
-        self.work = np.bincount(objects.image, runs, len(size)).astype(np.int64)
+        self.work = summed(objects.image, runs, len(size))
 
     def line(self, images: slice) -> _Line:
         """The runs of some images."""
@@ -119,10 +119,7 @@ def _shared(truths: _Line, found: _Line) -> SharedPixels:
     pixels = np.minimum(truths.end[t], found.end[d]) - np.maximum(truths.begin[t], found.begin[d])
     width = int(found.owner.max(initial=0)) + 1
     keys, pair = np.unique(truths.owner[t] * width + found.owner[d], return_inverse=True)
-    # bincount adds as floats: exact for whole numbers below 2**53.
-    return SharedPixels(
-        *np.divmod(keys, width), np.bincount(pair, pixels, len(keys)).astype(np.int64)
-    )
+    return SharedPixels(*np.divmod(keys, width), summed(pair, pixels, len(keys)))
 
 
 class _Overlaps:

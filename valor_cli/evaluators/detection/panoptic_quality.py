@@ -19,7 +19,7 @@ from valor_cli.evaluators.detection.panoptic_segments import (
     merge_segments,
     plan_segments,
 )
-from valor_cli.evaluators.detection.rows import NO_GROUND_TRUTH
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, MetricValue
@@ -84,7 +84,7 @@ def _mean(
     """The mean over labels with ground truth, added one after the other as panopticapi does."""
     seen = inside & (truths > 0)
     if not seen.any():
-        return MetricValue(None, "no label has ground truth", name, n=0)
+        return MetricValue(None, NO_LABEL, name, n=0)
     mean = float(np.cumsum(column[seen])[-1] / seen.sum())
     return MetricValue(mean, output=name, n=int(truths[seen].sum()))
 

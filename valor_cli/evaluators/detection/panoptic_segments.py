@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.panoptic_pixels import SharedPixels, shared_pixels
-from valor_cli.kernels.columns import positions_of
+from valor_cli.kernels.columns import positions_of, summed
 from valor_cli.kernels.masks import areas
 from valor_cli.kernels.shapes import Shapes
 from valor_cli.metric import Call
@@ -155,7 +155,7 @@ def match_segments(dataset: DetectionDataset, plan: None) -> Segments:
 
 def _sums(shared: SharedPixels, pixels: Ints, length: int) -> Ints:
     """(length,) pixels of each detection."""
-    return np.bincount(shared.detection, pixels, length).astype(np.int64)
+    return summed(shared.detection, pixels, length)
 
 
 def _check(dataset: DetectionDataset) -> None:

@@ -10,29 +10,20 @@ import numpy as np
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
+from valor_cli.evaluators.parameters import distinct
 from valor_cli.metric import Call
 
-
-def _distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
-    """Thresholds may be written in any order and repeat; they are a set."""
-    return tuple(sorted(set(thresholds)))
-
-
 IouThreshold = Annotated[float, Interval(gt=0, le=1)]
-IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(_distinct)]
+IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(distinct)]
 Size = Literal["small", "medium", "large"]
 Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
 BackgroundIou = Annotated[float, Interval(gt=0, lt=1)]
-MaxExamples = Annotated[int, Interval(ge=0, le=1000)]
-ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(_distinct)]
 Interpolation = Literal["101_point", "11_point", "every_point"]
 MaxDetections = Annotated[int, Interval(ge=1, le=2**31 - 1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """pycocotools' thresholds; 0.05 steps as linspace rounds them."""
 
-SCORES: tuple[float, ...] = tuple(round(x / 100, 2) for x in range(5, 100, 5))
-"""The score thresholds of precision-recall curves."""
 
 AREAS: Mapping[str, tuple[float, float]] = {
     "all": (0.0, 1e10),

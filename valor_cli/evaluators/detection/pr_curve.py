@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import SCORES, IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
+from valor_cli.evaluators.parameters import SCORES
 from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.kernels.precision_recall import RECALLS
 from valor_cli.metric import Metric

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH as NO_GROUND_TRUTH
-from valor_cli.evaluators.ratios import NO_LABEL
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns import nulls
 from valor_cli.results import MetricValue, Scalar
 

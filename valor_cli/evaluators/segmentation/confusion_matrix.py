@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricTable
 
@@ -36,15 +35,11 @@ def confusion_matrix(confusions: Confusions) -> Findings:
         matched.tolist(),
         missed.tolist(),
         invented.tolist(),
-        ious=[_nulls(row) for row in quotient(matched, union, np.nan)],
-        unmatched_ground_truth_ratios=_nulls(quotient(missed, truths, np.nan)),
-        unmatched_prediction_ratios=_nulls(quotient(invented, predictions, np.nan)),
+        ious=[nulls(row) for row in quotient(matched, union, np.nan)],
+        unmatched_ground_truth_ratios=nulls(quotient(missed, truths, np.nan)),
+        unmatched_prediction_ratios=nulls(quotient(invented, predictions, np.nan)),
     )
     return Findings(tables=[table])
-
-
-def _nulls(column: NDArray[np.float64]) -> list[float | None]:
-    return [value if value == value else None for value in column.tolist()]
 
 
 CONFUSION_MATRIX = Metric(

@@ -9,10 +9,11 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.image_means import mean_over_images
 from valor_cli.evaluators.segmentation.confusions import Confusions, Ints
 from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricCurve, MetricExample, MetricSamples, MetricValue
+from valor_cli.results import Findings, MetricCurve, MetricExample, MetricSamples
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,9 @@ def image_scores(
     """
     images = confusions.images()
     columns = confusions.once("image scores", lambda: _columns(confusions))
-    means = [_mean(confusions, name, column) for name, column in columns.items()]
+    means = [
+        mean_over_images(name, column, confusions.unit_weights) for name, column in columns.items()
+    ]
     if confusions.weights is not None:
         return Findings(means)
     errors = images.pixels - images.right
@@ -65,16 +68,6 @@ def _mean_ious(confusions: Confusions) -> Floats:
     image, count = rows.image[seen], confusions.unit_count
     ious = quotient(rows.pixels.both[seen], rows.pixels.union[seen], np.nan)
     return quotient(np.bincount(image, ious, count), np.bincount(image, minlength=count), np.nan)
-
-
-def _mean(confusions: Confusions, name: str, column: Floats) -> MetricValue:
-    """Over images where it is defined, as often as each stands in a resample."""
-    defined = ~np.isnan(column)
-    weights = confusions.unit_weights[defined]
-    if not weights.sum():
-        return MetricValue(None, "no image has one", name, n=0)
-    mean = float(np.average(column[defined], weights=weights))
-    return MetricValue(mean, output=name, n=int(weights.sum()))
 
 
 def _spread(columns: dict[str, Floats]) -> Iterator[MetricCurve]:

@@ -11,7 +11,6 @@ from annotated_types import Interval
 from valor_cli.metric import Call
 
 DilationRatio = Annotated[float, Interval(gt=0, le=1)]
-ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
 
 BOUNDARIES = "boundaries"
 """What a metric lists under `Metric.evidence` that asks for the outlines of labels."""
