@@ -416,7 +416,6 @@ def test_wrong_places(valor: Valor, folder: Path) -> None:
         assert message in said
 
 
-@pytest.mark.xfail(strict=True, reason="ids are printed whole")
 def test_a_huge_id_is_shown_shortened(valor: Valor, folder: Path) -> None:
     (folder / "pr.csv").write_text(WIDE + "x" * 100_000 + ",0,1\n")
     done = valor("evaluate", "run.yaml", cwd=folder)

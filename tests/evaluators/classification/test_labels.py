@@ -7,6 +7,7 @@ import pytest
 
 from tests.evaluators.classification.files import rows_of, score_file
 from valor_cli.evaluators.classification.labels import (
+    alike,
     label_order,
     name_labels,
     said_labels,
@@ -94,3 +95,16 @@ def test_labels_listed_by_rows_of_several_keys() -> None:
 def test_rows_that_are_not_there_list_nothing() -> None:
     none = rows_of([{"red": 1.0}], LABELS, wide=True).take(np.zeros(1, bool))
     assert not said_labels(none, np.zeros(0, np.int64), 1, 4).listed.any()
+
+
+def test_labels_that_look_the_same_are_told() -> None:
+    assert alike(["cat", "dog", "hot dog", "hotdog"]) == []
+    assert alike([" cat", "Cat", "cat", "dog"]) == [
+        (
+            "labels that differ in spaces or case alone: ' cat' and 'Cat' and 'cat' "
+            "(label_map makes them one)"
+        )
+    ]
+    many = [name for at in range(5) for name in (f"l{at}", f"L{at}")]
+    (told,) = alike(many)
+    assert told.endswith("'l2' and 'L2' … and 2 more (label_map makes them one)")

@@ -24,6 +24,9 @@ from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 
+LONGEST = 120
+"""Characters of an id that a message shows."""
+
 SHOWN = 3
 """Sample ids that a message gives as an example."""
 
@@ -208,8 +211,10 @@ def _listed(frame: Frame, allowed: Sequence[Scalar], key: str) -> NDArray[np.boo
 
 
 def some_ids(ids: NDArray[Any], rows: Sequence[int] | Ints) -> str:
-    """The ids of a few rows, for a message."""
-    return ", ".join(printable(repr(text)) for text in _texts(ids[np.asarray(rows, np.int64)]))
+    """The ids of a few rows, for a message; very long ones are cut."""
+    texts = _texts(ids[np.asarray(rows, np.int64)])
+    shown = [one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for one in texts]
+    return ", ".join(printable(repr(one)) for one in shown)
 
 
 def _texts(ids: NDArray[Any]) -> list[str]:

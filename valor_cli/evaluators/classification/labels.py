@@ -96,6 +96,19 @@ def _name_warnings(
     ]
 
 
+def alike(labels: Sequence[str]) -> list[str]:
+    """What to say of labels that differ in spaces or in case alone, as by mistake they do."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    several = [group for group in groups.values() if len(group) > 1]
+    if not several:
+        return []
+    shown = "; ".join(" and ".join(f"'{printable(one)}'" for one in group) for group in several[:3])
+    more = f" … and {len(several) - 3:,} more" if len(several) > 3 else ""
+    return [f"labels that differ in spaces or case alone: {shown}{more} (label_map makes them one)"]
+
+
 class Said(NamedTuple):
     """(keys, labels) what the rows of each label key say of each label.
 

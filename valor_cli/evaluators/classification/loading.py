@@ -23,6 +23,7 @@ from valor_cli.evaluators.classification.joining import join_predictions, placed
 from valor_cli.evaluators.classification.labels import (
     Naming,
     Said,
+    alike,
     name_labels,
     names_by_key,
     said_labels,
@@ -79,6 +80,7 @@ def load_classification(
             )
         records += _records(file, at < 0)
     loaded = _loaded(rows, naming, parts, shown)
+    warnings += alike(loaded.labels)
     warnings += _remarks(loaded, rows, parts, selection)
     if shown is not None:
         warnings += shown.warnings(rows.sample_ids)
