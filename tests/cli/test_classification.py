@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from tests.cli.conftest import ROOT, Shell, Valor
+from tests.cli.judged import complaints, refused, result_of
 
 GROUND_TRUTH = "sample_id,label,camera\na,cat,1\nb,dog,2\nc,cat,2\n"
 WIDE = "sample_id,cat,dog\na,0.75,0.25\nb,0.25,0.75\nc,0.1,0.9\n"
@@ -44,35 +45,8 @@ def configured(folder: Path, data: str = DATA, rest: str = "", name: str = "run.
     (folder / name).write_text(f"task: classification\n{data}{rest}report: {{out: out}}\n")
 
 
-def refused(done: Any, *messages: str, folder: Path | None = None) -> None:
-    """Exit 2 with these messages, nothing on standard output, no traceback, nothing written."""
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
-    for message in messages:
-        assert message in done.stderr
-    if folder is not None:
-        assert not (folder / "out").exists()
-
-
-def result_of(done: Any) -> Any:
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    assert done.stderr == ""
-    return json.loads(done.stdout)
-
-
 def accuracy(result: Any) -> list[float | None]:
     return [row["value"] for row in result["metrics"] if row["metric"] == "accuracy"]
-
-
-def complaints(valor: Valor, folder: Path, count: int) -> list[str]:
-    """What `valor validate` says of 0.yaml, 1.yaml …, a text for each; one process for all."""
-    done = valor("validate", *(f"{number}.yaml" for number in range(count)), cwd=folder)
-    refused(done)
-    found = done.stderr.split("error: ")[1:]
-    assert len(found) == count, done.stderr
-    return found
 
 
 def first_score(text: str) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from tests.cli.conftest import Valor
+from tests.cli.judged import complaints, refused, result_of
 
 PREDICTED = np.array([[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2]], np.uint8)
 TRUE = np.where(PREDICTED == 1, 2, PREDICTED).astype(np.uint8)
@@ -64,35 +65,8 @@ def configured(folder: Path, data: str = DATA, rest: str = "", name: str = "run.
     (folder / name).write_text(f"task: semantic_segmentation\n{data}{rest}report: {{out: out}}\n")
 
 
-def refused(done: Any, *messages: str, folder: Path | None = None) -> None:
-    """Exit 2 with these messages, nothing on standard output, no traceback, nothing written."""
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
-    for message in messages:
-        assert message in done.stderr
-    if folder is not None:
-        assert not (folder / "out").exists()
-
-
-def result_of(done: Any) -> Any:
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    assert done.stderr == ""
-    return json.loads(done.stdout)
-
-
 def mean_iou(result: Any) -> list[float | None]:
     return [row["value"] for row in result["metrics"] if row["metric"] == "mean_iou"]
-
-
-def complaints(valor: Valor, folder: Path, count: int) -> list[str]:
-    """What `valor validate` says of 0.yaml, 1.yaml …, a text for each; one process for all."""
-    done = valor("validate", *(f"{number}.yaml" for number in range(count)), cwd=folder)
-    refused(done)
-    found = done.stderr.split("error: ")[1:]
-    assert len(found) == count, done.stderr
-    return found
 
 
 GOOD = png(PREDICTED)

@@ -49,3 +49,12 @@ def row_of(findings: Findings, label: str | None, output: str = "value") -> Metr
     """The one value of a label."""
     (found,) = [one for one in findings.values if (one.label, one.output) == (label, output)]
     return found
+
+
+HALF_RIGHT = [
+    Row(0, [(0, 0.9), (1, 0.1)]),
+    Row(0, [(0, 0.5), (1, 0.5)]),
+    Row(0, []),
+    Row(1, [(2, 0.7), (1, 0.3)]),
+]
+"""Truth cat, cat, cat, dog; top label cat, cat, none, cow."""
