@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe
+from valor_cli.readers.csv_cells import number_in, ragged
 from valor_cli.readers.csv_header import Header
 from valor_cli.readers.csv_lines import CROWD
 from valor_cli.readers.image_facts import ImageFacts
@@ -48,16 +49,10 @@ class RowReader:
             if len(record) == len(self._header.names):
                 self._row(record, line, rows)
             else:
-                self._ragged(len(record), line)
+                expected = len(self._header.names)
+                message = ragged(len(record), expected, self._header.delimiter, "label")
+                self._problems.add(line, "", message)
         return rows.piece(self._problems)
-
-    def _ragged(self, found: int, line: int) -> None:
-        expected = len(self._header.names)
-        message = f"expected {expected} fields as in the first line, found {found}"
-        if found > expected:
-            name = {",": "comma", ";": "semicolon", "\t": "tab"}[self._header.delimiter]
-            message += f"; a label that holds a {name} must stand in double quotes"
-        self._problems.add(line, "", message)
 
     def _row(self, record: Sequence[str], line: int, rows: ObjectRows) -> None:
         header, problems, before = self._header, self._problems, self._problems.total
@@ -130,20 +125,10 @@ class RowReader:
         return box
 
     def _number(self, record: Sequence[str], name: str, line: int) -> float:
-        text = record[self._header.at[name]].strip()
-        try:
-            # Python's float takes more than what other tools call a number.
-            value = float(text) if text.isascii() and "_" not in text else None
-        except ValueError:
-            value = None
-        if value is None:
-            found = describe(text) if text else "nothing"
-            hint = "; write decimals with a point" if "," in text else ""
-            self._problems.add(line, self._name(name), f"expected a number, found {found}{hint}")
-        elif not math.isfinite(value):
-            message = f"expected a finite number, found {describe(text)}"
-            self._problems.add(line, self._name(name), message)
-        return math.nan if value is None else value
+        value, fault = number_in(record[self._header.at[name]])
+        if fault:
+            self._problems.add(line, self._name(name), fault)
+        return value
 
     def _crowd(self, record: Sequence[str], line: int) -> bool:
         if "crowd" not in self._header.at:

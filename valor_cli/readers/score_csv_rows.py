@@ -6,12 +6,12 @@ finds the same.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from valor_cli.errors import printable
 from valor_cli.kernels.vocabulary import Vocabulary
-from valor_cli.readers.checks import LineProblems, describe
+from valor_cli.readers.checks import LineProblems
+from valor_cli.readers.csv_cells import number_in, ragged
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.score_pieces import ScoreRows
 from valor_cli.readers.score_rows import ScoreHeader, ScorePiece
@@ -62,7 +62,9 @@ class ScoreRowReader:
             if len(record) == len(self._header.names):
                 self._row(record, line)
             else:
-                self._ragged(len(record), line)
+                expected = len(self._header.names)
+                message = ragged(len(record), expected, self._header.delimiter, "field")
+                self._problems.add(line, "", message)
             self.rows.faulty += self._problems.total > before
         header = self._header
         return self.rows.piece(
@@ -70,14 +72,6 @@ class ScoreRowReader:
             scored=bool(header.classes or header.pairs),
             dense=bool(header.classes),
         )
-
-    def _ragged(self, found: int, line: int) -> None:
-        expected = len(self._header.names)
-        message = f"expected {expected} fields as in the first line, found {found}"
-        if found > expected:
-            name = {",": "comma", ";": "semicolon", "\t": "tab"}[self._header.delimiter]
-            message += f"; a field that holds a {name} must stand in double quotes"
-        self._problems.add(line, "", message)
 
     def _row(self, record: Sequence[str], line: int) -> None:
         header, problems, before = self._header, self._problems, self._problems.total
@@ -132,21 +126,12 @@ class ScoreRowReader:
         return list(named), scores
 
     def _number(self, record: Sequence[str], at: int, line: int, note: str = "") -> float:
-        text = record[at].strip()
-        try:
-            # Python's float takes more than what other tools call a number.
-            value = float(text) if text.isascii() and "_" not in text else None
-        except ValueError:
-            value = None
-        if value is None:
-            found = describe(text) if text else "nothing"
-            hint = "; write decimals with a point" if "," in text else note
-            self._add(line, at, f"expected a number, found {found}{hint}")
-        elif not math.isfinite(value):
-            self._add(line, at, f"expected a finite number, found {describe(text)}")
-        elif self._probabilities and not 0 <= value <= 1:
-            self._add(line, at, f"expected a probability from 0 to 1, found {text}")
-        return math.nan if value is None else value
+        value, fault = number_in(record[at], note)
+        if not fault and self._probabilities and not 0 <= value <= 1:
+            fault = f"expected a probability from 0 to 1, found {record[at].strip()}"
+        if fault:
+            self._add(line, at, fault)
+        return value
 
     def _add(self, line: int, at: int, message: str) -> None:
         self._problems.add(line, self._name(at), message)

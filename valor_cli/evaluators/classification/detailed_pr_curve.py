@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.evaluators.classification.threshold_counts import (
+    curves_of,
     highest_scores,
     threshold_counts,
     true_scores,
@@ -19,7 +20,7 @@ from valor_cli.kernels.columns import places_in_runs, ranked, reaching
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.kernels.standing import highest, standing
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricCurve, MetricExample, ObjectRef
+from valor_cli.results import Findings, MetricExample, ObjectRef
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -83,16 +84,7 @@ def detailed_pr_curve(
     }
     cases = _cases(scored, levels, own, best, max_examples) if max_examples else ()
     return Findings(
-        curves=[
-            MetricCurve(
-                {
-                    "score_threshold": score_thresholds,
-                    **{name: column[:, at].tolist() for name, column in columns.items()},
-                },
-                label=scored.labels[at],
-            )
-            for at in counts.seen.tolist()
-        ],
+        curves=curves_of(scored, counts, score_thresholds, columns),
         examples=[one for some in cases for one in _examples(scored, some, score_thresholds)],
     )
 

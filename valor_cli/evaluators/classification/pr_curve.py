@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.evaluators.classification.threshold_counts import threshold_counts
+from valor_cli.evaluators.classification.threshold_counts import curves_of, threshold_counts
 from valor_cli.evaluators.parameters import SCORES, ScoreThresholds
-from valor_cli.kernels.columns import nulls, quotient
+from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricCurve
+from valor_cli.results import Findings
 
 
 def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> Findings:
@@ -32,18 +32,7 @@ def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> F
         "accuracy": quotient(tp + tn, tp + fp + fn + tn, np.nan),
         "f1": quotient(2 * tp, np.where(truths, 2 * tp + fp + fn, 0), np.nan),
     }
-    return Findings(
-        curves=[
-            MetricCurve(
-                {
-                    "score_threshold": score_thresholds,
-                    **{name: nulls(column[:, at]) for name, column in columns.items()},
-                },
-                label=scored.labels[at],
-            )
-            for at in counts.seen.tolist()
-        ]
-    )
+    return Findings(curves=curves_of(scored, counts, score_thresholds, columns))
 
 
 PR_CURVE = Metric(

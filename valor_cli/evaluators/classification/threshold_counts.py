@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.kernels.columns import reaching
+from valor_cli.kernels.columns import nulls, reaching
+from valor_cli.results import MetricCurve
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 class ThresholdCounts(NamedTuple):
@@ -74,3 +76,26 @@ def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
     truths = np.bincount(scored.truth, minlength=count)
     fp, fn = positive - tp, truths - tp
     return ThresholdCounts(tp, fp, fn, len(scored.truth) - tp - fp - fn, truths)
+
+
+def curves_of(
+    scored: Scored, counts: ThresholdCounts, levels: Sequence[float], columns: Columns
+) -> list[MetricCurve]:
+    """A curve of each label that is seen.
+
+    Args:
+        scored: The evidence.
+        counts: Of it.
+        levels: The score thresholds.
+        columns: (levels, labels) by name; NaN where a point has no value.
+    """
+    return [
+        MetricCurve(
+            {
+                "score_threshold": levels,
+                **{name: nulls(column[:, at]) for name, column in columns.items()},
+            },
+            label=scored.labels[at],
+        )
+        for at in counts.seen.tolist()
+    ]
