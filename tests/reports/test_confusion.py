@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.reports.task_runs import segmented
-from valor_cli.reports.confusion import LABELS, Confusion, confusions, matrix, top_pairs
+from valor_cli.reports.confusion import (
+    LABELS,
+    Confusion,
+    confusions,
+    matrix,
+    most_confused,
+    top_pairs,
+)
 from valor_cli.results import ExampleObject, ExampleResult, RunResult, TableResult
 
 Build = Callable[..., RunResult]
@@ -142,3 +149,16 @@ def test_pixels_without_a_label_are_among_the_largest_confusions() -> None:
     assert pairs == [("no label", "road", 9), ("sky", "no label", 3), ("sky", "road", 2)]
     assert top_pairs(one, 9)[0].share == 1
     assert top_pairs(one, 9)[1].share == 3 / 10
+
+
+def test_the_largest_confusion_of_a_model_may_be_under_any_key() -> None:
+    def table(key: str, matrix: tuple[tuple[int, int], ...]) -> TableResult:
+        return TableResult(
+            "confusion_matrix", "m", None, {"label_key": key}, ("a", "b"), matrix, (0, 0), (0, 0)
+        )
+
+    tables = (table("first", ((5, 1), (0, 7))), table("second", ((5, 0), (3, 7))))
+    found = most_confused(confusions(replace(segmented(("m",)), tables=tables)))
+    assert {at: (one.ground_truth, one.prediction, one.count) for at, one in found.items()} == {
+        0: ("b", "a", 3)
+    }

@@ -112,20 +112,22 @@ def confusions(result: RunResult) -> tuple[Confusion, ...]:
     )
 
 
-def first_of_each_model(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
-    """One table a model, for reports that show no more."""
-    kept: dict[int, Confusion] = {}
-    for one in found:
-        kept.setdefault(one.model, one)
-    return tuple(kept.values())
-
-
 def first_of_each_key(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
     """One table for each model and label key."""
     kept: dict[tuple[int, object], Confusion] = {}
     for one in found:
         kept.setdefault((one.model, one.table.parameters.get(LABEL_KEY)), one)
     return tuple(kept.values())
+
+
+def most_confused(found: Iterable[Confusion]) -> dict[int, Pair]:
+    """By model the largest count off the diagonal, of whichever label key."""
+    largest: dict[int, Pair] = {}
+    for one in first_of_each_key(found):
+        for pair in top_pairs(one, 1):
+            if one.model not in largest or pair.count > largest[one.model].count:
+                largest[one.model] = pair
+    return largest
 
 
 def lone_sides(found: Iterable[Confusion]) -> tuple[bool, bool]:

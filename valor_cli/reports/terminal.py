@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from valor_cli.reports.breakdown import breakdowns, costliest
-from valor_cli.reports.confusion import confusions, first_of_each_model, top_pairs
+from valor_cli.reports.confusion import confusions, most_confused
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
@@ -136,9 +136,8 @@ def _errors(result: RunResult, told: Digest) -> list[RenderableType]:
         if (kind := costliest(breakdown, model))
     ]
     confused = [
-        (f"{pair.ground_truth} → {pair.prediction}", pair.amount, one.model)
-        for one in first_of_each_model(confusions(result))
-        for pair in top_pairs(one, 1)
+        (f"{pair.ground_truth} → {pair.prediction}", pair.amount, model)
+        for model, pair in most_confused(confusions(result)).items()
     ]
     lines: list[RenderableType] = []
     for title, found in (("Most AP is lost to", lost), ("Confused most", confused)):
