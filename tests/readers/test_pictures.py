@@ -88,3 +88,11 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="this is a file"):
         PictureFolder(str(tmp_path / "file"))
+
+
+def test_pictures_behind_a_link_are_found(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    Image.new("L", (2, 2)).save(tmp_path / "more" / "a.png")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "link").symlink_to(tmp_path / "more")
+    assert PictureFolder(str(tmp_path / "images")).find("a") == "link/a.png"

@@ -21,6 +21,16 @@ def no_picture(sample_id: str) -> Picture | None:
     return None
 
 
+def choices_of(labels_of: Sequence[Sequence[int]], key: Ints) -> Ints:
+    """(n,) how many labels the key of each row has.
+
+    Args:
+        labels_of: By key, its labels.
+        key: (n,) the key of each row.
+    """
+    return np.array([len(own) for own in labels_of], np.int64)[key]
+
+
 @dataclass(frozen=True, slots=True)
 class ClassificationDataset:
     """Ground truth and one model's predictions.
@@ -62,7 +72,7 @@ class ClassificationDataset:
     @property
     def choices(self) -> Ints:
         """(n,) how many labels there are for each row to list: those of its key."""
-        return np.array([len(own) for own in self.labels_of], np.int64)[self.key]
+        return choices_of(self.labels_of, self.key)
 
     def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
         """The part with those samples only; `units` is a mask over `sample_ids`."""

@@ -10,8 +10,8 @@ from valor_cli.readers.files import TextSource
 from valor_cli.readers.objects import Role
 
 
-def files_under(folder: str, extension: str) -> list[str]:
-    """Paths in a folder and its sub-folders of files with an extension, sorted; hidden ones not.
+def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
+    """Paths in a folder and its sub-folders of files that end so, sorted; hidden ones not.
 
     Links to folders are followed, each folder once; those that lead to where they stand are not.
 
@@ -33,7 +33,7 @@ def files_under(folder: str, extension: str) -> list[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = os.path.relpath(at, folder)
         for name in names:
-            if name.lower().endswith(extension) and not name.startswith("."):
+            if name.lower().endswith(endings) and not name.startswith("."):
                 found.append(os.path.normpath(os.path.join(inside, name)))
     return sorted(found)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.readers.folders import files_under
 from valor_cli.readers.image_files import image_size, opened
 
 if TYPE_CHECKING:
@@ -40,26 +41,11 @@ class PictureFolder:
             raise DataError(problem, hint="name the folder that holds the image files")
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, str | None] = {}
-        for path in sorted(self._paths()):
+        for path in files_under(folder, ENDINGS):
             self._by_path[path] = path
             name = os.path.basename(path)
             for claim in {name, os.path.splitext(name)[0]}:
                 self._by_name[claim] = None if claim in self._by_name else path
-
-    def _paths(self) -> list[str]:
-        found = []
-        for folder, _, names in os.walk(self.folder, onerror=self._refuse):
-            inside = os.path.relpath(folder, self.folder)
-            found += [
-                os.path.normpath(os.path.join(inside, name))
-                for name in names
-                if name.lower().endswith(ENDINGS)
-            ]
-        return found
-
-    def _refuse(self, error: OSError) -> None:
-        place = f"images: {error.filename}"
-        raise DataError(Problem(place, f"cannot be read: {error.strerror}")) from error
 
     def find(self, name: str) -> str | None:
         """The file of that path, name or stem, relative to the folder; None if there is no one."""

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.dataset.classification import ClassificationDataset
+from valor_cli.dataset.classification import ClassificationDataset, choices_of
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.scores import Scores, joined_scores
+from valor_cli.kernels.texts import order_of
 from valor_cli.metric import Call
 from valor_cli.results import Scalar
 
@@ -89,7 +90,7 @@ class Scored:
     @property
     def choices(self) -> Ints:
         """(n,) how many labels there are for each row to list: those of its key."""
-        return np.array([len(own) for own in self.labels_of], np.int64)[self.key]
+        return choices_of(self.labels_of, self.key)
 
     @property
     def place(self) -> Ints:
@@ -123,10 +124,11 @@ class Scored:
 
     def select(self, units: NDArray[np.bool_]) -> Scored:
         """The evidence of those samples alone."""
+        rows = units[self.unit]
         return replace(
-            self._rows(units[self.unit]),
+            self._rows(rows),
             sample_ids=self.sample_ids[units],
-            unit=(np.cumsum(units) - 1)[self.unit[units[self.unit]]],
+            unit=(np.cumsum(units) - 1)[self.unit[rows]],
             weights=None if self.weights is None else self.weights[:, units],
         )
 
@@ -213,7 +215,7 @@ def merge_scored(parts: Sequence[Scored]) -> Scored:
     if len(parts) == 1:
         return first
     ids = np.concatenate([one.sample_ids for one in parts])
-    order = np.argsort(ids, kind="stable")
+    order = order_of(ids)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     offsets = np.cumsum([0, *(one.unit_count for one in parts[:-1])])

@@ -22,11 +22,11 @@ from valor_cli.evaluators.detection.loading import load_detections, load_instanc
 from valor_cli.evaluators.detection.lvis import LVIS_WING
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING
-from valor_cli.evaluators.detection.pictures import thumbnails
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
+from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Task, Wing
 
 __all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]

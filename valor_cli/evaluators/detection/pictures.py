@@ -11,11 +11,8 @@ from valor_cli.errors import printable
 from valor_cli.evaluators.detection.frame import Frame, images_of
 from valor_cli.evaluators.detection.joining import positions
 from valor_cli.evaluators.detection.sides import Side
-from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.pictures import PictureFolder
-
-__all__ = ["gallery_of", "thumbnails"]
 
 
 def gallery_of(
