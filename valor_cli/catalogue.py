@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.metric import Metric, Task
+from valor_cli.results import THRESHOLD
 
 
 def _object_detection() -> Task[Any]:
@@ -31,6 +32,12 @@ def _semantic_segmentation() -> Task[Any]:
     from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
 
     return SEMANTIC_SEGMENTATION
+
+
+def _text_generation() -> Task[Any]:
+    from valor_cli.evaluators.text_generation import TEXT_GENERATION
+
+    return TEXT_GENERATION
 
 
 def _classification() -> Task[Any]:
@@ -110,11 +117,17 @@ def metric_names(task_name: str) -> Mapping[str, str]:
 
 @cache
 def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
-    """A strict model of a metric's parameters, made from its function's signature."""
+    """A strict model of a metric's parameters, made from its function's signature.
+
+    Beside them stands the threshold that the config may hold its value against.
+    """
     found = metric(task_name, metric_name)
     fields: dict[str, Any] = {
         parameter.name: (parameter.kind, parameter.default) for parameter in found.parameters
     }
+    if found.outputs and THRESHOLD not in fields:
+        about = Field(found.threshold, description="what the value is held against, for problems")
+        fields[THRESHOLD] = (float | None, about)
     return create_model(metric_name, __base__=_Parameters, __doc__=found.description, **fields)
 
 

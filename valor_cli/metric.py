@@ -31,6 +31,7 @@ from valor_cli.results import (
     Picture,
     Pictures,
     Scalar,
+    ShownText,
 )
 
 
@@ -48,6 +49,14 @@ class Evidence(Protocol):
         """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
 
 
+class Illustration(NamedTuple):
+    """What reports show of an example: the picture and the objects in it, or the texts."""
+
+    picture: Picture | None = None
+    objects: Sequence[ExampleObject] = ()
+    texts: Sequence[ShownText] = ()
+
+
 class Dataset(Protocol):
     """Ground truth and one model's predictions, as columns."""
 
@@ -58,10 +67,8 @@ class Dataset(Protocol):
     def shard(self, units: NDArray[np.bool_]) -> Self:
         """The part with those units only."""
 
-    def illustrate(
-        self, examples: Sequence[MetricExample]
-    ) -> Sequence[tuple[Picture | None, Sequence[ExampleObject]]]:
-        """The picture and the objects of each example."""
+    def illustrate(self, examples: Sequence[MetricExample]) -> Sequence[Illustration]:
+        """What is shown of each example."""
 
     def verify(self) -> None:
         """Look at what only making evidence would read.
@@ -73,6 +80,8 @@ class Dataset(Protocol):
 
 E = TypeVar("E", bound=Evidence)
 D = TypeVar("D", bound=Dataset)
+R = TypeVar("R")
+"""What a metric reads: evidence, or of evidence by samples what is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +103,32 @@ class Parameter:
     default: Any
 
 
+def nothing_more(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of metrics that need the same of the inputs whatever their parameters are."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
-class Metric(Generic[E]):
+class Metric(Generic[R]):
     """A pure function of evidence and what its readers must know of it.
 
     `compute` takes the evidence and keyword-only parameters. The first paragraph of its docstring
     is the metric's entry in the catalogue; its defaults stand in its signature only.
+    Where samples are judged one by one, `measure` does that while evidence is made: it takes the
+    samples and the parameters, and has the docstring; `compute` then takes what it found alone.
     For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
     the primary one first. A metric that draws only curves has no outputs and `curve=True`, one
     that fills only tables `table=True`.
+    `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
     A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
 
     name: str
-    compute: Callable[Concatenate[E, ...], MetricValue | Findings]
+    compute: Callable[Concatenate[R, ...], MetricValue | Findings]
     reference: str
+    measure: Callable[..., Any] | None = None
     better: Direction = "higher"
     bounds: tuple[float, float | None] = (0, 1)
     unit: str = "fraction"
@@ -120,6 +138,7 @@ class Metric(Generic[E]):
     aliases: tuple[str, ...] = ()
     citation: str = ""
     needs: tuple[str, ...] = ("ground_truth", "predictions")
+    needs_with: Callable[[Mapping[str, Any]], tuple[str, ...]] = nothing_more
     evidence: tuple[str, ...] = ()
     resampled: bool = True
     threshold: float | None = None
@@ -133,17 +152,22 @@ class Metric(Generic[E]):
     @property
     def description(self) -> str:
         """The first paragraph of the function's docstring, on one line."""
-        return " ".join((inspect.getdoc(self.compute) or "").split("\n\n")[0].split())
+        return " ".join((inspect.getdoc(self._declared) or "").split("\n\n")[0].split())
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The keyword-only arguments of the function, in its order."""
-        kinds = get_type_hints(self.compute, include_extras=True)
+        kinds = get_type_hints(self._declared, include_extras=True)
         return tuple(
             Parameter(name, kinds[name], argument.default)
-            for name, argument in inspect.signature(self.compute).parameters.items()
+            for name, argument in inspect.signature(self._declared).parameters.items()
             if argument.kind is inspect.Parameter.KEYWORD_ONLY
         )
+
+    @property
+    def _declared(self) -> Callable[..., Any]:
+        """The function whose signature and docstring are the metric's."""
+        return self.compute if self.measure is None else self.measure
 
     def output(self, name: str) -> Output:
         """The output of that name; a KeyError is a metric that returned what it did not declare."""
@@ -152,10 +176,25 @@ class Metric(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A metric to compute, with every parameter."""
+    """A metric to compute, with every parameter.
+
+    `threshold` is what the mean is held against: the config's, else the metric's own.
+    """
 
     metric: Metric[Any]
     parameters: Mapping[str, Any]
+    threshold: float | None = None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What of the inputs the metric reads."""
+        return (*self.metric.needs, *self.metric.needs_with(self.parameters))
+
+    def found(self, evidence: Any) -> MetricValue | Findings:
+        """What the metric says of evidence; of evidence by samples, that of its own `measure`."""
+        if self.metric.measure is None:
+            return self.metric.compute(evidence, **self.parameters)
+        return self.metric.compute(evidence.of(self))
 
 
 class OneSided(NamedTuple):
@@ -223,6 +262,7 @@ class Selection:
         metadata: Names of the metadata columns that slices need.
         limit: Keep the first so many units; None for all.
         needs: What the metrics of the run need of the files (`Metric.needs`).
+        wanted: What of `needs` the run can do without: only default metrics read it.
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
@@ -230,20 +270,30 @@ class Selection:
     metadata: Sequence[str] = ()
     limit: int | None = None
     needs: frozenset[str] = frozenset()
+    wanted: frozenset[str] = frozenset()
+
+
+class Spent(NamedTuple):
+    """What a model took: seconds a sample on average, and money for all; None if not known."""
+
+    duration_s: float | None = None
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Generic[D]):
     """What was read: a dataset per model, and what the reading has to report.
 
-    `metadata` holds a value per unit for each name in `Selection.metadata`; `labels` are the
-    labels that any file uses, in the order that results have; `known_labels` are those that a
+    `metadata` holds, by model, a value per unit for each name in `Selection.metadata`; `labels` are
+    the labels that any file uses, in the order that results have; `known_labels` are those that a
     config may name beside them, though nothing that is evaluated has them; `settings` as in
-    `RunResult`.
+    `RunResult`; `lacking` is what of `Selection.wanted` the files do not have.
+    `perturbed` leads, by model, from perturbed copies of samples to their originals; `spent` is
+    what each model took, where the files say so.
     """
 
     datasets: Mapping[str, D]
-    metadata: Mapping[str, Sequence[Scalar]]
+    metadata: Mapping[str, Mapping[str, Sequence[Scalar]]]
     labels: Sequence[str]
     sizes: Mapping[str, int]
     files: Sequence[InputFile]
@@ -252,6 +302,9 @@ class Loaded(Generic[D]):
     ignored_prediction_labels: Mapping[str, Sequence[str]]
     settings: Mapping[str, Scalar] = field(default_factory=dict)
     known_labels: Sequence[str] = ()
+    lacking: frozenset[str] = frozenset()
+    perturbed: Mapping[str, Mapping[Scalar, Scalar]] = field(default_factory=dict)
+    spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
 class NoOptions(BaseModel):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 Scalar: TypeAlias = str | int | float | bool | None
 Direction: TypeAlias = Literal["higher", "lower"] | None
-ParameterValue: TypeAlias = Scalar | Sequence[Scalar] | Mapping[str, float]
-"""What a parameter may be; a mapping has a number for each of some labels."""
+ParameterValue: TypeAlias = Scalar | Sequence[Any] | Mapping[str, Any]
+"""What a parameter may be: all that JSON has."""
 
 Parameters: TypeAlias = Mapping[str, ParameterValue]
 
 SCHEMA_VERSION = 1
+
+THRESHOLD = "threshold"
+"""The key, beside any metric's parameters in a config, of what its value is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,31 @@ class MetricTable:
 
 Role: TypeAlias = Literal["ground_truth", "prediction"]
 
+Status: TypeAlias = Literal[
+    "ok", "parse_failure", "judge_error", "missing_input", "not_applicable", "skipped"
+]
+"""What became of one sample under one metric; only "ok" enters a mean."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text that a metric points at.
+
+    Attributes:
+        field: The text: "user_input", "response", "references[0]", "retrieved_contexts[2]".
+        start, end: Characters, the end not included.
+        kind: What was found there ("US_SSN", "repeated").
+        secret: Whether the characters themselves are shown nowhere.
+    """
+
+    field: str
+    start: int
+    end: int
+    kind: str
+    secret: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
@@ -95,6 +123,8 @@ class MetricExample:
         objects: The objects concerned; none for a whole sample.
         value: The sample's own value, where it has one.
         at: As in `MetricValue`; a list names several elements.
+        marks: The places in its texts that are concerned.
+        reason: What the metric says of it.
     """
 
     kind: str
@@ -103,6 +133,8 @@ class MetricExample:
     objects: Sequence[ObjectRef] = ()
     value: float | None = None
     at: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
+    marks: Sequence[Mark] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +144,23 @@ class MetricSamples:
     Attributes:
         sample_ids: The images or samples.
         columns: By output, a value of each; the first output is the primary one.
-        undefined: Why a sample has no primary value; None where it has one.
+        undefined: Why a sample has no primary value, or what else is to be said of it.
+        statuses: What became of each; None: "ok" with a primary value, else "not_applicable".
+        details: What each value rests on; None where there is nothing to tell.
     """
 
     sample_ids: Sequence[Scalar]
     columns: Mapping[str, Sequence[float | None]]
     undefined: Sequence[str | None]
+    statuses: Sequence[Status] | None = None
+    details: Sequence[Mapping[str, Any] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """All a metric says of one evidence, when that is more than one value.
 
-    `warnings` say what it left out, and why.
+    `warnings` say what it left out, and why; `statuses` how many samples have which status.
     """
 
     values: Sequence[MetricValue] = ()
@@ -133,6 +169,7 @@ class Findings:
     examples: Sequence[MetricExample] = ()
     samples: MetricSamples | None = None
     warnings: Sequence[str] = ()
+    statuses: Mapping[Status, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +247,23 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownText:
+    """A text of an example as reports show it: cut to a bounded length, what is secret masked.
+
+    Attributes:
+        field: As in `Mark`.
+        text: The characters.
+        marks: (start, end, kind) in `text`, ascending, none inside another.
+        left_out: Characters of the whole text that are not shown.
+    """
+
+    field: str
+    text: str
+    marks: Sequence[tuple[int, int, str]] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Pictures:
     """Images that a report embeds; they stand beside the results, not in them.
 
@@ -238,6 +292,8 @@ class ExampleResult:
     value: float | None
     picture: Picture | None
     objects: Sequence[ExampleObject]
+    texts: Sequence[ShownText] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +306,76 @@ class SamplesResult:
     sample_ids: Sequence[Scalar]
     columns: Mapping[str, Sequence[float | None]]
     undefined: Sequence[str | None]
+    statuses: Sequence[Status] | None = None
+    details: Sequence[Mapping[str, Any] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageResult:
+    """How many samples a metric could judge, with everything that identifies it.
+
+    Attributes:
+        samples: How many there are.
+        statuses: By status, how many; they add up to `samples`.
+        coverage: Those that are "ok" among those that are not "not_applicable"; None without any.
+    """
+
+    metric: str
+    model: str
+    slice: str | None
+    parameters: Parameters
+    samples: int
+    statuses: Mapping[str, int]
+    coverage: float | None
+
+
+Severity: TypeAlias = Literal["low", "medium", "high"]
+ProblemKind: TypeAlias = Literal["threshold", "flip", "coverage", "data"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemResult:
+    """Something of a model that wants looking at.
+
+    Attributes:
+        kind: A mean on the wrong side of its threshold; a perturbed sample on the other side than
+            its original; many samples without a value; something odd about the data.
+        value: What was found; of a flip that of the perturbed sample, of all flips of a metric
+            their part of the perturbed samples.
+        threshold: What it was held against.
+        severity: None where it cannot be told whether the threshold is passed.
+        sample_ids: The samples concerned; of a flip the original and its perturbed copy.
+        message: All of it in words.
+    """
+
+    kind: ProblemKind
+    metric: str | None
+    output: str | None
+    model: str
+    value: float | None
+    threshold: float | None
+    severity: Severity | None
+    sample_ids: Sequence[Scalar]
+    message: str
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InsightResult:
+    """Something worth knowing, in words.
+
+    Attributes:
+        kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
+            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence" …
+        models: Those concerned, all of them where they tie.
+    """
+
+    kind: str
+    metric: str | None
+    models: Sequence[str]
+    sample_ids: Sequence[Scalar]
+    value: float | None
+    message: str
 
 
 GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
@@ -257,7 +383,7 @@ GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate held against one row: `rule` is "min", "max" or "max_drop".
+    """One gate held against one row: `rule` is "min", "max", "max_drop" or "coverage".
 
     `value` is the row's value, for max_drop how far it fell below the baseline.
     """
@@ -329,8 +455,16 @@ class RunResult:
     missing_prediction_labels: Mapping[str, Sequence[str]]
     ignored_prediction_labels: Mapping[str, Sequence[str]]
     samples: Sequence[SamplesResult] = ()
+    coverage: Sequence[CoverageResult] = ()
+    problems: Sequence[ProblemResult] = ()
+    insights: Sequence[InsightResult] = ()
 
     @property
     def passed(self) -> bool:
         """Whether no gate failed."""
         return all(gate.status != "failed" for gate in self.gates)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every metric could judge as many samples as the gates ask for."""
+        return all(gate.status != "failed" for gate in self.gates if gate.rule == "coverage")

@@ -61,12 +61,12 @@ from tests.config.vocabulary import START, problems
         ("report: {formats: [html, html]}", "3:19: report.formats: html stands twice"),
         ("report: {out: ''}", "3:15: report.out: expected a folder, found empty text"),
         ('report: {out: "a\\0b"}', "3:15: report.out: text must not hold the character U+0000"),
-        ("gates: [{min: 1}]", "3:9: gates.0.metric: required, but missing"),
+        ("gates: [{min: 1}]", "3:9: gates.0: min, max and max_drop need a metric"),
         (
             "gates: [{metric: ap, mni: 1, max: 1}]",
             (
                 "3:22: gates.0.mni: unknown key (did you mean 'min'?); a gate has metric, output, "
-                "label, model, slice, parameters, min, max, max_drop"
+                "label, model, slice, parameters, min, max, max_drop, coverage"
             ),
         ),
         (

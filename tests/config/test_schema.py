@@ -58,7 +58,8 @@ def test_numbers_of_the_schema_may_come_from_the_environment() -> None:
 
 def test_the_gate_of_the_schema_needs_a_limit() -> None:
     assert Gate.model_json_schema()["anyOf"] == [
-        {"required": ["min"]},
-        {"required": ["max"]},
-        {"required": ["max_drop"]},
+        {"required": ["coverage"]},
+        {"required": ["metric", "min"]},
+        {"required": ["metric", "max"]},
+        {"required": ["metric", "max_drop"]},
     ]

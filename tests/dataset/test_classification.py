@@ -53,7 +53,7 @@ def test_an_example_shows_labels_and_scores(scores: Scores) -> None:
         MetricExample("no_prediction", "b"),
         MetricExample("hit", "ä", objects=(ObjectRef("prediction", 2 * 3 + 0),)),
     ]
-    (none, shown), (_, nothing), (picture, hit) = dataset(scores).illustrate(examples)
+    (none, shown, _), (_, nothing, _), (picture, hit, _) = dataset(scores).illustrate(examples)
     assert none is None
     assert [(one.role, one.id, one.label, one.score, one.outcome) for one in shown] == [
         ("ground_truth", None, "dog", None, "false_negative"),

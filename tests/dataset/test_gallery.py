@@ -86,7 +86,7 @@ def dataset() -> DetectionDataset:
 
 def test_examples_get_ids_labels_scores_and_pictures(dataset: DetectionDataset) -> None:
     refs = (ObjectRef("ground_truth", 1, "missed"), ObjectRef("prediction", 0, "both"))
-    (picture, objects), (other, _) = dataset.illustrate(
+    (picture, objects, _), (other, _, _) = dataset.illustrate(
         [MetricExample("both", 9, "dog", refs), MetricExample("both", 7)]
     )
     truth, found = objects

@@ -88,4 +88,4 @@ def test_values_that_are_no_label() -> None:
 def test_examples_are_whole_images() -> None:
     examples = [MetricExample("worst_image", name, value=0.5) for name in ("b", "a")]
     shown = dataset(a=GOOD, b=([0], [1])).illustrate(examples)
-    assert shown == [(Picture("b", 1, 1), ()), (Picture("a", 3, 1), ())]
+    assert [one.picture for one in shown] == [Picture("b", 1, 1), Picture("a", 3, 1)]

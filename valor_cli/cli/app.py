@@ -60,7 +60,7 @@ def valor(
 
     \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
-    130 interrupted, 143 terminated.
+    3 too few samples have a value (a gate on coverage), 130 interrupted, 143 terminated.
     """
     if no_color:
         os.environ["NO_COLOR"] = "1"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from valor_cli.results import RunResult
 
 GATE_FAILED = 1
+INCOMPLETE = 3
 
 
 def evaluate(
@@ -38,7 +39,7 @@ def evaluate(
         typer.Option(metavar="RUN", help="results.json (or its folder) that max_drop compares to."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Evaluate the first N images only.")
+        int | None, typer.Option(min=1, metavar="N", help="Evaluate the first N images or samples only.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Processes to use.")] = 1,
     dry_run: Annotated[
@@ -70,8 +71,8 @@ def evaluate(
             if dry_run:
                 talk.say(_intention(config, folder, wanted))
                 continue
-            passed = _run(config, folder, wanted, baseline, limit, jobs, talk)
-            code = max(code, 0 if passed else GATE_FAILED)
+            result = _run(config, folder, wanted, baseline, limit, jobs, talk)
+            code = max(code, _exit_code(result))
         except ValorError as error:
             # The other configs still run; each error is told where it happens.
             if len(configs) == 1:
@@ -89,8 +90,8 @@ def _run(
     limit: int | None,
     jobs: int,
     talk: Talk,
-) -> bool:
-    """One config, from plan to reports; whether its gates passed."""
+) -> RunResult:
+    """One config, from plan to reports."""
     from valor_cli import pipeline
 
     plan = pipeline.make_plan(config)
@@ -122,7 +123,14 @@ def _run(
         say(text)
     elif not talk.quiet:
         _summary(result, written, talk)
-    return result.passed
+    return result
+
+
+def _exit_code(result: RunResult) -> int:
+    """What a run says to a shell: values that too few samples have say little of the gates."""
+    if not result.complete:
+        return INCOMPLETE
+    return 0 if result.passed else GATE_FAILED
 
 
 def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:

@@ -27,11 +27,15 @@ class _Strict(BaseModel):
 
 
 class MetricRequest(_Strict):
-    """A metric to compute: canonical name, every parameter, index in the YAML's list."""
+    """A metric to compute: canonical name, every parameter, index in the YAML's list.
+
+    `threshold` is what the config says that its value should reach, or not pass.
+    """
 
     name: str
     parameters: dict[str, Any]
     index: int
+    threshold: float | None = None
 
 
 class SliceRequest(_Strict):
@@ -53,13 +57,22 @@ class Interval(_Strict):
 
 
 class Gate(_Strict):
-    """A limit on values of one metric; the run fails where it is not kept."""
+    """A limit on values of one metric, or on the coverage of any; the run fails without it."""
 
     model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": [rule]} for rule in ("min", "max", "max_drop")]}
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["coverage"]},
+                {"required": ["metric", "min"]},
+                {"required": ["metric", "max"]},
+                {"required": ["metric", "max_drop"]},
+            ]
+        }
     )
 
-    metric: str = Field(description="Name of the metric.")
+    metric: str | None = Field(
+        default=None, description="Name of the metric; of coverage alone, omitted: every metric."
+    )
     output: str | None = Field(
         default=None, description="Which of its outputs; omitted: the primary one."
     )
@@ -72,11 +85,21 @@ class Gate(_Strict):
     max_drop: float | None = Field(
         default=None, ge=0, description="Largest drop against the baseline."
     )
+    coverage: float | None = Field(
+        default=None, ge=0, le=1, description="Least part of the samples that must have a value."
+    )
+
+    @property
+    def on_value(self) -> bool:
+        """Whether it limits a value, not only how many samples have one."""
+        return any(limit is not None for limit in (self.min, self.max, self.max_drop))
 
     @model_validator(mode="after")
     def _limited(self) -> Self:
-        if self.min is None and self.max is None and self.max_drop is None:
-            raise ValueError("a gate needs at least one of min, max, max_drop")
+        if not self.on_value and self.coverage is None:
+            raise ValueError("a gate needs at least one of min, max, max_drop, coverage")
+        if self.on_value and self.metric is None:
+            raise ValueError("min, max and max_drop need a metric")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError("min is above max, which no value can meet")
         return self

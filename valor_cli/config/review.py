@@ -13,7 +13,7 @@ from valor_cli.config.messages import unknown_key
 from valor_cli.config.models import Gate, Interval, MetricRequest, Report, RunConfig, SliceRequest
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary, is_metadata
-from valor_cli.results import Scalar
+from valor_cli.results import THRESHOLD, Scalar
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -153,7 +153,8 @@ class _Review:
         if parameters is None:
             return None
         values = {field: getattr(parameters, field) for field in type(parameters).model_fields}
-        return MetricRequest(name=canonical, parameters=values, index=index)
+        threshold = values.pop(THRESHOLD, None)
+        return MetricRequest(name=canonical, parameters=values, index=index, threshold=threshold)
 
     def _canonical(self, path: TreePath, name: str) -> str | None:
         """The canonical name of a metric, with a problem noted where there is none."""

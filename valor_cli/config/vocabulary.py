@@ -32,7 +32,7 @@ class Vocabulary(Protocol):
         """Every accepted name of a metric, aliases included, with its canonical name."""
 
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
-        """The strict model of a metric's parameters, by its canonical name."""
+        """The strict model of a metric's parameters and threshold, by its canonical name."""
 
     def outputs(self, task: str, metric: str) -> Sequence[str]:
         """The outputs of a metric, by its canonical name."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.scores import Scores
+from valor_cli.metric import Illustration
 from valor_cli.results import ExampleObject, MetricExample, ObjectRef, Picture, Scalar
 
 Ints = NDArray[np.int64]
@@ -91,9 +92,7 @@ class ClassificationDataset:
     def verify(self) -> None:
         """Nothing is left to read."""
 
-    def illustrate(
-        self, examples: Sequence[MetricExample]
-    ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The labels of each example; of the whole dataset, not of a shard.
 
         An `ObjectRef` has as its number the row, of a ground truth; the row times the number of
@@ -116,7 +115,7 @@ class ClassificationDataset:
             ]
         )
         return [
-            (self._picture(one.sample_id), tuple(islice(objects, len(one.objects))))
+            Illustration(self._picture(one.sample_id), tuple(islice(objects, len(one.objects))))
             for one in examples
         ]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.dataset.gallery import Gallery
 from valor_cli.kernels.shapes import Shapes
-from valor_cli.results import ExampleObject, MetricExample, Picture
+from valor_cli.metric import Illustration
+from valor_cli.results import MetricExample
 
 Ints = NDArray[np.int64]
 
@@ -155,9 +156,7 @@ class DetectionDataset:
     def verify(self) -> None:
         """Nothing is left to read."""
 
-    def illustrate(
-        self, examples: Sequence[MetricExample]
-    ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The picture and the objects of each example; of the whole dataset, not of a shard."""
         gallery = self.gallery or Gallery()
         truths, found = self.ground_truths, self.detections
@@ -172,7 +171,7 @@ class DetectionDataset:
                 [ref.number for one in examples for ref in one.objects if ref.role == role]
             )
         return [
-            (
+            Illustration(
                 gallery.picture(one.sample_id),
                 tuple(sides[ref.role].show(ref, self.labels) for ref in one.objects),
             )

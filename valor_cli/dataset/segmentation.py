@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from valor_cli.dataset.stray_pixels import StrayPixels
 from valor_cli.errors import DataError
 from valor_cli.kernels.label_maps import RawPair
-from valor_cli.results import ExampleObject, MetricExample, Picture
+from valor_cli.metric import Illustration
+from valor_cli.results import MetricExample, Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,11 @@ class SegmentationDataset:
                 stray.note_error(error)
         stray.stop()
 
-    def illustrate(
-        self, examples: Sequence[MetricExample]
-    ) -> list[tuple[Picture | None, tuple[ExampleObject, ...]]]:
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image of each example; `Picture.file` is the sample's id."""
         at = {sample: index for index, sample in enumerate(self.sample_ids)}
-        found: list[tuple[Picture | None, tuple[ExampleObject, ...]]] = []
+        found: list[Illustration] = []
         for one in examples:
             height, width = self.sizes[at[str(one.sample_id)]].tolist()
-            found.append((Picture(str(one.sample_id), width, height), ()))
+            found.append(Illustration(Picture(str(one.sample_id), width, height)))
         return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.slices import Slice
-from valor_cli.results import GateResult, GateStatus, MetricResult
+from valor_cli.results import CoverageResult, GateResult, GateStatus, MetricResult
 
 
 def check_gates(
@@ -40,7 +41,7 @@ def check_gates(
         "slice": [part.name for part in slices],
     }
     for at, gate in enumerate(config.gates):
-        if not _metric(task, gate).outputs:
+        if gate.on_value and not _metric(task, gate).outputs:
             message = f"{gate.metric} has no value to hold against a limit"
             problems.append(Problem(config.place("gates", at, "metric"), message))
             continue
@@ -52,7 +53,7 @@ def check_gates(
                 message = f"no {key} '{asked}'{did_you_mean(asked, names) or there}"
                 problems.append(Problem(config.place("gates", at, key), message))
         # A name that is not there has been told; what follows from it need not be.
-        if len(problems) == named and not _answers(gate, task, shape):
+        if gate.on_value and len(problems) == named and not _answers(gate, task, shape):
             why = _why_none(gate, _metric(task, gate), shape)
             problems.append(Problem(config.place("gates", at), why))
     if problems:
@@ -64,10 +65,12 @@ def judge_gates(
     task: Task[Any],
     rows: Sequence[MetricResult],
     baseline: Sequence[MetricResult] | None,
+    coverage: Sequence[CoverageResult] = (),
 ) -> list[GateResult]:
     """Hold every gate against every row it names, one result per limit and row.
 
     A baseline of one model is compared with the one model of this run, whatever their names.
+    A gate on coverage is held against that of every metric it means.
 
     Raises:
         ConfigError: A gate names no row of the result, or of the baseline it is held against.
@@ -76,6 +79,14 @@ def judge_gates(
     results: list[GateResult] = []
     problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
+        if gate.coverage is not None:
+            covered = [one for one in coverage if _covers(gate, one)]
+            results += [_judge_coverage(one, gate.coverage) for one in covered]
+            if not covered:
+                message = f"{gate.metric or 'the task'} has no coverage: no value of single samples"
+                problems.append(Problem(config.place("gates", at, "coverage"), message))
+        if not gate.on_value:
+            continue
         metric = _metric(task, gate)
         chosen = [row for row in rows if _names(gate, metric, row, in_slice=gate.slice)]
         if not chosen:
@@ -120,12 +131,45 @@ class _Earlier:
         return row.metric, row.output, model, row.label, row.slice, tuple(_flat(row))
 
 
+def _covers(gate: Gate, one: CoverageResult) -> bool:
+    """Whether a gate on coverage means that of this metric."""
+    return (
+        gate.metric in (None, one.metric)
+        and gate.model in (None, one.model)
+        and gate.slice == one.slice
+        and all(one.parameters.get(key) == value for key, value in gate.parameters.items())
+    )
+
+
+def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
+    kept = one.coverage is not None and one.coverage >= limit
+    others = {name: count for name, count in one.statuses.items() if name != "ok"}
+    told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others.items())
+    return GateResult(
+        one.metric,
+        "",
+        one.model,
+        None,
+        one.slice,
+        one.parameters,
+        "coverage",
+        limit,
+        one.coverage,
+        "passed" if kept else "failed",
+        None if kept else f"of {one.samples:,} samples: {told}",
+    )
+
+
 def _metric(task: Task[Any], gate: Gate) -> Metric[Any]:
     return next(metric for metric in task.metrics if metric.name == gate.metric)
 
 
 def _answers(gate: Gate, task: Task[Any], shape: Sequence[MetricResult]) -> bool:
-    return any(_names(gate, _metric(task, gate), row, in_slice=None) for row in shape)
+    """Whether there will be such a row; that of any label stands for those of the others."""
+    metric = _metric(task, gate)
+    labelled = [row for row in shape if (row.label is None) == (gate.label is None)]
+    alike = [replace(row, label=gate.label) for row in labelled]
+    return any(_names(gate, metric, row, in_slice=None) for row in alike)
 
 
 def _names(gate: Gate, metric: Metric[Any], row: MetricResult, *, in_slice: str | None) -> bool:

@@ -42,11 +42,12 @@ def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
         [_under(at, one) for at, part in found for one in part.tables],
         [_under(at, one) for at, part in found for one in part.examples],
         warnings=[one for _, part in found for one in part.warnings],
+        statuses={name: count for _, part in found for name, count in part.statuses.items()},
     )
 
 
 def _found(call: Call, part: Any) -> Findings:
-    found = call.metric.compute(part, **call.parameters)
+    found = call.found(part)
     return Findings([found]) if isinstance(found, MetricValue) else found
 
 

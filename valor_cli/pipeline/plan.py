@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from valor_cli import catalogue
 from valor_cli.config import RunConfig
-from valor_cli.metric import Call, Task, Wing
+from valor_cli.metric import Call, Metric, Task, Wing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +35,48 @@ def make_plan(config: RunConfig) -> Plan:
     Metrics that only a gate names are computed with their defaults.
     """
     task = catalogue.task(config.task)
-    asked = [(request.name, request.parameters) for request in config.metrics or ()]
+    metrics = {metric.name: metric for metric in task.metrics}
+    calls = [
+        Call(metrics[request.name], request.parameters, request.threshold)
+        for request in config.metrics or ()
+    ]
     named = list(task.defaults) if config.metrics is None else []
-    named += [gate.metric for gate in config.gates]
-    listed = {name for name, _ in asked}
-    asked += [(name, _defaults(task, name)) for name in dict.fromkeys(named) if name not in listed]
+    named += [gate.metric for gate in config.gates if gate.metric is not None]
+    listed = {call.metric.name for call in calls}
+    calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
+    return Plan(config, task, _wings(task, calls, config))
+
+
+def without(plan: Plan, lacking: frozenset[str]) -> Plan:
+    """The plan less the default metrics that need what the files do not have."""
+    kept = [
+        call
+        for part in plan.wings
+        for call in part.calls
+        if not lacking.intersection(call.needs) or not is_optional(plan, call)
+    ]
+    return Plan(plan.config, plan.task, _wings(plan.task, kept, plan.config))
+
+
+def is_optional(plan: Plan, call: Call) -> bool:
+    """Whether a call is made for the task's defaults alone, and left out where it cannot be."""
+    gated = {gate.metric for gate in plan.config.gates}
+    return plan.config.metrics is None and call.metric.name not in gated
+
+
+def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[WingPlan, ...]:
+    """The calls, to the wings that answer them, in the order of the catalogue."""
     keys = [request.key for request in config.slices]
     wings = []
     for wing in task.wings:
-        calls = tuple(
-            Call(metric, given)
-            for metric in wing.metrics
-            for name, given in asked
-            if name == metric.name
+        own = tuple(
+            call for metric in wing.metrics for call in calls if call.metric.name == metric.name
         )
-        if calls:
-            wings.append(WingPlan(wing, calls, wing.plan(calls, keys)))
-    return Plan(config, task, tuple(wings))
+        if own:
+            wings.append(WingPlan(wing, own, wing.plan(own, keys)))
+    return tuple(wings)
 
 
-def _defaults(task: Task[Any], metric: str) -> dict[str, Any]:
-    """Every parameter of a metric, as its function's signature has it."""
-    return {one.name: one.default for one in catalogue.metric(task.name, metric).parameters}
+def _by_default(metric: Metric[Any]) -> Call:
+    """A metric with every parameter as its function's signature has it."""
+    return Call(metric, {one.name: one.default for one in metric.parameters}, metric.threshold)

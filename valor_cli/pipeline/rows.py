@@ -14,6 +14,7 @@ from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
+    CoverageResult,
     CurveResult,
     ExampleResult,
     Findings,
@@ -23,6 +24,7 @@ from valor_cli.results import (
     ParameterValue,
     SamplesResult,
     Scalar,
+    Status,
     TableResult,
 )
 
@@ -62,11 +64,19 @@ class Computation:
         self.tables: list[TableResult] = []
         self.examples: list[ExampleResult] = []
         self.samples: list[SamplesResult] = []
+        self.coverage: list[CoverageResult] = []
         self.warnings: dict[str, None] = {}
         for part in plan.wings:
             self._compute(part)
         order = self._order()
-        for rows in (self.metrics, self.curves, self.tables, self.examples, self.samples):
+        for rows in (
+            self.metrics,
+            self.curves,
+            self.tables,
+            self.examples,
+            self.samples,
+            self.coverage,
+        ):
             rows.sort(key=order)
 
     def _compute(self, part: WingPlan) -> None:
@@ -75,7 +85,7 @@ class Computation:
             found = part.wing.one_sided(whole)
             if any(found):
                 self.one_sided[model] = found
-            for cut, evidence in self._cuts(part.wing, whole):
+            for cut, evidence in self._cuts(part.wing, whole, model):
                 findings = [findings_of(call, evidence, part.wing.parts) for call in part.calls]
                 ranges = self._intervals(part, evidence, findings)
                 for call, one, around in zip(part.calls, findings, ranges, strict=True):
@@ -99,10 +109,12 @@ class Computation:
         merged: Evidence = part.wing.merge(list(self.pool.map(_build, shards)))
         return merged
 
-    def _cuts(self, wing: Wing[Any, Any], whole: Any) -> Iterator[tuple[str | None, Evidence]]:
+    def _cuts(
+        self, wing: Wing[Any, Any], whole: Any, model: str
+    ) -> Iterator[tuple[str | None, Evidence]]:
         yield None, whole
         for cut in self.slices:
-            part = cut.of(whole, wing, self.loaded.metadata)
+            part = cut.of(whole, wing, self.loaded.metadata.get(model, {}))
             if part is not None:
                 yield cut.name, part
 
@@ -172,14 +184,18 @@ class Computation:
                     found.samples.sample_ids,
                     found.samples.columns,
                     found.samples.undefined,
+                    found.samples.statuses,
+                    found.samples.details,
                 )
             )
+        if found.statuses:
+            self.coverage.append(_coverage(call, model, cut, found.statuses))
 
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset
     ) -> None:
         shown = dataset.illustrate(found.examples) if found.examples else ()
-        for example, (picture, objects) in zip(found.examples, shown, strict=True):
+        for example, (picture, objects, texts) in zip(found.examples, shown, strict=True):
             self.examples.append(
                 ExampleResult(
                     call.metric.name,
@@ -192,6 +208,8 @@ class Computation:
                     example.value,
                     picture,
                     objects,
+                    texts,
+                    example.reason,
                 )
             )
 
@@ -205,7 +223,8 @@ class Computation:
         }
         models = {model: at for at, model in enumerate(self.loaded.datasets)}
         slices = _positions(cut.name for cut in self.slices)
-        labels = _positions(self.loaded.labels)
+        named = {row.label for row in self.metrics if row.label is not None}
+        labels = _positions([*self.loaded.labels, *sorted(named.difference(self.loaded.labels))])
 
         def key(row: Any) -> tuple[object, ...]:
             # Tables have no label, values of samples no slice; examples keep the metric's order.
@@ -247,6 +266,16 @@ def _row(
     )
 
 
+def _coverage(
+    call: Call, model: str, cut: str | None, statuses: Mapping[Status, int]
+) -> CoverageResult:
+    total = sum(statuses.values())
+    expected = total - statuses.get("not_applicable", 0)
+    share = statuses.get("ok", 0) / expected if expected else None
+    counts = {str(name): count for name, count in statuses.items()}
+    return CoverageResult(call.metric.name, model, cut, call.parameters, total, counts, share)
+
+
 def _build(shard: tuple[Any, Any, Any]) -> Any:
     """Evidence of one shard, in whichever process."""
     make, dataset, needs = shard
@@ -270,5 +299,5 @@ def _sortable(value: ParameterValue) -> tuple[object, ...]:
     if isinstance(value, str):
         return (2, value)
     if isinstance(value, Mapping):
-        return (4, tuple(sorted(value.items())))
+        return (4, tuple((name, _sortable(value[name])) for name in sorted(value)))
     return (3, tuple(map(_sortable, value)))

@@ -15,7 +15,9 @@ from valor_cli import __version__
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Loaded, Selection
 from valor_cli.pipeline.gates import check_gates, judge_gates
-from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.insights import insights_of
+from valor_cli.pipeline.plan import Plan, is_optional, without
+from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
@@ -29,27 +31,53 @@ def check(plan: Plan) -> None:
         DataError: An input cannot be used.
         ConfigError: The config names something that the data does not have.
     """
-    loaded, _ = _load(plan, None)
+    _, loaded, _ = _load(plan, None)
     for dataset in loaded.datasets.values():
         dataset.verify()
 
 
-def _load(plan: Plan, limit: int | None) -> tuple[Loaded[Any], list[Slice]]:
+def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
+    """What is evaluated: the plan, less default metrics that the files cannot serve; the data."""
     config = plan.config
     loaded = plan.task.load(config.data, config.options, _selection(plan, limit))
+    if loaded.lacking:
+        plan, loaded = _served(plan, loaded)
     _check_thresholds(plan, loaded)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
     if config.gates:
         check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
-    return loaded, slices
+    return plan, loaded, slices
+
+
+def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
+    """The plan that the files can serve, and what to warn of.
+
+    Raises:
+        ConfigError: They serve no metric.
+    """
+    served = without(plan, loaded.lacking)
+    kept = {call.metric.name for part in served.wings for call in part.calls}
+    out = [call.metric.name for part in plan.wings for call in part.calls]
+    left_out = [name for name in out if name not in kept]
+    if not left_out:
+        return plan, loaded
+    words = " and ".join(sorted(name.replace("_", " ") for name in loaded.lacking))
+    if not kept:
+        message = f"the data has no {words}, which every default metric needs"
+        problem = Problem(plan.config.place("data"), message)
+        raise ConfigError(problem, hint="name the columns with `columns:`, or list `metrics:`")
+    told = f"the data has no {words}; left out of the default metrics: {', '.join(left_out)}"
+    return served, replace(loaded, warnings=[*loaded.warnings, told])
 
 
 def _selection(plan: Plan, limit: int | None) -> Selection:
     config = plan.config
-    needs = frozenset(
-        need for part in plan.wings for call in part.calls for need in call.metric.needs
+    calls = [call for part in plan.wings for call in part.calls]
+    needs = frozenset(need for call in calls for need in call.needs)
+    wanted = needs.difference(
+        *(call.needs for call in calls if not is_optional(plan, call)),
     )
-    return Selection(config.label_map, config.filter, metadata_names(config), limit, needs)
+    return Selection(config.label_map, config.filter, metadata_names(config), limit, needs, wanted)
 
 
 def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
@@ -66,7 +94,7 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
         )
         for request in plan.config.metrics or ()
         for name, value in request.parameters.items()
-        if isinstance(value, Mapping)
+        if name == "score_threshold" and isinstance(value, Mapping)
         for label in value
         if label not in known
     ]
@@ -113,7 +141,7 @@ def evaluate(
     started, clock = datetime.now(UTC), time.perf_counter()
     config = plan.config
     progress("reading", 0, 0)
-    loaded, slices = _load(plan, limit)
+    plan, loaded, slices = _load(plan, limit)
     with workers(jobs) as pool:
         found = Computation(plan, loaded, slices, pool, progress)
     before = None if baseline is None else baseline.metrics
@@ -123,7 +151,7 @@ def evaluate(
         *_unsliced(plan),
         *_unlike(baseline, plan, loaded),
     ]
-    gates = judge_gates(config, plan.task, found.metrics, before)
+    gates = judge_gates(config, plan.task, found.metrics, before, found.coverage)
     return RunResult(
         task=plan.task.name,
         models=tuple(loaded.datasets),
@@ -149,6 +177,9 @@ def evaluate(
         missing_prediction_labels={name: found.one_sided[name].missing for name in loaded.datasets},
         ignored_prediction_labels={name: found.one_sided[name].ignored for name in loaded.datasets},
         samples=tuple(found.samples),
+        coverage=tuple(found.coverage),
+        problems=tuple(problems_of(plan, loaded, found)),
+        insights=tuple(insights_of(plan, loaded, found)),
     )
 
 

@@ -64,7 +64,8 @@ def resolve_slices(
     problems: list[Problem] = []
     for at, request in enumerate(config.slices):
         if request.key.startswith(METADATA):
-            present = _distinct(loaded.metadata[request.key.removeprefix(METADATA)])
+            name = request.key.removeprefix(METADATA)
+            present = _distinct([v for own in loaded.metadata.values() for v in own[name]])
         else:
             present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
         wanted = present if request.values is None else list(request.values)

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.reports.finite import refuse_nan
 from valor_cli.reports.schema import ADDED, ORDER, misfits, results_schema
 from valor_cli.results import (
     SCHEMA_VERSION,
+    CoverageResult,
     CurveResult,
     ExampleObject,
     ExampleResult,
     GateResult,
     InputFile,
+    InsightResult,
     MetricResult,
     Picture,
+    ProblemResult,
     RunInfo,
     RunResult,
+    ShownText,
     TableResult,
 )
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
 _NEXT = "evaluate again, or read it with the valor that wrote it"
-_RECORDS = ("metrics", "curves", "tables", "examples", "gates", "warnings", "primary")
+_RECORDS = (
+    *("primary", "metrics", "coverage", "curves", "tables", "examples"),
+    *("problems", "insights", "gates", "warnings"),
+)
 
 
 def to_json(result: RunResult) -> bytes:
@@ -37,7 +44,7 @@ def to_json(result: RunResult) -> bytes:
     Raises:
         ValueError: A number is NaN or infinite, which JSON does not have.
     """
-    _refuse_nan(result)
+    refuse_nan(result)
     document = {name: getattr(result, name, []) for name in ORDER}
     document |= {"schema_version": SCHEMA_VERSION, "run": _run(result.run)}
     lines = [dumps(name) + b": " + _value(name, value) for name, value in document.items()]
@@ -111,64 +118,6 @@ def _default(value: object) -> object:
     raise TypeError(f"no JSON for {type(value).__name__}")
 
 
-def _refuse_nan(result: RunResult) -> None:
-    """Stop at a stray NaN: orjson would write null, which says "undefined" and gives no reason."""
-    for index, row in enumerate(result.metrics):
-        numbers = (row.value, *(row.interval or ()), *row.parameters.values())
-        if not _finite(numbers):
-            raise ValueError(f"metrics.{index} ({row.metric} {row.output}): NaN or infinity")
-    for index, curve in enumerate(result.curves):
-        for name, column in curve.points.items():
-            if not all(map(isfinite, filter(None, column))):
-                raise ValueError(f"curves.{index}.points.{name} ({curve.metric}): NaN or infinity")
-        if not _finite(curve.parameters.values()):
-            raise ValueError(f"curves.{index}.parameters ({curve.metric}): NaN or infinity")
-    for index, table in enumerate(result.tables):
-        if not _finite((*table.parameters.values(), *map(list, _ratios(table)))):
-            raise ValueError(f"tables.{index} ({table.metric}): NaN or infinity")
-    for index, example in enumerate(result.examples):
-        numbers = (example.value, *example.parameters.values())
-        drawn = all(map(_outlined, (thing.geometry for thing in example.objects)))
-        if not drawn or not _finite((*numbers, *(thing.score for thing in example.objects))):
-            raise ValueError(f"examples.{index} ({example.metric}): NaN or infinity")
-    if not _finite(result.settings.values()):
-        raise ValueError("settings: NaN or infinity")
-    for index, gate in enumerate(result.gates):
-        if not _finite((gate.value, gate.limit, *gate.parameters.values())):
-            raise ValueError(f"gates.{index} ({gate.metric}): NaN or infinity")
-    if not isfinite(result.run.duration_s):
-        raise ValueError("run.duration_s: NaN or infinity")
-
-
-def _ratios(table: TableResult) -> Iterator[Iterable[float | None]]:
-    """All columns of a table that hold fractions."""
-    yield from table.ious or ()
-    yield table.unmatched_ground_truth_ratios or ()
-    yield table.unmatched_prediction_ratios or ()
-
-
-def _outlined(geometry: Mapping[str, Any] | None) -> bool:
-    """Whether all coordinates of a GeoJSON geometry are finite; any one spoils the sum."""
-    if geometry is None:
-        return True
-    coordinates = geometry["coordinates"]
-    parts = coordinates if geometry["type"] == "MultiPolygon" else [coordinates]
-    return all(isfinite(sum(map(sum, ring))) for part in parts for ring in part)
-
-
-def _finite(values: Iterable[object]) -> bool:
-    for value in values:
-        if isinstance(value, float):
-            if not isfinite(value):
-                return False
-        elif isinstance(value, Mapping):
-            if not _finite(value.values()):
-                return False
-        elif isinstance(value, list | tuple) and not _finite(value):
-            return False
-    return True
-
-
 def _loads(content: bytes, path: str | Path) -> dict[str, Any]:
     try:
         document = orjson.loads(content)
@@ -190,8 +139,8 @@ def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     models = set(document["models"])
     found = [
         (f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models")
-        for kind in ("metrics", "curves", "tables", "examples")
-        for index, row in enumerate(document[kind])
+        for kind in ("metrics", "coverage", "curves", "tables", "examples")
+        for index, row in enumerate(document.get(kind, ()))
         if row["model"] not in models
     ]
     for index, curve in enumerate(document["curves"]):
@@ -201,7 +150,7 @@ def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         size = len(table["labels"])
         columns = [table["matrix"], table["unmatched_ground_truths"]]
         columns += [table["unmatched_predictions"], *table["matrix"], *(table.get("ious") or ())]
-        columns += [table[name] for name in ADDED if table.get(name) is not None]
+        columns += [table[name] for name in ADDED[TableResult] if table.get(name) is not None]
         if any(len(column) != size for column in columns):
             found.append((f"tables.{index}", "rows or columns that are not one for each label"))
     for index, example in enumerate(document["examples"]):
@@ -209,7 +158,17 @@ def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
             if not _drawable(thing["geometry"]):
                 place = f"examples.{index}.objects.{number}.geometry"
                 found.append((place, "expected a Polygon or MultiPolygon of [x, y] points"))
+        for number, text in enumerate(example.get("texts", ())):
+            if not _in_order(text):
+                place = f"examples.{index}.texts.{number}.marks"
+                found.append((place, "expected places in the text, ascending and apart"))
     return found
+
+
+def _in_order(text: Mapping[str, Any]) -> bool:
+    """Whether the marks lie in the text, one after the other."""
+    ends = [end for mark in text["marks"] for end in mark[:2]]
+    return ends == sorted(ends) and not any(end < 0 or end > len(text["text"]) for end in ends)
 
 
 def _drawable(geometry: Mapping[str, Any] | None) -> bool:

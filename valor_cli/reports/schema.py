@@ -8,7 +8,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from valor_cli.results import SCHEMA_VERSION, RunResult
+from valor_cli.results import SCHEMA_VERSION, ExampleResult, RunResult, TableResult
 
 Schema = dict[str, Any]
 
@@ -30,7 +30,6 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 _COUNT: Schema = {"type": "integer"}
 _RATIO: Schema = {"type": ["number", "null"]}
-_OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
 
 RUN_EXTRAS: Mapping[str, Schema] = {
     "models_used": {"type": "array", "items": {"type": "string"}},
@@ -40,14 +39,12 @@ RUN_EXTRAS: Mapping[str, Schema] = {
 }
 """What the file's `run` says beside RunInfo."""
 
-RESULT_EXTRAS: Mapping[str, Schema] = {
-    "problems": _OBJECTS,
-    "insights": _OBJECTS,
+ADDED: Mapping[type, tuple[str, ...]] = {
+    TableResult: ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios"),
+    ExampleResult: ("texts", "reason"),
+    RunResult: ("coverage",),
 }
-"""What the file holds beside RunResult."""
-
-ADDED = ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios")
-"""Keys that earlier versions did not write; a file without them has null there."""
+"""By record, keys that earlier versions did not write; a file without them has none of that."""
 
 ORDER = (
     "schema_version",
@@ -58,6 +55,7 @@ ORDER = (
     "settings",
     "run",
     "metrics",
+    "coverage",
     "curves",
     "tables",
     "examples",
@@ -78,18 +76,14 @@ def results_schema() -> Schema:
     run["properties"] |= RUN_EXTRAS
     run["required"] += RUN_EXTRAS
     del whole["properties"]["samples"]
-    properties = {
-        **whole["properties"],
-        **RESULT_EXTRAS,
-        "schema_version": {"const": SCHEMA_VERSION},
-    }
+    properties = {**whole["properties"], "schema_version": {"const": SCHEMA_VERSION}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "valor results.json",
         "description": "One evaluation: a row per value, curves as columns of equal length.",
         "type": "object",
         "properties": {name: properties[name] for name in ORDER},
-        "required": list(ORDER),
+        "required": [name for name in ORDER if name not in ADDED[RunResult]],
         "additionalProperties": False,
     }
 
@@ -118,6 +112,9 @@ def _list_misfits(value: list[Any], schema: Schema, place: str) -> Iterator[tupl
     if not least <= len(value) <= most:
         yield place, f"expected {least} items, got {len(value)}"
         return
+    first: Sequence[Schema] = schema.get("prefixItems", ())
+    for index, (item, one) in enumerate(zip(value, first, strict=False)):
+        yield from misfits(item, one, _join(place, str(index)))
     items = schema.get("items", {})
     # A matrix of many labels has a million of them.
     if items == _COUNT and set(map(type, value)) <= {int}:
@@ -172,7 +169,10 @@ def _of(hint: Any) -> Schema:
         return {"type": "object", "additionalProperties": _of(arguments[1])}
     if origin is tuple:
         size = len(arguments)
-        return {"type": "array", "items": _of(arguments[0]), "minItems": size, "maxItems": size}
+        kinds = [_of(argument) for argument in arguments]
+        alike = all(kind == kinds[0] for kind in kinds)
+        items: Schema = {"items": kinds[0]} if alike else {"prefixItems": kinds}
+        return {"type": "array", **items, "minItems": size, "maxItems": size}
     if origin is Sequence:
         return {"type": "array", "items": _of(arguments[0])}
     if is_dataclass(hint):
@@ -181,7 +181,7 @@ def _of(hint: Any) -> Schema:
         return {
             "type": "object",
             "properties": properties,
-            "required": [name for name in properties if name not in ADDED],
+            "required": [name for name in properties if name not in ADDED.get(hint, ())],
             "additionalProperties": False,
         }
     raise TypeError(f"no schema for {hint}")

@@ -148,7 +148,7 @@ def test_what_is_shown_is_what_was_found_after_some_are_left_out(tmp_path: Path)
     )
     loaded = only(written(tmp_path, dataset))
     examples = ask(loaded, CONFUSION_MATRIX).examples
-    ((_, objects),) = loaded.illustrate(examples)
+    ((_, objects, _),) = loaded.illustrate(examples)
     assert [(one.role, one.id, one.label, one.score) for one in objects] == [
         ("ground_truth", 2, "dog", None),
         ("prediction", 1, "dog", 0.9),

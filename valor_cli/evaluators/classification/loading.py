@@ -84,7 +84,8 @@ def load_classification(
     warnings += _remarks(loaded, rows, parts, selection)
     if shown is not None:
         warnings += shown.warnings(rows.sample_ids)
-    return replace(loaded, metadata=metadata, files=records, warnings=warnings)
+    by_model = dict.fromkeys(loaded.datasets, metadata)
+    return replace(loaded, metadata=by_model, files=records, warnings=warnings)
 
 
 def _selected(

@@ -222,7 +222,7 @@ def _loaded(
             )
             for model, part in found.items()
         },
-        metadata=frame.metadata,
+        metadata=dict.fromkeys(found, frame.metadata),
         labels=labels,
         sizes={"images": len(ids), "ground_truths": len(objects), "labels": len(labels)},
         files=files,

@@ -111,9 +111,10 @@ def _loaded(
         places = tuple(zip(truths, found, strict=True))
         reader = pairing.reader(model, samples)
         datasets[model] = SegmentationDataset(samples, labels, sizes, places, reader)
+    metadata = {name: list(compress(values, kept)) for name, values in pairing.metadata.items()}
     return Loaded(
         datasets=datasets,
-        metadata={name: list(compress(values, kept)) for name, values in pairing.metadata.items()},
+        metadata=dict.fromkeys(datasets, metadata),
         labels=labels,
         sizes={"images": len(samples), "labels": len(labels)},
         files=files,

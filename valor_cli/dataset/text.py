@@ -1,0 +1,150 @@
+"""Samples of text as columns: what was asked, answered, retrieved, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.spans import Span, apart, masked
+from valor_cli.metric import Illustration
+from valor_cli.results import Mark, MetricExample, ShownText
+
+Texts = tuple[str | None, ...]
+"""(n,) a text of each sample; None where it has none. An empty text is a text."""
+
+SHOWN = 2_000
+"""Characters of a text that reports show, at most."""
+
+MOST_SHOWN = 5
+"""References, and contexts, of a sample that reports show, at most."""
+
+
+def nothing_secret(text: str) -> Iterable[tuple[int, int]]:
+    """Of texts that may be shown as they are."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDataset:
+    """The samples of one model, columns of equal length.
+
+    Attributes:
+        number: (n,) where each sample stands in the whole data, from 0; ascending.
+        sample_ids: (n,) as the file has them, else the number of the row, from 1.
+        user_input: (n,) question, prompt, or the text to summarise.
+        response: (n,) what the model answered.
+        references: (n,) the right answers; none: an empty tuple.
+        retrieved_contexts: (n,) passages in their order; None where the sample has no such thing.
+        condition: (n,) what `text_matching` asks of a sample.
+        categories: (n,) what kind of sample it is.
+        group: (n,) the cluster it belongs to; None: it stands alone.
+        perturbed_from: (n,) the sample it is a changed copy of.
+        artifacts: (n,) the folder an agent left, as a path that can be opened.
+        label_map: Label as in the files to label as evaluated.
+        secrets: Where in a text are characters that no report may show.
+    """
+
+    number: NDArray[np.int64]
+    sample_ids: tuple[str, ...]
+    user_input: Texts
+    response: Texts
+    references: tuple[tuple[str, ...], ...]
+    retrieved_contexts: tuple[tuple[str, ...] | None, ...]
+    condition: Texts
+    categories: tuple[tuple[str, ...], ...]
+    group: Texts
+    perturbed_from: Texts
+    artifacts: Texts
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    secrets: Callable[[str], Iterable[tuple[int, int]]] = nothing_secret
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    def shard(self, units: NDArray[np.bool_]) -> TextDataset:
+        """The part with those samples only."""
+        chosen = units.tolist()
+        columns: dict[str, Any] = {
+            name: tuple(compress(getattr(self, name), chosen)) for name in _COLUMNS
+        }
+        return replace(self, number=self.number[units], **columns)
+
+    def verify(self) -> None:
+        """Everything was looked at when it was read."""
+
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
+        """The texts of each example, with what its metric points at marked."""
+        at = {sample_id: number for number, sample_id in enumerate(self.sample_ids)}
+        return [
+            Illustration(texts=tuple(self._shown(at[str(example.sample_id)], example.marks)))
+            for example in examples
+        ]
+
+    def texts_of(self, number: int) -> list[tuple[str, str]]:
+        """(field, text) of all that a sample says, in the order of reading."""
+        contexts = self.retrieved_contexts[number] or ()
+        return [
+            *((name, text) for name, text in self._single(number) if text is not None),
+            *((f"references[{i}]", one) for i, one in enumerate(self.references[number])),
+            *((f"retrieved_contexts[{i}]", one) for i, one in enumerate(contexts)),
+        ]
+
+    def _single(self, number: int) -> list[tuple[str, str | None]]:
+        return [("user_input", self.user_input[number]), ("response", self.response[number])]
+
+    def _shown(self, number: int, marks: Sequence[Mark]) -> Iterable[ShownText]:
+        """What reports show of a sample: the first of long lists, and those with a mark."""
+        marked = {mark.field for mark in marks}
+        for name, text in self.texts_of(number):
+            position = int(name.split("[")[1].rstrip("]")) if "[" in name else 0
+            if position < MOST_SHOWN or name in marked:
+                own = [mark for mark in marks if mark.field == name]
+                yield shown_text(name, text, own, self.secrets(text))
+
+
+_COLUMNS = (
+    "sample_ids",
+    "user_input",
+    "response",
+    "references",
+    "retrieved_contexts",
+    "condition",
+    "categories",
+    "group",
+    "perturbed_from",
+    "artifacts",
+)
+
+
+def shown_text(
+    name: str, text: str, marks: Sequence[Mark], secrets: Iterable[tuple[int, int]]
+) -> ShownText:
+    """A text as reports show it: about `SHOWN` characters, from a little before its first mark.
+
+    Args:
+        name: The field.
+        text: All of it.
+        marks: The places to mark in it.
+        secrets: (start, end) of characters that are masked, beside those of secret marks.
+    """
+    hidden = [Span(start, end, "") for start, end in secrets]
+    hidden += [Span(mark.start, mark.end, "") for mark in marks if mark.secret]
+    safe = masked(text, hidden)
+    spans = apart(Span(mark.start, mark.end, mark.kind) for mark in marks)
+    start = 0
+    if len(text) > SHOWN and spans and spans[0].end > SHOWN:
+        start = max(0, spans[0].start - SHOWN // 4)
+    end = min(len(text), start + SHOWN)
+    inside = [
+        (max(span.start, start) - start, min(span.end, end) - start, span.kind)
+        for span in spans
+        if span.end > start and span.start < end
+    ]
+    return ShownText(name, safe[start:end], tuple(inside), len(text) - (end - start))

@@ -1,0 +1,390 @@
+"""Evidence of texts: what each metric found of each sample, one by one.
+
+A metric has two halves. Its `measure` looks at the samples of a shard and says of each what became
+of it (`Outcome`); its `compute` makes the values of the report from all of that (`Sampled`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.memo import Memo
+from valor_cli.kernels.columns import nulls
+from valor_cli.metric import Call, Metric, Wing
+from valor_cli.results import (
+    STATUSES,
+    Findings,
+    Mark,
+    MetricExample,
+    MetricSamples,
+    MetricTable,
+    MetricValue,
+    Status,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+WORST = 10
+"""Samples that reports show of a metric."""
+
+_OK = STATUSES.index("ok")
+_UNREADABLE = STATUSES.index("parse_failure")
+
+
+class Outcome(NamedTuple):
+    """What became of one sample under one metric.
+
+    Attributes:
+        values: By output; one that is left out, or None, is undefined for this sample.
+        status: "ok" with a value of the primary output, or why there is none.
+        reason: That in words; beside "ok" what else is to be said.
+        details: What the value rests on, as JSON has it; no text that is secret.
+        marks: The places in the sample's texts that it rests on.
+    """
+
+    values: Mapping[str, float | None] = {}
+    status: Status = "ok"
+    reason: str | None = None
+    details: Mapping[str, Any] | None = None
+    marks: tuple[Mark, ...] = ()
+
+
+def missing(what: str) -> Outcome:
+    """Of a sample that lacks what the metric needs: "no reference"."""
+    return Outcome(status="missing_input", reason=what)
+
+
+class Texts:
+    """The samples of a shard, and what several metrics make of them, made once."""
+
+    __slots__ = ("_memo", "data")
+
+    def __init__(self, data: TextDataset) -> None:
+        self.data = data
+        self._memo = Memo()
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` makes of these samples, made the first time that it is asked for."""
+        return self._memo.once(key, make)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What became of the samples of a shard under one metric, columns of equal length.
+
+    Attributes:
+        status: (n,) positions in `STATUSES`.
+        reasons, details, marks: (n,) as in `Outcome`.
+        columns: By output, (n,) values; NaN where undefined.
+        counts: By name, (n, …) whole numbers that add up over samples, for metrics of a corpus.
+    """
+
+    status: NDArray[np.int8]
+    reasons: tuple[str | None, ...]
+    details: tuple[Mapping[str, Any] | None, ...]
+    marks: tuple[tuple[Mark, ...], ...]
+    columns: Mapping[str, Floats]
+    counts: Mapping[str, Ints] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        found: Sequence[Outcome], outputs: Sequence[str], counts: Mapping[str, Ints] | None = None
+    ) -> Outcomes:
+        """The columns of outcomes, in the order of the samples.
+
+        Args:
+            found: One for each sample.
+            outputs: The names of all outputs that `Outcome.values` may have.
+            counts: As in `Outcomes`.
+        """
+        return Outcomes(
+            np.array([STATUSES.index(one.status) for one in found], np.int8),
+            tuple(one.reason for one in found),
+            tuple(one.details for one in found),
+            tuple(one.marks for one in found),
+            {
+                name: np.array([one.values.get(name) for one in found], np.float64)
+                for name in outputs
+            },
+            counts or {},
+        )
+
+    def taken(self, chosen: Sequence[int] | Ints) -> Outcomes:
+        """Those of some samples, by their positions."""
+        order = np.asarray(chosen, np.int64)
+        at = order.tolist()
+        return Outcomes(
+            self.status[order],
+            tuple(self.reasons[i] for i in at),
+            tuple(self.details[i] for i in at),
+            tuple(self.marks[i] for i in at),
+            {name: column[order] for name, column in self.columns.items()},
+            {name: column[order] for name, column in self.counts.items()},
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Outcomes]) -> Outcomes:
+        """Those of several shards, one after the other."""
+        first = parts[0]
+        return Outcomes(
+            np.concatenate([part.status for part in parts]),
+            tuple(one for part in parts for one in part.reasons),
+            tuple(one for part in parts for one in part.details),
+            tuple(one for part in parts for one in part.marks),
+            {
+                name: np.concatenate([part.columns[name] for part in parts])
+                for name in first.columns
+            },
+            {name: np.concatenate([part.counts[name] for part in parts]) for name in first.counts},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What one call found, as its `compute` reads it.
+
+    Attributes:
+        call: The metric and its parameters.
+        sample_ids: (n,) as in the dataset.
+        outcomes: Of those samples.
+        weights: (n,) how often each counts in this resample; None: once each, not a resample.
+        memo: Holds what does not depend on the weights.
+    """
+
+    call: Call
+    sample_ids: tuple[str, ...]
+    outcomes: Outcomes
+    weights: Ints | None = None
+    memo: Memo = field(default_factory=Memo, repr=False)
+
+    @property
+    def metric(self) -> Metric[Any]:
+        """The metric that was called."""
+        return self.call.metric
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Every parameter of the call."""
+        return self.call.parameters
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """(n,) which samples are "ok"."""
+        return np.asarray(self.outcomes.status == _OK)
+
+    @property
+    def read(self) -> NDArray[np.bool_]:
+        """(n,) which samples had the input, judged or unreadable: what rates are fractions of."""
+        return np.asarray(self.scored | (self.outcomes.status == _UNREADABLE))
+
+    def times(self) -> Ints:
+        """(n,) how often each sample counts."""
+        return np.ones(len(self.sample_ids), np.int64) if self.weights is None else self.weights
+
+    def summed(self, name: str) -> Ints:
+        """(…) the counts of that name, over the samples that are "ok", as often as each counts."""
+        counted = self.times() * self.scored
+        return np.asarray(np.tensordot(counted, self.outcomes.counts[name], 1))
+
+    def mean(self, output: str, within: NDArray[np.bool_] | None = None) -> MetricValue:
+        """The mean of an output over the samples that are "ok", and have it.
+
+        Args:
+            output: Its name.
+            within: (n,) the samples to count, in place of those that are "ok".
+        """
+        column = self.outcomes.columns[output]
+        counted = (self.scored if within is None else within) & ~np.isnan(column)
+        weights = self.times()[counted]
+        n = int(weights.sum())
+        if not n:
+            return MetricValue(None, self.why_none(), output, n=0)
+        values = column[counted]
+        # The exact sum does not depend on the order of samples.
+        total = fsum(values) if self.weights is None else float(weights @ values)
+        return MetricValue(total / n, output=output, n=n)
+
+    def why_none(self) -> str:
+        """Why no sample has a value: the reasons there are, the most frequent first."""
+        if not self.sample_ids:
+            return "no samples"
+        found = Counter(
+            reason or STATUSES[status]
+            for reason, status in zip(self.outcomes.reasons, self.outcomes.status, strict=True)
+            if status != _OK
+        )
+        told = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:3]
+        return "no sample has one: " + "; ".join(f"{n} × {why}" for why, n in told)
+
+    def rate(self, output: str) -> MetricValue:
+        """An output as a fraction of the samples that had the input, judged or unreadable.
+
+        It is undefined where no sample has the output; a sample without it counts as 0.
+        """
+        column = self.outcomes.columns[output]
+        counted = self.read & (self.times() > 0)
+        n = int(self.times()[counted].sum())
+        if not n:
+            return MetricValue(None, self.why_none(), output, n=0)
+        if np.isnan(column[counted]).all():
+            return MetricValue(None, "no sample has what it looks at", output, n=0)
+        found = np.nan_to_num(column[counted]) @ self.times()[counted]
+        return MetricValue(float(found) / n, output=output, n=n)
+
+    def findings(
+        self,
+        values: Sequence[MetricValue],
+        *,
+        tables: Sequence[MetricTable] = (),
+        warnings: Sequence[str] = (),
+    ) -> Findings:
+        """Values of the report; with what is told of single samples, unless this is a resample."""
+        if self.weights is not None:
+            return Findings(values)
+        outcomes = self.outcomes
+        counted = np.bincount(outcomes.status, minlength=len(STATUSES)).tolist()
+        return Findings(
+            values,
+            tables=tables,
+            examples=tuple(self._worst()),
+            samples=MetricSamples(
+                self.sample_ids,
+                {name: nulls(column) for name, column in outcomes.columns.items()},
+                outcomes.reasons,
+                [STATUSES[status] for status in outcomes.status.tolist()],
+                outcomes.details,
+            ),
+            warnings=warnings,
+            statuses={name: count for name, count in zip(STATUSES, counted, strict=True) if count},
+        )
+
+    def _worst(self) -> Iterator[MetricExample]:
+        """The samples furthest from the best value; behind them, those that cannot be read."""
+        primary = self.metric.outputs[0]
+        if primary.better is None:
+            return
+        column = self.outcomes.columns[primary.name]
+        low, high = primary.bounds
+        best = high if primary.better == "higher" else low
+        wrong = np.flatnonzero(self.read & ~np.isnan(column) & (column != best)).tolist()
+        sign = 1.0 if primary.better == "higher" else -1.0
+        wrong.sort(key=lambda at: (not self.scored[at], sign * column[at], self.sample_ids[at]))
+        for at in wrong[:WORST]:
+            yield MetricExample(
+                "worst_sample" if self.scored[at] else "unreadable",
+                self.sample_ids[at],
+                value=float(column[at]) if self.scored[at] else None,
+                marks=self.outcomes.marks[at],
+                reason=self.outcomes.reasons[at],
+            )
+
+
+def mean_of_samples(sampled: Sampled) -> Findings:
+    """The mean of every output over the samples that have a value."""
+    return sampled.findings([sampled.mean(output.name) for output in sampled.metric.outputs])
+
+
+def rate_of_samples(sampled: Sampled) -> Findings:
+    """Of metrics that pass or fail: every output as a fraction of the samples with input."""
+    return sampled.findings([sampled.rate(output.name) for output in sampled.metric.outputs])
+
+
+@dataclass(frozen=True, slots=True)
+class SampleEvidence:
+    """What the calls of one wing found of samples.
+
+    Attributes:
+        calls: The metrics and their parameters.
+        outcomes: Of each call, of all samples.
+        sample_ids: (n,) as in the dataset.
+        number: (n,) where each sample stands in the whole data; ascending.
+        weights: (n,) how often each sample counts; None: once each.
+    """
+
+    calls: tuple[Call, ...]
+    outcomes: tuple[Outcomes, ...]
+    sample_ids: tuple[str, ...]
+    number: Ints
+    weights: Ints | None = None
+    memos: tuple[Memo, ...] = field(default=(), repr=False)
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    def of(self, call: Call) -> Sampled:
+        """What one of the calls found."""
+        at = self.calls.index(call)
+        memo = self.memos[at] if self.memos else Memo()
+        return Sampled(call, self.sample_ids, self.outcomes[at], self.weights, memo)
+
+    def select(self, units: NDArray[np.bool_]) -> SampleEvidence:
+        """The evidence of some samples alone."""
+        return self._taken(np.flatnonzero(units))
+
+    def resamples(self, weights: Ints) -> Iterator[SampleEvidence]:
+        """The evidence in which sample i stands weights[b, i] times, for each b."""
+        memos = tuple(Memo() for _ in self.calls)
+        for row in weights:
+            yield replace(self, weights=row, memos=memos)
+
+    def _taken(self, chosen: Ints) -> SampleEvidence:
+        return SampleEvidence(
+            self.calls,
+            tuple(one.taken(chosen) for one in self.outcomes),
+            tuple(self.sample_ids[at] for at in chosen.tolist()),
+            self.number[chosen],
+        )
+
+
+def plan_samples(calls: Sequence[Call], slices: Sequence[str]) -> tuple[Call, ...]:
+    """Everything the evidence is asked for: the calls themselves."""
+    return tuple(calls)
+
+
+def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidence:
+    """Look at the samples of a shard, for every call.
+
+    Raises:
+        ValueError: A metric of samples has no `measure`.
+    """
+    texts = Texts(data)
+    outcomes = []
+    for call in calls:
+        if call.metric.measure is None:
+            raise ValueError(f"{call.metric.name} has no measure")
+        outcomes.append(call.metric.measure(texts, **call.parameters))
+    return SampleEvidence(calls, tuple(outcomes), data.sample_ids, data.number)
+
+
+def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:
+    """The evidence of several shards; in the order of the whole data, whatever theirs is."""
+    whole = SampleEvidence(
+        parts[0].calls,
+        tuple(map(Outcomes.joined, zip(*(part.outcomes for part in parts), strict=True))),
+        tuple(sample_id for part in parts for sample_id in part.sample_ids),
+        np.concatenate([part.number for part in parts]),
+    )
+    return whole._taken(np.argsort(whole.number, kind="stable"))
+
+
+def sample_wing(*metrics: Metric[Any], sharded: bool = True) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that look at samples one by one; not `sharded` where some see several."""
+    return Wing(
+        metrics=metrics,
+        plan=plan_samples,
+        evidence=measure_samples,
+        merge=merge_samples,
+        sharded=sharded,
+    )

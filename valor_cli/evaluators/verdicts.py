@@ -1,0 +1,59 @@
+"""A sample that passes or fails: what rules, and judges that answer yes or no, find of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.metric import Output
+from valor_cli.results import Mark
+
+RATES = (
+    Output("pass", "higher"),
+    Output("fail", "lower"),
+    Output("retrieval_failures", "lower"),
+    Output("generation_failures", "lower"),
+    Output("parse_failures", "lower"),
+)
+"""Fractions of the samples with input, whatever became of them."""
+
+OUTPUTS = tuple(output.name for output in RATES)
+
+
+def verdict(
+    passed: bool,
+    *,
+    contexts_passed: bool | None = None,
+    reason: str | None = None,
+    details: Mapping[str, Any] | None = None,
+    marks: tuple[Mark, ...] = (),
+) -> Outcome:
+    """Of a response that passes or fails.
+
+    Args:
+        passed: Whether it passes.
+        contexts_passed: Whether the retrieved contexts do; None where none are judged.
+        reason: What was found, in words.
+        details: What that rests on.
+        marks: Where it stands.
+    """
+    failed = float(not passed)
+    return Outcome(
+        {
+            "pass": float(passed),
+            "fail": failed,
+            "retrieval_failures": None if contexts_passed is None else float(not contexts_passed),
+            "generation_failures": failed,
+            "parse_failures": 0.0,
+        },
+        reason=reason,
+        details=details,
+        marks=marks,
+    )
+
+
+def unreadable(reason: str) -> Outcome:
+    """Of a sample that has the input, and that no verdict could be found of."""
+    values = {"pass": 0.0, "fail": 0.0, "generation_failures": 0.0, "parse_failures": 1.0}
+    return Outcome(values, "parse_failure", reason)

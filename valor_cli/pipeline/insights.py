@@ -1,0 +1,128 @@
+"""The rows of a run in; what is worth knowing of models and samples, in words, out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from valor_cli.metric import Loaded, Output, Spent
+from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.rows import Computation
+from valor_cli.results import InsightResult, MetricResult, SamplesResult, Scalar
+
+COMPARED = 3
+"""Headline measures of which the best and the worst model are named."""
+
+LISTED = 3
+"""Samples that are named where several are equally hard."""
+
+
+def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[InsightResult]:
+    """Best and worst models, what they took, how they retrieve, the hardest sample."""
+    outputs = {
+        (metric.name, output.name): output
+        for metric in plan.task.metrics
+        for output in metric.outputs
+    }
+    overall = [row for row in found.metrics if row.label is None and row.slice is None]
+    measures = [pair for pair in plan.task.primary if any(_is(row, pair) for row in overall)]
+    insights: list[InsightResult] = []
+    if len(loaded.datasets) > 1:
+        for pair in measures[:COMPARED]:
+            rows = [row for row in overall if _is(row, pair)]
+            insights += _extremes(rows, outputs[pair], pair[0], "model")
+        insights += _retrieval(overall, outputs)
+        insights += _spent(loaded.spent)
+    insights += _hardest(found.samples, measures, outputs)
+    return insights
+
+
+def _is(row: MetricResult, pair: tuple[str, str]) -> bool:
+    return (row.metric, row.output) == pair
+
+
+def _extremes(
+    rows: Sequence[MetricResult], output: Output, metric: str, what: str
+) -> Iterator[InsightResult]:
+    """The models with the best value, and with the worst."""
+    values = {row.model: row.value for row in rows if row.value is not None}
+    yield from _ends(
+        values, output.better == "lower", metric, (f"best_{what}", f"worst_{what}"), ".3f"
+    )
+
+
+def _ends(
+    values: Mapping[str, float],
+    lower: bool,
+    metric: str | None,
+    kinds: tuple[str, str],
+    form: str,
+    unit: str = "",
+) -> Iterator[InsightResult]:
+    """All models that tie at either end; nothing where all are equal."""
+    if len(set(values.values())) < 2:
+        return
+    ends = (min, max) if lower else (max, min)
+    for kind, end in zip(kinds, ends, strict=True):
+        value = end(values.values())
+        models = [model for model, own in values.items() if own == value]
+        measure = f" by {metric}" if metric else ""
+        words = f"{kind.replace('_', ' ')}{measure}: {', '.join(models)} ({value:{form}}{unit})"
+        yield InsightResult(kind, metric, models, (), value, words)
+
+
+def _retrieval(
+    overall: Sequence[MetricResult], outputs: Mapping[tuple[str, str], Output]
+) -> Iterator[InsightResult]:
+    """By the first metric that judges contexts."""
+    judged = [row for row in overall if row.output == "retrieval_failures"]
+    for metric in dict.fromkeys(row.metric for row in judged if row.value is not None):
+        rows = [row for row in judged if row.metric == metric]
+        yield from _extremes(rows, outputs[metric, "retrieval_failures"], metric, "retrieval")
+        return
+
+
+def _spent(spent: Mapping[str, Spent]) -> Iterator[InsightResult]:
+    seconds = {model: one.duration_s for model, one in spent.items() if one.duration_s is not None}
+    dollars = {model: one.cost_usd for model, one in spent.items() if one.cost_usd is not None}
+    kinds = ("fastest_model", "slowest_model")
+    yield from _ends(seconds, True, None, kinds, ".3g", " s a sample")
+    kinds = ("cheapest_model", "most_expensive_model")
+    yield from _ends(dollars, True, None, kinds, ".4g", " USD")
+
+
+def _hardest(
+    samples: Sequence[SamplesResult],
+    measures: Sequence[tuple[str, str]],
+    outputs: Mapping[tuple[str, str], Output],
+) -> Iterator[InsightResult]:
+    """The samples that the models do worst at, over the headline measures that have a range."""
+    goods: dict[Scalar, list[float]] = defaultdict(list)
+    used = [
+        (one, pair[1])
+        for pair in measures
+        for one in samples
+        if one.metric == pair[0] and outputs[pair].better and outputs[pair].bounds[1] is not None
+    ]
+    for one, name in used:
+        output = outputs[one.metric, name]
+        low, high = output.bounds
+        worst, best = (high, low) if output.better == "lower" else (low, high)
+        if worst is None or best is None:
+            continue
+        for sample_id, value in zip(one.sample_ids, one.columns[name], strict=True):
+            if value is not None:
+                goods[sample_id].append((value - worst) / (best - worst))
+    means = {sample_id: fsum(values) / len(values) for sample_id, values in goods.items()}
+    if not means or min(means.values()) == max(means.values()):
+        return
+    lowest = min(means.values())
+    hardest = sorted((one for one, mean in means.items() if mean == lowest), key=str)
+    metrics = ", ".join(dict.fromkeys(one.metric for one, _ in used))
+    models = list(dict.fromkeys(one.model for one, _ in used))
+    more = f" and {len(hardest) - LISTED:,} more" if len(hardest) > LISTED else ""
+    shown = ", ".join(map(str, hardest[:LISTED])) + more
+    words = f"hardest sample: {shown} ({lowest:.3f} of 1 on average, by {metrics})"
+    yield InsightResult("hardest_sample", None, models, hardest[:LISTED], lowest, words)

@@ -1,0 +1,196 @@
+"""The rows of a run in; what of each model wants looking at, most severe first, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from valor_cli.metric import Call, Loaded, Output
+from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.rows import Computation
+from valor_cli.results import (
+    CoverageResult,
+    MetricResult,
+    ProblemResult,
+    SamplesResult,
+    Scalar,
+    Severity,
+)
+
+LOW_COVERAGE = 0.95
+"""Coverage below which it is a problem."""
+
+MOST_FLIPS = 50
+"""Flips of a metric and model that are told one by one, the largest first."""
+
+_SEVERITIES: tuple[Severity | None, ...] = ("high", "medium", "low", None)
+_THIRDS: tuple[tuple[float, Severity], ...] = ((2 / 3, "high"), (1 / 3, "medium"), (0.0, "low"))
+
+
+def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[ProblemResult]:
+    """Means past their thresholds, low coverage, and perturbed samples that flipped."""
+    problems: list[ProblemResult] = []
+    calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
+    for call in calls:
+        if call.threshold is not None:
+            problems += _past_threshold(call, call.threshold, found.metrics)
+            problems += _flips(call, call.threshold, found.samples, loaded.perturbed)
+    problems += _uncovered(found.coverage)
+    # Sorting keeps the order of the catalogue within a severity.
+    return sorted(problems, key=lambda one: _SEVERITIES.index(one.severity))
+
+
+def past(value: float, threshold: float, output: Output) -> bool:
+    """Whether a value is on the wrong side of a threshold; at it is right."""
+    return value > threshold if output.better == "lower" else value < threshold
+
+
+def severity_of(value: float, threshold: float, output: Output) -> Severity:
+    """How far a value is past a threshold, in thirds of the way to the worst value."""
+    low, high = output.bounds
+    worst = high if output.better == "lower" else low
+    way = abs(threshold - (2 * threshold if worst is None else worst))
+    share = abs(value - threshold) / way if way else 1.0
+    return _severity(share)
+
+
+def _severity(share: float) -> Severity:
+    return next(name for least, name in _THIRDS if share >= least)
+
+
+def _past_threshold(
+    call: Call, threshold: float, rows: Sequence[MetricResult]
+) -> Iterator[ProblemResult]:
+    output = call.metric.outputs[0]
+    if output.better is None:
+        return
+    for row in rows:
+        mine = row.metric == call.metric.name and row.output == output.name
+        whole = row.label is None and row.slice is None and _same(row.parameters, call)
+        if not (mine and whole) or row.value is None or not past(row.value, threshold, output):
+            continue
+        unsure = row.interval is not None and row.interval[0] <= threshold <= row.interval[1]
+        side = "above" if output.better == "lower" else "below"
+        message = f"{_name(row)} is {row.value:.3f}, {side} its threshold of {threshold:g}"
+        if unsure:
+            message += ", yet its interval holds the threshold: cannot tell"
+        yield ProblemResult(
+            "threshold",
+            row.metric,
+            row.output,
+            row.model,
+            row.value,
+            threshold,
+            None if unsure else severity_of(row.value, threshold, output),
+            (),
+            message,
+            row.parameters,
+        )
+
+
+def _same(parameters: Mapping[str, Any], call: Call) -> bool:
+    """Whether a row is of that call; it may say more than its parameters, as a signature."""
+    return all(parameters.get(name) == value for name, value in call.parameters.items())
+
+
+class _Flip(NamedTuple):
+    original: Scalar
+    copy: Scalar
+    before: float
+    after: float
+
+
+def _flips(
+    call: Call,
+    threshold: float,
+    samples: Sequence[SamplesResult],
+    perturbed: Mapping[str, Mapping[Scalar, Scalar]],
+) -> Iterator[ProblemResult]:
+    output = call.metric.outputs[0]
+    for one in samples:
+        links = perturbed.get(one.model, {})
+        if one.metric != call.metric.name or one.parameters != call.parameters or not links:
+            continue
+        values = dict(zip(one.sample_ids, one.columns[output.name], strict=True))
+        pairs = [
+            _Flip(original, copy, before, after)
+            for copy, original in links.items()
+            if (before := values.get(original)) is not None
+            and (after := values.get(copy)) is not None
+        ]
+        flipped = [
+            flip
+            for flip in pairs
+            if past(flip.before, threshold, output) != past(flip.after, threshold, output)
+        ]
+        yield from _told(one, output, threshold, flipped, len(pairs))
+
+
+def _told(
+    one: SamplesResult, output: Output, threshold: float, flipped: Sequence[_Flip], pairs: int
+) -> Iterator[ProblemResult]:
+    """What is said of flips: how many, and the largest of them."""
+    if not flipped:
+        return
+    share = len(flipped) / pairs
+    message = (
+        f"{_name(one)}: {len(flipped):,} of {pairs:,} perturbed samples are on the other side of "
+        f"{threshold:g} than their originals"
+    )
+    kind, name = "flip", output.name
+    yield ProblemResult(
+        kind,  # type: ignore[arg-type]
+        one.metric,
+        name,
+        one.model,
+        share,
+        threshold,
+        _severity(share),
+        (),
+        message,
+        one.parameters,
+    )
+    largest = sorted(flipped, key=lambda flip: (-abs(flip.after - flip.before), str(flip.copy)))
+    for flip in largest[:MOST_FLIPS]:
+        yield ProblemResult(
+            "flip",
+            one.metric,
+            name,
+            one.model,
+            flip.after,
+            threshold,
+            "low",
+            (flip.original, flip.copy),
+            f"{_name(one)} of {flip.copy} is {flip.after:.3f}; of {flip.original}, which it "
+            f"perturbs, {flip.before:.3f}",
+            one.parameters,
+        )
+
+
+def _uncovered(coverage: Sequence[CoverageResult]) -> Iterator[ProblemResult]:
+    for one in coverage:
+        if one.slice is not None or one.coverage is None or one.coverage >= LOW_COVERAGE:
+            continue
+        others = [(name, count) for name, count in one.statuses.items() if name != "ok"]
+        told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others)
+        message = (
+            f"{_name(one)} has a value for {one.statuses.get('ok', 0):,} of {one.samples:,} "
+            f"samples ({told})"
+        )
+        yield ProblemResult(
+            "coverage",
+            one.metric,
+            None,
+            one.model,
+            one.coverage,
+            LOW_COVERAGE,
+            _severity(1 - one.coverage / LOW_COVERAGE),
+            (),
+            message,
+            one.parameters,
+        )
+
+
+def _name(row: MetricResult | SamplesResult | CoverageResult) -> str:
+    output = row.output if isinstance(row, MetricResult) and row.output != "value" else ""
+    return f"{row.model}: {row.metric} {output}".rstrip()
