@@ -80,13 +80,13 @@ def metrics_page() -> str:
     for task in map(catalogue.task, catalogue.task_names()):
         entries = json.loads(as_json([(task, metric) for metric in task.metrics]))
         # What several tasks share is explained once.
-        fresh = [metric for metric in task.metrics if metric.compute not in anchors]
+        fresh = [metric for metric in task.metrics if metric.declared not in anchors]
         for metric in fresh:
             # Headings that repeat are numbered, as GitHub does.
             before = sum(anchor.partition("-")[0] == metric.name for anchor in anchors.values())
-            anchors[metric.compute] = f"{metric.name}-{before}" if before else metric.name
+            anchors[metric.declared] = f"{metric.name}-{before}" if before else metric.name
         rows = [
-            _overview(entry, metric, anchors[metric.compute], entry["name"] in task.defaults)
+            _overview(entry, metric, anchors[metric.declared], entry["name"] in task.defaults)
             for entry, metric in zip(entries, task.metrics, strict=True)
         ]
         headings = ["", "Metric", "What it is", "Outputs", "Also known as"]
@@ -126,7 +126,7 @@ def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
     """One metric's section: what its docstring adds, its parameters, its reference."""
     yield f"### {entry['name']}"
     yield entry["description"]
-    _, _, more = (inspect.getdoc(metric.compute) or "").partition("\n\n")
+    _, _, more = (inspect.getdoc(metric.declared) or "").partition("\n\n")
     yield from (" ".join(paragraph.split()) for paragraph in more.split("\n\n") if paragraph)
     if entry["parameters"]:
         rows = [

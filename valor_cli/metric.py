@@ -152,20 +152,20 @@ class Metric(Generic[R]):
     @property
     def description(self) -> str:
         """The first paragraph of the function's docstring, on one line."""
-        return " ".join((inspect.getdoc(self._declared) or "").split("\n\n")[0].split())
+        return " ".join((inspect.getdoc(self.declared) or "").split("\n\n")[0].split())
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The keyword-only arguments of the function, in its order."""
-        kinds = get_type_hints(self._declared, include_extras=True)
+        kinds = get_type_hints(self.declared, include_extras=True)
         return tuple(
             Parameter(name, kinds[name], argument.default)
-            for name, argument in inspect.signature(self._declared).parameters.items()
+            for name, argument in inspect.signature(self.declared).parameters.items()
             if argument.kind is inspect.Parameter.KEYWORD_ONLY
         )
 
     @property
-    def _declared(self) -> Callable[..., Any]:
+    def declared(self) -> Callable[..., Any]:
         """The function whose signature and docstring are the metric's."""
         return self.compute if self.measure is None else self.measure
 

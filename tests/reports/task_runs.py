@@ -32,7 +32,7 @@ THRESHOLDS = [round(x / 100, 2) for x in range(5, 100, 5)]
 Points = Mapping[str, Sequence[float | None]]
 
 
-def _row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:
+def value_row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:
     fields: dict[str, Any] = {
         "output": "value",
         "label": None,
@@ -47,7 +47,7 @@ def _row(metric: str, model: str, value: float | None, **rest: Any) -> MetricRes
     return MetricResult(metric=metric, model=model, value=value, **{**fields, **rest})
 
 
-def _run(task: str, models: Sequence[str], **rest: Any) -> RunResult:
+def run_of(task: str, models: Sequence[str], **rest: Any) -> RunResult:
     fields: dict[str, Any] = {
         "primary": (),
         "data": {},
@@ -182,15 +182,15 @@ def classified(
             high = 0.972 - 0.11 * index - 0.02 * keys.index(key)
             for metric in ("accuracy", "balanced_accuracy", "cohen_kappa", "mean_roc_auc"):
                 interval = (high - 0.012, high + 0.01)
-                metrics.append(_row(metric, model, high, parameters=at, interval=interval))
+                metrics.append(value_row(metric, model, high, parameters=at, interval=interval))
             macro: Parameters = {**at, "average": "macro", "score_threshold": thresholds or 0.0}
-            metrics.append(_row("f1", model, high - 0.01, parameters=macro))
+            metrics.append(value_row("f1", model, high - 0.01, parameters=macro))
             ece: Parameters = {**at, "bins": 15, "normalize": False}
             rest: dict[str, Any] = {"parameters": ece, "direction": "lower"}
             wrong = 0.03 + 0.08 * index
-            metrics.append(_row("expected_calibration_error", model, wrong, **rest))
+            metrics.append(value_row("expected_calibration_error", model, wrong, **rest))
             rest["output"] = "maximum"
-            metrics.append(_row("expected_calibration_error", model, 2 * wrong, **rest))
+            metrics.append(value_row("expected_calibration_error", model, 2 * wrong, **rest))
             table = reliability(15, wrong, dice)
             curves.append(CurveResult("expected_calibration_error", model, None, None, ece, table))
             for label in labels:
@@ -199,9 +199,9 @@ def classified(
                     own = {**macro, "score_threshold": thresholds.get(label, 0.0)}
                 skill = dice.uniform(1.5, 4) / (1 + index)
                 rows = {"label": label, "n": 90, "parameters": own}
-                metrics.append(_row("f1", model, dice.uniform(0.7, 1), **rows))
+                metrics.append(value_row("f1", model, dice.uniform(0.7, 1), **rows))
                 area = {**rows, "parameters": at}
-                metrics.append(_row("roc_auc", model, dice.uniform(0.8, 1), **area))
+                metrics.append(value_row("roc_auc", model, dice.uniform(0.8, 1), **area))
                 for metric, points in (
                     ("pr_curve", _pr(skill, 90)),
                     ("detailed_pr_curve", _counts(90)),
@@ -211,7 +211,7 @@ def classified(
             one, cases = _sorted(model, labels, at, dice, pictured)
             tables.append(one)
             examples += cases
-    return _run(
+    return run_of(
         "classification",
         models,
         primary=(("accuracy", "value"), ("f1", "value"), ("mean_roc_auc", "value")),
@@ -264,16 +264,16 @@ def segmented(
     ids = [f"frankfurt/frankfurt_000000_{i:06d}" for i in range(images)]
     for index, model in enumerate(models):
         for metric in ("mean_iou", "pixel_accuracy", "mean_accuracy"):
-            metrics.append(_row(metric, model, 0.71 + 0.06 * index, n=524_288_000))
+            metrics.append(value_row(metric, model, 0.71 + 0.06 * index, n=524_288_000))
         ious = sorted(min(1.0, dice.betavariate(7 + 3 * index, 2.5)) for _ in ids)
         right = [min(1.0, value + 0.1) for value in ious]
         for output, column in (("mean_iou", ious), ("pixel_accuracy", right)):
             rest: dict[str, Any] = {"output": output, "parameters": at, "n": images}
-            metrics.append(_row("image_scores", model, sum(column) / images, **rest))
+            metrics.append(value_row("image_scores", model, sum(column) / images, **rest))
         for label in labels:
             n = dice.randrange(10_000, 90_000_000)
             for metric in ("iou", "precision", "recall", "f1"):
-                metrics.append(_row(metric, model, dice.uniform(0.3, 0.98), label=label, n=n))
+                metrics.append(value_row(metric, model, dice.uniform(0.3, 0.98), label=label, n=n))
         steps = [i / 20 for i in range(21)]
         spread: Points = {
             "quantile": steps,
@@ -292,7 +292,7 @@ def segmented(
             "errors": [round(2_097_152 * (1 - value)) for value in right],
         }
         samples.append(SamplesResult("image_scores", model, at, ids, columns, [None] * images))
-    return _run(
+    return run_of(
         "semantic_segmentation",
         models,
         primary=(("mean_iou", "value"), ("pixel_accuracy", "value"), ("mean_accuracy", "value")),

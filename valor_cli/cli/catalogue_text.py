@@ -39,7 +39,7 @@ def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
 
 def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     """Everything declared of one metric of these tasks."""
-    doc = inspect.getdoc(metric.compute) or ""
+    doc = inspect.getdoc(metric.declared) or ""
     _, _, more = doc.partition("\n\n")
     parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
     if more:
@@ -77,7 +77,7 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
     return {
         "name": metric.name,
         "task": task.name,
-        "wing": metric.compute.__module__.split(".")[-2],
+        "wing": metric.declared.__module__.split(".")[-2],
         "aliases": list(metric.aliases),
         "needs": list(metric.needs),
         "outputs": [
@@ -126,9 +126,13 @@ def kind_name(kind: Any) -> str:
         return f"{{label: {kind_name(inner[1])}}}"
     if str(origin) == "typing.Literal":
         return " | ".join(map(str, inner))
+    if origin is dict:
+        return "mapping"
     if inner:
         return " | ".join(map(kind_name, inner))
-    names = {float: "number", int: "whole number", str: "text", bool: "true | false"}
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return "mapping"
+    names = {float: "number", int: "whole number", str: "text", bool: "true | false", dict: "mapping", Any: "any value"}
     return names.get(kind, "null" if kind is type(None) else str(kind))
 
 

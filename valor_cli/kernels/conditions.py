@@ -33,7 +33,7 @@ __all__ = ["Condition", "ConditionError", "Judgement", "parse_condition"]
 DEEPEST = 100
 """Brackets that may stand open at one place of a condition."""
 
-MOST_SPANS = 20
+MOST_SPANS = 5
 """Places of one operand in one text that are told, the first ones."""
 
 FOUND = "found"

@@ -1,8 +1,8 @@
 """Regular expressions of users in; where they match, in bounded time, out.
 
 The `regex` package searches, for it can be stopped. Patterns mean what they mean to Python's `re`,
-and may have what `regex` knows beyond that (`\\p{L}`, `(?i)` anywhere). Two things are as `regex` has
-them: `\\w` and `\\b` take combining marks for parts of words, and `[[:alpha:]]` is a POSIX class.
+and may have what `regex` knows beyond that (`\\p{L}`, `(?i)` anywhere). Two things are as `regex`
+has them: to `\\w` and `\\b` combining marks are parts of words, and `[[:alpha:]]` is a POSIX class.
 
 Time is the processor's, so a busy machine does not change what is found. A slower machine can: a
 search that is stopped is no evidence either way, and is told as such.

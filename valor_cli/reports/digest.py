@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from valor_cli.reports.formatting import against, number, parameter, plain, words
+from valor_cli.reports.formatting import number, parameter, plain, words
+from valor_cli.reports.gates import Gate, Verdict, gates, verdict
 from valor_cli.reports.grids import Cell, Grid, Key, Line, RowIndex, Scopes
 from valor_cli.reports.keyed import LabelRows
-from valor_cli.reports.naming import frozen
-from valor_cli.results import (
-    Direction,
-    GateResult,
-    RunResult,
-    Scalar,
-)
+from valor_cli.results import Direction, RunResult, Scalar
 
 HEADLINES = 60
 """Measures of the whole run that a report lists at most; it says how many it left out."""
@@ -22,7 +17,6 @@ HEADLINES = 60
 SIDE_BY_SIDE = 4
 """Models shown as columns at most; more become rows, best first."""
 
-_GATE_ORDER = {"failed": 0, "not checked": 1, "passed": 2}
 _USUAL = {"matching": "coco", "geometry": "box"}
 _SHAPES = {
     "box": "boxes",
@@ -33,30 +27,6 @@ _SHAPES = {
 _COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "pixels"}
 """By the first of these that the data consist of, what is counted of a label."""
 
-_RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤"}
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The first thing to read: `word` is PASSED, FAILED or DONE, `detail` says of how many."""
-
-    word: str
-    symbol: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A gate in words."""
-
-    status: str
-    subject: str
-    where: str
-    model: str
-    rule: str
-    value: str
-    reason: str
-
 
 @dataclass(frozen=True, slots=True)
 class Digest:
@@ -66,6 +36,7 @@ class Digest:
     out.
     `labels` and `slices` leave out what has no rows; `slices` holds primary measures if it can.
     `n_name` says what the n of a row counts, `unit` what a single sample is called.
+    `of_samples`: the metrics look at samples one by one; `partial`: some have no value of some.
     """
 
     verdict: Verdict
@@ -81,6 +52,8 @@ class Digest:
     n_name: str
     unit: str
     gates: tuple[Gate, ...]
+    partial: bool
+    of_samples: bool
     missing: tuple[str, ...]
     ignored: tuple[str, ...]
 
@@ -90,7 +63,7 @@ def digest(result: RunResult) -> Digest:
     keyed = LabelRows(result.metrics)
     placed = [keyed.placed(row) for row in result.metrics]
     names = Scopes(placed)
-    rows = RowIndex(result.models, placed, names)
+    rows = RowIndex(result.models, placed, names, result.coverage)
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
     first = set(primary)
@@ -101,7 +74,7 @@ def digest(result: RunResult) -> Digest:
         row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
-        verdict=_verdict(result.gates),
+        verdict=verdict(result.gates),
         task=words(result.task),
         scope=(
             *(_counted(count, words(name)) for name, count in result.data.items()),
@@ -116,7 +89,9 @@ def digest(result: RunResult) -> Digest:
         slices=_first_filled(rows, (primary, headline, list(rows.measures)), slices),
         n_name=next((name for thing, name in _COUNTED.items() if thing in counted), "n"),
         unit="image" if "images" in counted else "sample",
-        gates=_gates(result, rows, names, keyed),
+        gates=gates(result.gates, rows, names, keyed),
+        partial=any(row.coverage is not None and row.coverage < 1 for row in result.coverage),
+        of_samples=bool(result.coverage),
         missing=_by_model(result.missing_prediction_labels),
         ignored=_by_model(result.ignored_prediction_labels),
     )
@@ -172,45 +147,6 @@ def ranking(grid: Grid, models: int) -> list[int]:
     values = [cell.value for cell in grid.lines[0].cells[0]]
     keys = [(value is None, sign * (value or 0.0)) for value in values]
     return sorted(order, key=keys.__getitem__)
-
-
-def _verdict(gates: Sequence[GateResult]) -> Verdict:
-    counts = {status: sum(gate.status == status for gate in gates) for status in _GATE_ORDER}
-    unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
-    if counts["failed"]:
-        return Verdict("FAILED", "✗", f"{counts['failed']} of {_gate_count(gates)}{unchecked}")
-    if counts["passed"]:
-        return Verdict("PASSED", "✓", f"{counts['passed']} of {_gate_count(gates)}{unchecked}")
-    return Verdict("DONE", "●", f"{_gate_count(gates)} not checked" if gates else "no gates set")
-
-
-def _gate_count(gates: Sequence[GateResult]) -> str:
-    return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
-
-
-def _gates(result: RunResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> tuple[Gate, ...]:
-    ordered = sorted(result.gates, key=lambda gate: _GATE_ORDER[gate.status])
-    return tuple(_gate(gate, rows, names, keyed) for gate in ordered)
-
-
-def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> Gate:
-    label, parameters = keyed.place(gate.metric, gate.output, gate.label, gate.parameters)
-    measure = rows.measures.get((gate.metric, gate.output, frozen(parameters)))
-    own = {name: gate.parameters[name] for name in parameters}
-    subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
-    where = [plain(part) for part in (label, gate.slice) if part is not None] + [
-        detail for detail in [names.detail(gate.metric, label, own)] if detail
-    ]
-    value, limit = against(gate.value, gate.limit, measure.unit if measure else "fraction")
-    return Gate(
-        status=gate.status,
-        subject=plain(subject),
-        where=" / ".join(where),
-        model=plain(gate.model, 60),
-        rule=f"{_RULES.get(gate.rule, gate.rule)} {limit}",
-        value=value,
-        reason=plain(gate.reason, 200) if gate.reason else "",
-    )
 
 
 def _by_model(labels: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from valor_cli.results import ParameterValue
 
@@ -96,16 +97,38 @@ def against(value: float | None, limit: float, unit: str = "fraction") -> tuple[
     return number(value, unit), number(limit, unit)
 
 
+def covered(share: float) -> str:
+    """The part of samples that have a value, in whole percent and never more than it is."""
+    return "<1%" if 0 < share < 0.01 else f"{int(share * 100 + 1e-9)}%"
+
+
+def against_share(share: float | None, limit: float) -> tuple[str, str]:
+    """A part and its limit in percent, with as many decimals as it takes to tell them apart."""
+    for decimals in range(16):
+        told = NO_VALUE if share is None else f"{share:.{decimals}%}"
+        least = f"{limit:.{decimals}%}"
+        exact = abs(float(least[:-1]) / 100 - limit) < 1e-9
+        if exact and (share == limit or told != least):
+            break
+    return told, least
+
+
 def words(name: str) -> str:
     """A name from the code as words: "ground_truths" as "ground truths"."""
     return plain(name.replace("_", " "))
 
 
 def parameter(value: ParameterValue) -> str:
-    """A parameter's value: long lists by their ends and length, mappings by their first labels."""
+    """A parameter's value, in few words whatever it holds.
+
+    Long lists are told by their ends and length, mappings of numbers by their first labels, any
+    other JSON by its first keys: `{type, properties, … (5)}`.
+    """
     if isinstance(value, str):
         return plain(value, 40)
     if isinstance(value, Mapping):
+        if not all(isinstance(item, int | float) for item in value.values()):
+            return _keys(value)
         told = [f"{plain(label, 24)} {number:g}" for label, number in value.items()]
         more = [f"… ({len(told)})"] if len(told) > 4 else []
         return ", ".join([*told[: 3 if more else 4], *more]) or "none"
@@ -116,3 +139,9 @@ def parameter(value: ParameterValue) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
     return f"{value:g}"
+
+
+def _keys(value: Mapping[str, Any]) -> str:
+    keys = [plain(key, 16) for key in list(value)[:3]]
+    more = [f"… ({len(value)})"] if len(value) > 3 else []
+    return f"{{{', '.join([*keys, *more])}}}"

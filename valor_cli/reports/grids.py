@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.keyed import BY_LABEL, THRESHOLD
 from valor_cli.reports.naming import Names, frozen
-from valor_cli.results import Direction, MetricResult, Parameters
+from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
 
@@ -32,12 +32,18 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One model's value of one measure; `best` where no other model's is better."""
+    """One model's value of one measure.
+
+    Attributes:
+        best: Whether no other model's is better.
+        coverage: The part of the samples it rests on, where that is not all of them.
+    """
 
     value: float | None
     undefined: str | None
     interval: tuple[float, float] | None = None
     best: bool = False
+    coverage: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +79,38 @@ class Scopes:
         return ", ".join(filter(None, (detail, "thresholds by label" if own else "")))
 
 
+class Covered:
+    """How much of the samples each row rests on."""
+
+    def __init__(self, rows: Iterable[CoverageResult]) -> None:
+        self._of_calls: dict[tuple[str, str, str | None], dict[object, float | None]] = {}
+        for row in rows:
+            of_calls = self._of_calls.setdefault((row.metric, row.model, row.slice), {})
+            of_calls[frozen(row.parameters)] = row.coverage
+
+    def part(self, row: MetricResult) -> float | None:
+        """The part of the samples that have a value; None where it is all, or not known."""
+        if row.label is not None or not self._of_calls:
+            return None
+        of_calls = self._of_calls.get((row.metric, row.model, row.slice), {})
+        # A value of one element of a list parameter has other parameters than the call had.
+        only = next(iter(of_calls.values())) if len(of_calls) == 1 else None
+        part = of_calls.get(frozen(row.parameters), only)
+        return part if part is not None and part < 1 else None
+
+
 class RowIndex:
     """Rows by label, slice and measure."""
 
     def __init__(
-        self, models: Sequence[str], placed: Iterable[MetricResult], names: Scopes
+        self,
+        models: Sequence[str],
+        placed: Iterable[MetricResult],
+        names: Scopes,
+        coverage: Iterable[CoverageResult] = (),
     ) -> None:
         self.models = {model: index for index, model in enumerate(models)}
+        self._covered = Covered(coverage)
         self.measures: dict[Key, Measure] = {}
         self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
         for row in placed:
@@ -112,14 +143,14 @@ class RowIndex:
     def _cells(self, at: Mapping[int, MetricResult], direction: Direction) -> tuple[Cell, ...]:
         best = _best([row.value for row in at.values()], direction)
         return tuple(
-            _cell(at[index], best) if index in at else Cell(None, "not computed")
+            self._cell(at[index], best) if index in at else Cell(None, "not computed")
             for index in self.models.values()
         )
 
-
-def _cell(row: MetricResult, best: float | None) -> Cell:
-    reason = plain(row.undefined, 200) if row.undefined else None
-    return Cell(row.value, reason, row.interval, best is not None and row.value == best)
+    def _cell(self, row: MetricResult, best: float | None) -> Cell:
+        reason = plain(row.undefined, 200) if row.undefined else None
+        leads = best is not None and row.value == best
+        return Cell(row.value, reason, row.interval, leads, self._covered.part(row))
 
 
 def _best(values: Iterable[float | None], direction: Direction) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from valor_cli.reports.formatting import parameter, plain
 from valor_cli.results import Parameters
@@ -11,17 +12,39 @@ LABEL_KEY = "label_key"
 """The parameter that says which of a sample's labels a row is about; its value says enough."""
 
 
+Kind: TypeAlias = tuple[tuple[str, object], ...]
+
+
 class Names:
-    """How each measure of a run is called: parameters are named where siblings differ in them."""
+    """How each measure of a run is called: parameters are named where siblings differ in them.
+
+    Those that differ, but not in what is shown of long parameters, are numbered.
+    """
 
     def __init__(self, sets: Iterable[tuple[str, Parameters]]) -> None:
-        seen: dict[str, dict[tuple[tuple[str, object], ...], None]] = {}
+        seen: dict[str, dict[Kind, Parameters]] = {}
         for metric, parameters in sets:
-            seen.setdefault(metric, {})[frozen(parameters)] = None
+            seen.setdefault(metric, {}).setdefault(frozen(parameters), parameters)
         self._varying = {metric: _varying(list(kinds)) for metric, kinds in seen.items()}
+        self._numbers: dict[tuple[str, Kind], int] = {}
+        for metric, kinds in seen.items():
+            alike: dict[str, list[Kind]] = {}
+            for kind, parameters in kinds.items():
+                alike.setdefault(self._told(metric, parameters), []).append(kind)
+            for told, group in alike.items():
+                if told and len(group) > 1:
+                    numbered = enumerate(group, start=1)
+                    self._numbers |= {(metric, kind): number for number, kind in numbered}
 
     def detail(self, metric: str, parameters: Parameters) -> str:
         """The parameters that tell this measure from the metric's others."""
+        told = self._told(metric, parameters)
+        if not self._numbers:
+            return told
+        number = self._numbers.get((metric, frozen(parameters)))
+        return told if number is None else f"{told} #{number}"
+
+    def _told(self, metric: str, parameters: Parameters) -> str:
         varying = self._varying.get(metric, frozenset())
         return ", ".join(
             parameter(value) if name == LABEL_KEY else f"{plain(name, 40)}={parameter(value)}"
@@ -30,18 +53,18 @@ class Names:
         )
 
 
-def frozen(parameters: Parameters) -> tuple[tuple[str, object], ...]:
+def frozen(parameters: Parameters) -> Kind:
     """Parameters as a key, whatever their order."""
     return tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
 
 
 def _hashable(value: object) -> object:
     if isinstance(value, Mapping):
-        return frozenset(value.items())
+        return frozenset((name, _hashable(item)) for name, item in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def _varying(kinds: Sequence[tuple[tuple[str, object], ...]]) -> frozenset[str]:
+def _varying(kinds: Sequence[Kind]) -> frozenset[str]:
     names = {name for kind in kinds for name, _ in kind}
     tables = [dict(kind) for kind in kinds]
     missing = object()

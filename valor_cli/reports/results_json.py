@@ -199,47 +199,62 @@ def _result(document: Mapping[str, Any]) -> RunResult:
             **{name: run[name] for name in RunInfo.__slots__ if name != "inputs"},
             inputs=tuple(InputFile(**file) for file in run["inputs"]),
         ),
-        metrics=tuple(
-            MetricResult(**row | {name: _frozen(row[name]) for name in ("interval", "parameters")})
-            for row in document["metrics"]
-        ),
-        curves=tuple(
-            CurveResult(**row | {name: _frozen(row[name]) for name in ("parameters", "points")})
-            for row in document["curves"]
-        ),
-        tables=tuple(
-            TableResult(**{name: _frozen(value) for name, value in row.items()})
-            for row in document["tables"]
-        ),
+        metrics=tuple(MetricResult(**_identified(row, "interval")) for row in document["metrics"]),
+        curves=tuple(CurveResult(**_identified(row, "points")) for row in document["curves"]),
+        tables=tuple(TableResult(**_identified(row, *row)) for row in document["tables"]),
         examples=tuple(map(_example, document["examples"])),
-        gates=tuple(
-            GateResult(**row | {"parameters": _frozen(row["parameters"])})
-            for row in document["gates"]
-        ),
+        gates=tuple(GateResult(**_identified(row)) for row in document["gates"]),
         warnings=tuple(document["warnings"]),
         missing_prediction_labels=_frozen(document["missing_prediction_labels"]),
         ignored_prediction_labels=_frozen(document["ignored_prediction_labels"]),
+        coverage=tuple(CoverageResult(**_identified(row)) for row in document.get("coverage", ())),
+        problems=tuple(
+            ProblemResult(**row | {"sample_ids": tuple(row["sample_ids"])})
+            for row in document["problems"]
+        ),
+        insights=tuple(
+            InsightResult(**row | {name: tuple(row[name]) for name in ("models", "sample_ids")})
+            for row in document["insights"]
+        ),
     )
+
+
+def _identified(row: Mapping[str, Any], *columns: str) -> dict[str, Any]:
+    """A row with its parameters, and those columns, as the record has them."""
+    frozen = {name: _frozen(row[name]) for name in columns if name != "parameters"}
+    return {**row, **frozen, "parameters": _all_frozen(row["parameters"])}
 
 
 def _example(row: Mapping[str, Any]) -> ExampleResult:
     picture = row["picture"]
     return ExampleResult(
         **{
-            **row,
-            "parameters": _frozen(row["parameters"]),
+            **_identified(row),
             "picture": None if picture is None else Picture(**picture),
             "objects": tuple(ExampleObject(**one) for one in row["objects"]),
+            "texts": tuple(
+                ShownText(**one | {"marks": tuple(map(tuple, one["marks"]))})
+                for one in row.get("texts", ())
+            ),
         }
     )
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples, two levels deep: no deeper ones stand in the file."""
+    """Lists as tuples, two levels deep: columns and matrices have no deeper ones."""
     if isinstance(value, list):
         return tuple(tuple(item) if isinstance(item, list) else item for item in value)
     if isinstance(value, dict):
         return {
             name: tuple(item) if isinstance(item, list) else item for name, item in value.items()
         }
+    return value
+
+
+def _all_frozen(value: Any) -> Any:
+    """Lists as tuples, however deep."""
+    if isinstance(value, list):
+        return tuple(map(_all_frozen, value))
+    if isinstance(value, dict):
+        return {name: _all_frozen(item) for name, item in value.items()}
     return value

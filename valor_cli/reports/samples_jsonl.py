@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
+from valor_cli.reports.finite import finite
 from valor_cli.reports.naming import Names
 from valor_cli.reports.results_json import dumps
-from valor_cli.results import RunResult, SamplesResult, Scalar
+from valor_cli.results import RunResult, SamplesResult, Scalar, Status
 
 
 def to_jsonl(result: RunResult) -> bytes:
@@ -49,14 +50,25 @@ def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
     rest: Any = zip(*(one.columns[name] for name in others), strict=True)
     if not others:
         rest = [()] * len(one.sample_ids)
-    columns = zip(one.columns[primary], rest, one.undefined, strict=True)
-    for value, outputs, undefined in columns:
-        yield {
-            "status": "not_applicable" if value is None else "ok",
+    columns = zip(_statuses(one), one.columns[primary], rest, one.undefined, strict=True)
+    details = one.details
+    for index, (status, value, outputs, undefined) in enumerate(columns):
+        record = {
+            "status": status,
             "value": value,
             "outputs": dict(zip(others, outputs, strict=True)),
             "reason": undefined,
         }
+        # Every record of a metric that tells details has the key, so that tables have the column.
+        yield record if details is None else {**record, "details": details[index] or {}}
+
+
+def _statuses(one: SamplesResult) -> Sequence[Status]:
+    """What became of each sample, as the metric says or its primary values do."""
+    if one.statuses is not None:
+        return one.statuses
+    primary = next(iter(one.columns.values()))
+    return ["not_applicable" if value is None else "ok" for value in primary]
 
 
 def _unlike(name: str, taken: set[str]) -> str:
@@ -74,3 +86,7 @@ def _refuse_nan(one: SamplesResult) -> None:
     for name, column in one.columns.items():
         if not all(map(isfinite, filter(None, column))):
             raise ValueError(f"samples of {one.model}, {one.metric} {name}: NaN or infinity")
+    for sample_id, details in zip(one.sample_ids, one.details or (), strict=False):
+        if details and not finite(details.values()):
+            place = f"samples of {one.model}, {one.metric} details of {sample_id!r:.60}"
+            raise ValueError(f"{place}: NaN or infinity")

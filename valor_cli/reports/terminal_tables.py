@@ -8,10 +8,11 @@ from typing import NamedTuple
 from rich.console import RenderableType
 from rich.text import Text
 
-from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, Gate, difference, ranking
+from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.fitting import HEADING, Fitting, table
 from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.gates import Gate
 from valor_cli.reports.grids import Cell, Line, Measure
 
 RANKED = 12

@@ -1,0 +1,239 @@
+"""Runs of texts to report: made up, seeded, as metrics of samples fill them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from tests.reports.task_runs import run_of, value_row
+from valor_cli.results import (
+    CoverageResult,
+    ExampleResult,
+    GateResult,
+    InsightResult,
+    MetricResult,
+    Parameters,
+    ProblemResult,
+    RunResult,
+    SamplesResult,
+    ShownText,
+    Status,
+)
+
+MODELS = ("small", "medium", "large")
+METRICS = (
+    ("bleu_1", ("value", "brevity_penalty"), "higher"),
+    ("rouge_l", ("value",), "higher"),
+    ("exact_match", ("value",), "higher"),
+    ("token_f1", ("value", "precision", "recall"), "higher"),
+    ("edit_similarity", ("value",), "higher"),
+    ("pii_leakage", ("pass", "fail", "generation_failures", "parse_failures"), "higher"),
+    ("text_matching", ("pass", "fail", "generation_failures", "parse_failures"), "higher"),
+    ("looping", ("value",), "lower"),
+)
+"""Name, outputs and direction; the first output is the primary one."""
+
+QUESTION = "When was the harbour bridge opened, and who may I call about the tickets?"
+CONTEXT = (
+    "The harbour bridge was opened on 19 March 1932 after eight years of work. It carries rail, "
+    "vehicular, bicycle and pedestrian traffic between the central business district and the "
+    "north shore. Tickets for the climb are sold at the southern pylon. "
+)
+REPEATED = "The bridge was opened in 1932. "
+PRIVATE = "It was opened in 1932. Call Ms Doe at ••••••••••••, or write to ••••••••••••••••."
+
+
+def texts(metric: str) -> tuple[ShownText, ...]:
+    """What a worst sample of that metric shows."""
+    if metric == "pii_leakage":
+        marks = [(44 - 9, 56 - 9, "PHONE_NUMBER"), (64, 80, "EMAIL_ADDRESS")]
+        response = ShownText("response", PRIVATE, marks)
+    elif metric == "looping":
+        size = len(REPEATED)
+        places = [(size * at, size * (at + 1) - 1, "repeated") for at in range(1, 9)]
+        response = ShownText("response", REPEATED * 9, places, left_out=48_211)
+    else:
+        response = ShownText("response", "I am not sure, but the bridge may be from the 1950s.")
+    return (
+        ShownText("user_input", QUESTION),
+        response,
+        ShownText("references[0]", "It was opened on 19 March 1932."),
+        ShownText("retrieved_contexts[0]", CONTEXT),
+        ShownText("retrieved_contexts[1]", CONTEXT * 8, left_out=120_000),
+    )
+
+
+def worst(metric: str, model: str, rank: int, **rest: Any) -> ExampleResult:
+    """A sample among the worst; the last one cannot be read."""
+    fields: dict[str, Any] = {
+        "metric": metric,
+        "model": model,
+        "label": None,
+        "slice": None,
+        "parameters": parameters(metric),
+        "kind": "worst_sample" if rank < 9 else "unreadable",
+        "sample_id": f"faq-{rank:03}",
+        "value": round(rank * 0.04, 3) if rank < 9 else None,
+        "picture": None,
+        "objects": (),
+        "texts": texts(metric),
+        "reason": None,
+    }
+    if metric == "pii_leakage":
+        fields["reason"] = "2 found in the response: PHONE_NUMBER, EMAIL_ADDRESS"
+    return ExampleResult(**{**fields, **rest})
+
+
+def parameters(metric: str) -> Parameters:
+    """Every parameter of a call."""
+    return {"threshold": 0.5} if metric != "exact_match" else {}
+
+
+def text_run(models: Sequence[str] = MODELS, samples: int = 200, **rest: Any) -> RunResult:
+    """A run of `METRICS`, whose first models leave out samples and have problems."""
+    dice = random.Random(5)
+    metrics: list[MetricResult] = []
+    coverage: list[CoverageResult] = []
+    columns: list[SamplesResult] = []
+    examples: list[ExampleResult] = []
+    for index, model in enumerate(models):
+        for at, (metric, outputs, direction) in enumerate(METRICS):
+            level = (at * 7 % 5) / 6 + 0.06 * min(index, 3)
+            counts = _statuses(at, index, samples)
+            for output in outputs:
+                lower = direction == "lower" or output.endswith(("fail", "failures"))
+                metrics.append(
+                    value_row(
+                        metric,
+                        model,
+                        round(1 - level if output == "fail" else level, 4),
+                        output=output,
+                        direction="lower" if lower else "higher",
+                        parameters=parameters(metric),
+                        n=counts["ok"],
+                    )
+                )
+            part = counts["ok"] / (samples - counts.get("not_applicable", 0))
+            coverage.append(
+                CoverageResult(metric, model, None, parameters(metric), samples, counts, part)
+            )
+            columns.append(_column(metric, outputs, model, counts, level, dice))
+            examples += [worst(metric, model, rank) for rank in range(10)]
+    fields: dict[str, Any] = {
+        "primary": [(metric, outputs[0]) for metric, outputs, _ in METRICS],
+        "data": {"samples": samples},
+        "metrics": tuple(metrics),
+        "coverage": tuple(coverage),
+        "samples": tuple(columns),
+        "examples": tuple(examples),
+        "problems": problems(models),
+        "insights": insights(models),
+        "gates": gates(models),
+        "warnings": ("data/faq.jsonl: 3 samples have the same user_input",),
+    }
+    return run_of("text_generation", models, **{**fields, **rest})
+
+
+def _statuses(at: int, model: int, samples: int) -> dict[str, int]:
+    """Some metrics of the first models cannot judge all samples."""
+    missing = at * 3 % 11 if model < 2 and at % 3 != 1 else 0
+    unread = 4 if at == 6 and not model else 0
+    beside = 12 if at == 7 else 0
+    counts = {"ok": samples - missing - unread - beside, "parse_failure": unread}
+    counts |= {"missing_input": missing, "not_applicable": beside}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _column(
+    metric: str,
+    outputs: Sequence[str],
+    model: str,
+    counts: dict[str, int],
+    level: float,
+    dice: random.Random,
+) -> SamplesResult:
+    statuses: list[Status] = []
+    for name, count in counts.items():
+        statuses += [name] * count  # type: ignore[list-item]
+    dice.shuffle(statuses)
+    primary = [min(max(dice.gauss(level, 0.2), 0), 1) if one == "ok" else None for one in statuses]
+    values: dict[str, list[float | None]] = {name: list(primary) for name in outputs}
+    return SamplesResult(
+        metric,
+        model,
+        parameters(metric),
+        [f"faq-{at:03}" for at in range(len(statuses))],
+        values,
+        [None if one == "ok" else f"no {one.split('_')[-1]}" for one in statuses],
+        statuses,
+        [{"tokens": 7} if one == "ok" else None for one in statuses],
+    )
+
+
+def problems(models: Sequence[str]) -> tuple[ProblemResult, ...]:
+    """One of each kind and severity, in the order of the metrics."""
+    first = models[0]
+    found = [
+        ("threshold", "bleu_1", 0.21, 0.5, "medium", (), "the mean of 0.210 is below 0.5"),
+        ("threshold", "rouge_l", 0.48, 0.5, None, (), "its interval has the threshold of 0.5"),
+        ("coverage", "text_matching", 0.88, 0.95, "low", ("faq-003",), "24 of 200 have no value"),
+        (
+            "flip",
+            "exact_match",
+            0.0,
+            0.5,
+            "high",
+            ("faq-007", "faq-007-typo"),
+            "faq-007 is right, its copy faq-007-typo is not",
+        ),
+    ]
+    return tuple(
+        ProblemResult(
+            kind, metric, "value", first, value, at, severity, ids, f"{metric}: {message}"
+        )  # type: ignore[arg-type]
+        for kind, metric, value, at, severity, ids, message in found
+    )
+
+
+def insights(models: Sequence[str]) -> tuple[InsightResult, ...]:
+    """What a run of several models tells."""
+    best, worst_of = models[-1], models[0]
+    return (
+        InsightResult("best_model", "bleu_1", (best,), (), 0.3, f"{best} is best by bleu_1: 0.300"),
+        InsightResult(
+            "best_model", "rouge_l", (best,), (), 0.4, f"{best} is best by rouge_l: 0.400"
+        ),
+        InsightResult(
+            "worst_model", "bleu_1", (worst_of,), (), 0.2, f"{worst_of} is worst by bleu_1: 0.210"
+        ),
+        InsightResult(
+            "hardest_sample",
+            None,
+            models,
+            ("faq-019",),
+            0.1,
+            "faq-019 is hardest: 0.100 on average",
+        ),
+    )
+
+
+def gates(models: Sequence[str]) -> tuple[GateResult, ...]:
+    """One of a value that failed, and one of coverage for every metric and model."""
+    held = [
+        GateResult(
+            "rouge_l", "value", models[0], None, None, parameters("rouge_l"), "min", 0.5, 0.333,
+            "failed", None,
+        )
+    ]  # fmt: skip
+    for model in models:
+        held += [coverage_gate(metric, model, 0.96) for metric, _, _ in METRICS]
+    return tuple(held)
+
+
+def coverage_gate(metric: str, model: str, value: float, limit: float = 0.95) -> GateResult:
+    """Whether a metric could judge enough samples."""
+    status = "passed" if value >= limit else "failed"
+    return GateResult(
+        metric, "", model, None, None, parameters(metric), "coverage", limit, value, status, None
+    )  # fmt: skip

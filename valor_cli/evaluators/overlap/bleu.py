@@ -1,0 +1,208 @@
+"""BLEU of each sentence: how much of the response stands in its references, word for word.
+
+Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002. Without
+smoothing the numbers are those of NLTK's `sentence_bleu` on the same words, but for one thing:
+where no n-gram of a length that counts matches, NLTK warns and answers a number between 1e-154 and
+1e-77, or less; the value here is 0. With smoothing they are sacrebleu's. So is `effective_order`,
+which NLTK does not have and which sacrebleu's `sentence_bleu` switches on.
+
+`tokenizer` "word" takes the whole text for one sentence, as NLTK's `word_tokenize` does when asked
+to preserve the line; splitting into sentences first needs a model that NLTK downloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import fsum
+from typing import Annotated, Any
+
+from annotated_types import Interval, MinLen
+from pydantic import AfterValidator
+
+from valor_cli.evaluators.overlap.bleu_matches import WORDS, Tokenizer, lacking, matches_of
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
+from valor_cli.kernels.bleu import NgramMatches, Smoothing, bleu, brevity_penalty
+from valor_cli.metric import Metric
+
+OUTPUTS = ("value",)
+
+SUM_WITHIN = 1e-6
+"""How far the sum of weights may be from 1, which decimals (0.333) cannot always give."""
+
+
+def _convex(weights: tuple[float, ...]) -> tuple[float, ...]:
+    total = fsum(weights)
+    if min(weights) < 0 or abs(total - 1) > SUM_WITHIN:
+        raise ValueError(f"weights must be 0 or more and sum to 1; these sum to {total:.6g}")
+    return weights
+
+
+Weights = Annotated[tuple[float, ...], MinLen(1), AfterValidator(_convex)]
+SmoothingValue = Annotated[float, Interval(gt=0)] | None
+
+
+def sentence_bleu(
+    texts: Texts,
+    *,
+    weights: Weights = (0.25, 0.25, 0.25, 0.25),
+    tokenizer: Tokenizer = "valor",
+    smoothing: Smoothing = "none",
+    smoothing_value: SmoothingValue = None,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Sentence BLEU: a geometric mean of n-gram precisions, weighted, with a brevity penalty.
+
+    All references together clip the n-grams; the nearest in length counts for brevity. An order
+    without a match gives 0, and so does an empty response.
+    """
+    return _outcomes(texts, weights, tokenizer, smoothing, smoothing_value, effective_order)
+
+
+def bleu_1(
+    texts: Texts,
+    *,
+    tokenizer: Tokenizer = "valor",
+    smoothing: Smoothing = "none",
+    smoothing_value: SmoothingValue = None,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Sentence BLEU of single words: their clipped precision, with a brevity penalty."""
+    return _outcomes(texts, (1.0,), tokenizer, smoothing, smoothing_value, effective_order)
+
+
+def bleu_2(
+    texts: Texts,
+    *,
+    tokenizer: Tokenizer = "valor",
+    smoothing: Smoothing = "none",
+    smoothing_value: SmoothingValue = None,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Sentence BLEU of words and pairs of words, in equal parts, with a brevity penalty."""
+    return _outcomes(texts, (0.5,) * 2, tokenizer, smoothing, smoothing_value, effective_order)
+
+
+def bleu_3(
+    texts: Texts,
+    *,
+    tokenizer: Tokenizer = "valor",
+    smoothing: Smoothing = "none",
+    smoothing_value: SmoothingValue = None,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Sentence BLEU of n-grams of up to 3 words, in equal parts, with a brevity penalty."""
+    return _outcomes(texts, (1 / 3,) * 3, tokenizer, smoothing, smoothing_value, effective_order)
+
+
+def bleu_4(
+    texts: Texts,
+    *,
+    tokenizer: Tokenizer = "valor",
+    smoothing: Smoothing = "none",
+    smoothing_value: SmoothingValue = None,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Sentence BLEU of n-grams of up to 4 words, in equal parts, with a brevity penalty."""
+    return _outcomes(texts, (0.25,) * 4, tokenizer, smoothing, smoothing_value, effective_order)
+
+
+def _outcomes(
+    texts: Texts,
+    weights: tuple[float, ...],
+    tokenizer: Tokenizer,
+    smoothing: Smoothing,
+    smoothing_value: float | None,
+    effective_order: bool,
+) -> Outcomes:
+    data = texts.data
+    order = len(weights)
+
+    def outcome(found: NgramMatches) -> Outcome:
+        value = bleu(
+            found,
+            weights,
+            smoothing=smoothing,
+            smoothing_value=smoothing_value,
+            effective_order=effective_order,
+        )
+        return Outcome({"value": value}, details=told(found, order))
+
+    matches = matches_of(texts, tokenizer, WORDS[tokenizer], order)
+    return Outcomes.of(
+        [
+            lacking(response) if found is None else outcome(found)
+            for response, found in zip(data.response, matches, strict=True)
+        ],
+        OUTPUTS,
+    )
+
+
+def told(found: NgramMatches, order: int) -> Mapping[str, Any]:
+    """What a value rests on; the precisions are those before smoothing."""
+    return {
+        "precisions": found.precisions(order),
+        "brevity_penalty": brevity_penalty(found.response_words, found.reference_words),
+        "response_tokens": found.response_words,
+        "reference_tokens": found.reference_words,
+    }
+
+
+_REFERENCE = "nltk.translate.bleu_score.sentence_bleu"
+_CITATION = (
+    "Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002"
+)
+_NEEDS = ("response", "references")
+
+BLEU = Metric(
+    name="bleu",
+    measure=sentence_bleu,
+    compute=mean_of_samples,
+    reference=_REFERENCE,
+    citation=_CITATION,
+    needs=_NEEDS,
+    aliases=("BLEU", "sentence_bleu"),
+)
+
+BLEU_1 = Metric(
+    name="bleu_1",
+    measure=bleu_1,
+    compute=mean_of_samples,
+    reference=_REFERENCE,
+    citation=_CITATION,
+    needs=_NEEDS,
+    aliases=("BLEU-1",),
+    threshold=0.75,
+)
+
+BLEU_2 = Metric(
+    name="bleu_2",
+    measure=bleu_2,
+    compute=mean_of_samples,
+    reference=_REFERENCE,
+    citation=_CITATION,
+    needs=_NEEDS,
+    aliases=("BLEU-2",),
+    threshold=0.75,
+)
+
+BLEU_3 = Metric(
+    name="bleu_3",
+    measure=bleu_3,
+    compute=mean_of_samples,
+    reference=_REFERENCE,
+    citation=_CITATION,
+    needs=_NEEDS,
+    aliases=("BLEU-3",),
+    threshold=0.75,
+)
+
+BLEU_4 = Metric(
+    name="bleu_4",
+    measure=bleu_4,
+    compute=mean_of_samples,
+    reference=_REFERENCE,
+    citation=_CITATION,
+    needs=_NEEDS,
+    aliases=("BLEU-4",),
+    threshold=0.75,
+)

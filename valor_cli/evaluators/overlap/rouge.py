@@ -1,0 +1,231 @@
+"""ROUGE: words, pairs of words and subsequences of words that response and reference share.
+
+C.-Y. Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL Workshop on Text
+Summarization Branches Out, 2004. Numbers are those of the package rouge-score, which follows
+ROUGE-1.5.5. Texts are compared in lower case, by runs of a-z and 0-9.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.overlap.wording import (
+    LOST,
+    LOST_REASON,
+    Tokenizer,
+    loses_most,
+    lost_warning,
+    word_codes,
+)
+from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
+from valor_cli.kernels.common_subsequence import common_lengths, union_hits
+from valor_cli.kernels.shared_grams import gram_counts, overlap_rates, shared_grams
+from valor_cli.kernels.token_codes import Coded, Ints
+from valor_cli.metric import Metric, Output
+from valor_cli.results import STATUSES, Findings
+
+OUTPUTS = tuple(Output(name, "higher") for name in ("f1", "precision", "recall"))
+
+
+class Pairs(NamedTuple):
+    """The responses that have references, and these, as words.
+
+    Attributes:
+        unit_count: How many samples the shard has.
+        sample: (p,) the sample of each response.
+        responses: p texts.
+        references: r texts, those of a sample together.
+        response: (r,) the position of its response for each reference; ascending.
+        lost: (p,) which samples lose most of their letters to the tokenizer.
+    """
+
+    unit_count: int
+    sample: Ints
+    responses: Coded
+    references: Coded
+    response: Ints
+    lost: NDArray[np.bool_]
+
+
+def rouge_1(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
+    """F1 of the words that a response shares with its best reference (ROUGE-1).
+
+    Words are runs of a-z and 0-9 in lower case, each counted as often as both sides have it; of
+    several references the one with the highest F1 counts. A text without words has the value 0,
+    as in rouge-score: that is every text in Arabic or Chinese, unless `tokenizer` is "unicode".
+
+    Args:
+        texts: Samples with response and references.
+        use_stemmer: Compare the Porter stems of words of more than three characters.
+        tokenizer: What a word is. rouge: as rouge-score; unicode: letters and digits of any
+            script, the characters of scripts without spaces between words each by itself.
+    """
+    return _grams(texts, 1, use_stemmer, tokenizer)
+
+
+def rouge_2(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
+    """F1 of the pairs of neighbouring words that a response shares with its best reference.
+
+    As `rouge_1`, of bigrams (ROUGE-2). A text of one word has the value 0.
+    """
+    return _grams(texts, 2, use_stemmer, tokenizer)
+
+
+def rouge_l(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
+    """F1 of the longest common subsequence of words of a response and its best reference.
+
+    ROUGE-L of whole texts: ends of lines are ignored. Words as in `rouge_1`. Time grows with the
+    product of both lengths: 50,000 words against 50,000 take half a second.
+    """
+    pairs = _pairs(texts, use_stemmer, tokenizer)
+    hits = np.array(_subsequences(texts, use_stemmer, tokenizer), np.int64)
+    return _outcomes(texts, pairs, hits, 1)
+
+
+def rouge_lsum(
+    texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge"
+) -> Outcomes:
+    """F1 of the words in common subsequences of the lines of a response and its best reference.
+
+    Summary-level ROUGE-L: every line of the reference is compared with every line of the response,
+    and the union of what they share counts, each word as often as both texts have it at most.
+    Words as in `rouge_1`. Of texts of one line it is `rouge_l`. Two lines of 50,000 words take
+    about a second.
+    """
+    pairs = _pairs(texts, use_stemmer, tokenizer)
+    hits = np.array(_subsequences(texts, use_stemmer, tokenizer), np.int64)
+    several = (pairs.references.line_counts() > 1) | (
+        pairs.responses.line_counts()[pairs.response] > 1
+    )
+    for at in np.flatnonzero(several).tolist():
+        response = pairs.responses.lines_of(int(pairs.response[at]))
+        hits[at] = union_hits(pairs.references.lines_of(at), response)
+    return _outcomes(texts, pairs, hits, 1)
+
+
+def mean_rouge(sampled: Sampled) -> Findings:
+    """The mean of every output over the samples that have a value."""
+    values = [sampled.mean(output.name) for output in OUTPUTS]
+    return sampled.findings(values, warnings=lost_warning(sampled))
+
+
+def _grams(texts: Texts, order: int, use_stemmer: bool, tokenizer: Tokenizer) -> Outcomes:
+    pairs = _pairs(texts, use_stemmer, tokenizer)
+    hits = shared_grams(pairs.responses, pairs.references, pairs.response, order)
+    return _outcomes(texts, pairs, hits, order)
+
+
+def _pairs(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
+    return texts.once(
+        ("rouge pairs", use_stemmer, tokenizer), lambda: _paired(texts, use_stemmer, tokenizer)
+    )
+
+
+def _subsequences(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> list[int]:
+    """The length of the longest common subsequence of each reference and its response."""
+    pairs = _pairs(texts, use_stemmer, tokenizer)
+
+    def lengths() -> list[int]:
+        responses = pairs.responses.sequences()
+        paired = [responses[at] for at in pairs.response.tolist()]
+        return common_lengths(pairs.references.sequences(), paired)
+
+    return texts.once(("rouge subsequences", use_stemmer, tokenizer), lengths)
+
+
+def _paired(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
+    data = texts.data
+    codes = word_codes(tokenizer, use_stemmer)
+    chosen = [
+        (at, response, references)
+        for at, (response, references) in enumerate(
+            zip(data.response, data.references, strict=True)
+        )
+        if response is not None and references
+    ]
+    return Pairs(
+        unit_count=data.unit_count,
+        sample=np.array([at for at, _, _ in chosen], np.int64),
+        responses=codes.of(response for _, response, _ in chosen),
+        references=codes.of(one for _, _, references in chosen for one in references),
+        response=np.repeat(
+            np.arange(len(chosen)),
+            np.array([len(references) for _, _, references in chosen], np.int64),
+        ),
+        lost=np.array(
+            [loses_most([response, *found], tokenizer) for _, response, found in chosen], np.bool_
+        ),
+    )
+
+
+def _outcomes(texts: Texts, pairs: Pairs, hits: Ints, order: int) -> Outcomes:
+    """Of each sample the reference with the highest F1, of equal ones the first."""
+    rates = overlap_rates(
+        hits,
+        gram_counts(pairs.responses, order)[pairs.response],
+        gram_counts(pairs.references, order),
+    )
+    first = np.searchsorted(pairs.response, np.arange(len(pairs.sample)))
+    highest = np.maximum.reduceat(rates.f1, first) if len(first) else rates.f1
+    candidates = np.flatnonzero(rates.f1 == highest[pairs.response])
+    best = candidates[np.searchsorted(pairs.response[candidates], np.arange(len(first)))]
+    columns = {}
+    for name, values in rates._asdict().items():
+        columns[name] = np.full(pairs.unit_count, np.nan)
+        columns[name][pairs.sample] = values[best]
+    status, reasons = _statuses(texts, pairs)
+    lost = np.zeros(pairs.unit_count, np.int64)
+    lost[pairs.sample] = pairs.lost
+    return Outcomes(
+        status,
+        reasons,
+        _details(pairs, (best - first).tolist()),
+        ((),) * pairs.unit_count,
+        columns,
+        {LOST: lost},
+    )
+
+
+def _statuses(texts: Texts, pairs: Pairs) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
+    status = np.full(pairs.unit_count, STATUSES.index("missing_input"), np.int8)
+    status[pairs.sample] = STATUSES.index("ok")
+    reasons: list[str | None] = [
+        "no response" if response is None else "no reference" for response in texts.data.response
+    ]
+    for at, lost in zip(pairs.sample.tolist(), pairs.lost.tolist(), strict=True):
+        reasons[at] = LOST_REASON if lost else None
+    return status, tuple(reasons)
+
+
+def _details(pairs: Pairs, best: list[int]) -> tuple[dict[str, Any] | None, ...]:
+    """Which reference won, counted from 0, where there were several."""
+    details: list[dict[str, Any] | None] = [None] * pairs.unit_count
+    several = np.bincount(pairs.response, minlength=len(best)) > 1
+    for at in np.flatnonzero(several).tolist():
+        details[pairs.sample[at]] = {"best_reference": best[at]}
+    return tuple(details)
+
+
+def _rouge(
+    name: str, measure: Any, original: str, aliases: tuple[str, ...], threshold: float | None = 0.75
+) -> Metric[Any]:
+    return Metric(
+        name=name,
+        measure=measure,
+        compute=mean_rouge,
+        outputs=OUTPUTS,
+        reference=f"rouge_score.rouge_scorer.RougeScorer, {original}",
+        citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL Workshop 2004",
+        aliases=aliases,
+        needs=("response", "references"),
+        threshold=threshold,
+    )
+
+
+ROUGE_1 = _rouge("rouge_1", rouge_1, "rouge1", ("ROUGE-1", "rouge1"))
+ROUGE_2 = _rouge("rouge_2", rouge_2, "rouge2", ("ROUGE-2", "rouge2"))
+ROUGE_L = _rouge("rouge_l", rouge_l, "rougeL", ("ROUGE-L", "rougeL", "ROUGE", "rouge"))
+ROUGE_LSUM = _rouge("rouge_lsum", rouge_lsum, "rougeLsum", ("ROUGE-Lsum", "rougeLsum"), None)

@@ -1,0 +1,57 @@
+"""Text generation: what language models answer, from files, without asking a model."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators import overlap, rules, structure
+from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.loading import load_text
+from valor_cli.metric import Task
+
+__all__ = ["TEXT_GENERATION"]
+
+TEXT_GENERATION = Task(
+    name="text_generation",
+    description="Responses of language models: against references, by rules, and by their shape.",
+    inputs=TextInputs,
+    load=load_text,
+    wings=(overlap.WING, overlap.GROUPS, rules.WING, structure.WING),
+    defaults=(
+        "rouge_1",
+        "rouge_2",
+        "rouge_l",
+        "bleu",
+        "exact_match",
+        "token_f1",
+        "pii_leakage",
+        "sensitive_data_leakage",
+        "looping",
+    ),
+    primary=(
+        ("rouge_l", "f1"),
+        ("bleu", "value"),
+        ("exact_match", "value"),
+        ("token_f1", "f1"),
+        ("llm_classification", "accuracy"),
+        ("corpus_bleu", "value"),
+        ("chrf", "value"),
+        ("ter", "value"),
+        ("edit_similarity", "value"),
+        ("text_matching", "pass"),
+        ("json_schema", "pass"),
+        ("pii_leakage", "pass"),
+        ("sensitive_data_leakage", "pass"),
+        ("encoding_guardrail", "pass"),
+        ("language_consistency", "pass"),
+        ("self_consistency", "rouge_l"),
+        ("looping", "unique_sentences"),
+        ("agent_sanity", "value"),
+        ("step_alignment", "edits"),
+        ("rouge_1", "f1"),
+        ("rouge_2", "f1"),
+        ("rouge_lsum", "f1"),
+        ("bleu_1", "value"),
+        ("bleu_2", "value"),
+        ("bleu_3", "value"),
+        ("bleu_4", "value"),
+    ),
+)

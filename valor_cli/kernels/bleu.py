@@ -1,0 +1,148 @@
+"""Words of a response and of its references come in; the counts of BLEU, and BLEU itself, go out.
+
+Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002. Smoothing
+is sacrebleu's (Chen and Cherry, A Systematic Comparison of Smoothing Techniques for Sentence-Level
+BLEU, WMT 2014).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import exp, fsum, log
+from typing import Any, Literal, NamedTuple
+
+Smoothing = Literal["none", "floor", "add-k", "exp"]
+
+SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
+"""What smoothing adds unless it is told otherwise, as in sacrebleu."""
+
+
+class NgramMatches(NamedTuple):
+    """What BLEU rests on, of one response.
+
+    Attributes:
+        matches: By length of n-gram, from 1: those of the response that references have too. An
+            n-gram counts at most as often as in the reference that has it most often.
+        totals: Likewise, all n-grams of the response.
+        response_words: Words of the response.
+        reference_words: Words of the reference nearest in length; the shorter of two as near.
+    """
+
+    matches: tuple[int, ...]
+    totals: tuple[int, ...]
+    response_words: int
+    reference_words: int
+
+    def precisions(self, order: int) -> list[float | None]:
+        """By length of n-gram, up to `order`: matches / totals; None of a shorter response."""
+        pairs = zip(self.matches[:order], self.totals[:order], strict=True)
+        return [matched / total if total else None for matched, total in pairs]
+
+
+def ngram_matches(
+    response: Sequence[str], references: Sequence[Sequence[str]], order: int
+) -> NgramMatches:
+    """Count the n-grams that a response shares with its references.
+
+    Args:
+        response: Its words.
+        references: The words of each reference; at least one.
+        order: The longest n-grams.
+    """
+    words = len(response)
+    matches = [0] * order
+    for n in range(1, order + 1):
+        matched = _shared(_ngrams(response, n), [_ngrams(each, n) for each in references])
+        # Longer n-grams hold the shorter: where these do not match, those cannot.
+        if not matched:
+            break
+        matches[n - 1] = matched
+    nearest = min((abs(len(each) - words), len(each)) for each in references)[1]
+    totals = tuple(max(words - n, 0) for n in range(order))
+    return NgramMatches(tuple(matches), totals, words, nearest)
+
+
+def _ngrams(words: Sequence[str], n: int) -> Sequence[Any]:
+    return words if n == 1 else list(zip(*(words[start:] for start in range(n)), strict=False))
+
+
+def _shared(mine: Sequence[Any], theirs: Iterable[Sequence[Any]]) -> int:
+    """How many of mine are among theirs, clipped as BLEU has it."""
+    distinct = set(mine)
+    if len(distinct) == len(mine):
+        return len(set().union(*map(distinct.intersection, theirs)))
+    most: dict[Any, int] = {}
+    for each in theirs:
+        for ngram, count in Counter(filter(distinct.__contains__, each)).items():
+            if count > most.get(ngram, 0):
+                most[ngram] = count
+    counts = Counter(mine) if most else {}
+    return sum(min(counts[ngram], count) for ngram, count in most.items())
+
+
+def brevity_penalty(words: int, reference_words: int) -> float:
+    """What BLEU takes from a response of so many words against so many; 0 of none."""
+    if not words:
+        return 0.0
+    return 1.0 if words >= reference_words else exp(1 - reference_words / words)
+
+
+def bleu(
+    found: NgramMatches,
+    weights: Sequence[float],
+    *,
+    smoothing: Smoothing = "none",
+    smoothing_value: float | None = None,
+    effective_order: bool = False,
+) -> float:
+    """BLEU of one response, 0..1.
+
+    Where no word matches it is 0 under every smoothing, and so it is where what is left of a
+    precision after smoothing is 0.
+
+    Args:
+        found: The counts, of n-grams at least as long as there are weights.
+        weights: By length of n-gram, from 1: the exponent of its precision.
+        smoothing: What to do about n-grams of a length without a match.
+        smoothing_value: What "floor" and "add-k" add; None: `SMOOTHING_VALUES`.
+        effective_order: Leave out n-grams longer than the response; the other weights grow by
+            the same factor so that their sum stays.
+    """
+    if not found.matches[0]:
+        return 0.0
+    precisions = _smoothed(found, len(weights), smoothing, smoothing_value)
+    if effective_order:
+        kept = [weight for weight, one in zip(weights, precisions, strict=True) if one is not None]
+        whole = fsum(kept) / fsum(weights)
+        weights = [weight / whole for weight in kept] if whole else []
+    weighted = [(weight, one) for weight, one in zip(weights, precisions, strict=False) if weight]
+    if not weighted or not all(one for _, one in weighted):
+        return 0.0
+    mean = exp(fsum(weight * log(one) for weight, one in weighted if one))
+    return brevity_penalty(found.response_words, found.reference_words) * mean
+
+
+def _smoothed(
+    found: NgramMatches, order: int, smoothing: Smoothing, value: float | None
+) -> list[float | None]:
+    """The precisions after smoothing; None of n-grams that the response is too short for."""
+    added = SMOOTHING_VALUES.get(smoothing, 0.0) if value is None else value
+    precisions: list[float | None] = []
+    halved = 1
+    for n, (matched, total) in enumerate(zip(found.matches, found.totals, strict=True)):
+        if n == order:
+            break
+        if smoothing == "add-k" and n:
+            # Of a response without such n-grams this is k / k, as in sacrebleu.
+            precisions.append((matched + added) / (total + added))
+        elif not total:
+            precisions.append(None)
+        elif matched or smoothing in ("none", "add-k"):
+            precisions.append(matched / total)
+        elif smoothing == "floor":
+            precisions.append(added / total)
+        else:
+            halved *= 2
+            precisions.append(1 / (halved * total))
+    return precisions

@@ -1,0 +1,142 @@
+"""Sequences of numbers in; their longest common subsequence, as a length or as positions, out.
+
+Rows of the table of lengths are kept as bits of whole numbers and advance by an addition: M.
+Crochemore et al., A fast and practical bit-vector algorithm for the longest common subsequence
+problem, Information Processing Letters 80(6), 2001; H. Hyyrö, Bit-parallel LCS-length computation
+revisited, AWOCA 2004.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+BLOCK: Final = 2048
+"""Elements of a sequence whose table is held at once: that bounds memory."""
+
+Sequences = Sequence[Sequence[int]]
+
+
+def common_lengths(ones: Sequences, others: Sequences) -> list[int]:
+    """The length of the longest common subsequence of each pair.
+
+    Takes time in proportion to the product of the lengths over 64: 0.4 s for two of 50,000.
+    """
+    from rapidfuzz.distance import LCSseq
+
+    similarity = LCSseq.similarity
+    return [similarity(one, other) for one, other in zip(ones, others, strict=True)]
+
+
+def union_hits(reference: Sequences, hypothesis: Sequences) -> int:
+    """How many words of the reference's lines the lines of the hypothesis hold in their order.
+
+    Of each line of the reference, those words that are in its longest common subsequence with any
+    line of the hypothesis; each word as often as the hypothesis has it at most. That is the number
+    of hits of ROUGE-Lsum in rouge-score, whose choice among subsequences of equal length it makes.
+    """
+    found: Counter[int] = Counter()
+    for line in reference:
+        blocks = _blocks(line)
+        taken: set[int] = set()
+        for other in hypothesis:
+            taken.update(_positions(blocks, other))
+        found.update(line[at] for at in taken)
+    held = Counter(chain.from_iterable(hypothesis))
+    return sum(min(count, held[word]) for word, count in found.items())
+
+
+def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> list[int]:
+    """Where in the reference the elements of a longest common subsequence stand; descending.
+
+    Of several it is the one that rouge-score reads out of its table from the end: equal elements
+    are taken; else it goes back in the hypothesis if that alone keeps the length, else in the
+    reference.
+    Time grows with the product of both lengths, about 1 s for two of 50,000; memory with their
+    sum, about 400 bytes an element.
+    """
+    return _positions(_blocks(reference), hypothesis)
+
+
+class _Block(NamedTuple):
+    """A part of the reference: where it begins, its length, and by word the bits where it is."""
+
+    start: int
+    width: int
+    masks: dict[int, int]
+
+
+def _blocks(reference: Sequence[int]) -> list[_Block]:
+    found = []
+    for start in range(0, len(reference), BLOCK):
+        part = reference[start : start + BLOCK]
+        masks: dict[int, int] = {}
+        for at, word in enumerate(part):
+            masks[word] = masks.get(word, 0) | 1 << at
+        found.append(_Block(start, len(part), masks))
+    return found
+
+
+def _positions(blocks: Sequence[_Block], hypothesis: Sequence[int]) -> list[int]:
+    carries: list[bytes | bytearray] = [bytes(len(hypothesis))]
+    for block in blocks[:-1]:
+        carries.append(_advance(block, hypothesis, carries[-1])[1])
+    found: list[int] = []
+    column = len(hypothesis)
+    for block, carry in zip(reversed(blocks), reversed(carries), strict=False):
+        rises, _ = _advance(block, hypothesis[:column], carry)
+        column = _read_back(block, hypothesis, rises, column, found)
+    return found
+
+
+def _advance(
+    block: _Block, hypothesis: Sequence[int], carries: bytes | bytearray
+) -> tuple[list[int], bytearray]:
+    """For each element of the hypothesis, where in the block the length rises, as bits.
+
+    Args:
+        block: A part of the reference.
+        hypothesis: Its elements, from the first.
+        carries: For each, whether the part before rose by it at its end.
+
+    Returns:
+        Those bits, and the carries to the part behind.
+    """
+    masks, width = block.masks, block.width
+    full = (1 << width) - 1
+    level, rise = full, 0
+    rises = []
+    onward = bytearray(len(hypothesis))
+    for column, (word, carry) in enumerate(zip(hypothesis, carries, strict=False)):
+        mask = masks.get(word, 0)
+        if mask or carry:
+            matched = level & mask
+            added = level + matched + carry
+            onward[column] = added >> width
+            level = (added | (level ^ matched)) & full
+            rise = level ^ full
+        rises.append(rise)
+    return rises, onward
+
+
+def _read_back(
+    block: _Block, hypothesis: Sequence[int], rises: list[int], column: int, found: list[int]
+) -> int:
+    """Read a subsequence out of a block from its end, and say at which column it is left."""
+    below = (1 << block.width) - 1
+    while column:
+        mask = block.masks.get(hypothesis[column - 1], 0)
+        # Rows where nothing matches and nothing rises are gone back over.
+        stop = (mask | rises[column - 1]) & below
+        if not stop:
+            break
+        row = stop.bit_length() - 1
+        if mask >> row & 1:
+            found.append(block.start + row)
+            below = (1 << row) - 1
+        else:
+            below = (2 << row) - 1
+        column -= 1
+    return column

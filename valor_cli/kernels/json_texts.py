@@ -1,0 +1,115 @@
+"""A text in; the JSON value in it, or what keeps it from being one, out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+DEEPEST = 200
+"""Arrays and objects inside each other that are read; the interpreter's stack bounds them."""
+
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{}]', re.DOTALL)
+_FENCE = re.compile(r"(`{3,}|~{3,})[^\n`]*+\n")
+
+
+class NotJsonError(ValueError):
+    """A text that is no JSON: why, and the character (from 0) that shows it."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message, position)
+        self.message = message
+        self.position = position
+
+
+class BeyondLimitsError(ValueError):
+    """A text that may be JSON, and has what is not read; the message says what."""
+
+
+class JsonText(NamedTuple):
+    """The value, and the keys that an object has twice (its last value counts)."""
+
+    value: Any
+    repeated: tuple[str, ...]
+
+
+def parse_json(text: str) -> JsonText:
+    """The JSON value that a text is, by RFC 8259: no NaN, no Infinity, nothing before or behind.
+
+    Raises:
+        NotJsonError: It is none.
+        BeyondLimitsError: It is nested deeper than `DEEPEST`, or has a whole number of more digits
+            than the interpreter reads (4,300).
+    """
+    # A depth that depended on the stack of the caller would not be the same in every process.
+    if text.count("[") + text.count("{") > DEEPEST:
+        _check_depth(text)
+    repeated: dict[str, None] = {}
+
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            repeated.update((key, None) for key, _ in pairs if key in seen or seen.add(key))
+        return found
+
+    try:
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=_not_a_number)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(_in_words(error, text), error.pos) from None
+    except _ConstantError as error:
+        name = str(error)
+        raise NotJsonError(f"{name} is no number in JSON", _place(text, name)) from None
+    except ValueError:
+        raise BeyondLimitsError("a whole number has too many digits to be read") from None
+    return JsonText(value, tuple(repeated))
+
+
+def inside_fence(text: str) -> tuple[int, int]:
+    """(start, end) of what stands inside a Markdown code fence; all of a text that is none.
+
+    The fence must open at the beginning of the text and close at its end, white space aside.
+    """
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    opening = _FENCE.match(text, start, end)
+    if opening is None or not text.endswith(opening[1], opening.end() - 1, end):
+        return 0, len(text)
+    return opening.end(), max(opening.end(), end - len(opening[1]))
+
+
+class _ConstantError(ValueError):
+    """NaN, Infinity or -Infinity was met."""
+
+
+def _not_a_number(name: str) -> NoReturn:
+    raise _ConstantError(name)
+
+
+def _place(text: str, name: str) -> int:
+    """Where a constant stands outside of strings."""
+    outside = re.compile(rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"|({name})', re.DOTALL)
+    return next((found.start() for found in outside.finditer(text) if found[1]), 0)
+
+
+def _check_depth(text: str) -> None:
+    depth = deepest = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        if found[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif found[0] in "]}":
+            depth -= 1
+    if deepest <= DEEPEST:
+        return
+    if depth > 0:
+        raise NotJsonError(f"{depth:,} brackets are never closed", len(text))
+    raise BeyondLimitsError(f"it is nested {deepest:,} levels deep, and {DEEPEST} are read")
+
+
+def _in_words(error: json.JSONDecodeError, text: str) -> str:
+    if not text.strip():
+        return "the text is empty"
+    what = error.msg[0].lower() + error.msg[1:]
+    return f"{what} at line {error.lineno}, column {error.colno}"

@@ -1,0 +1,155 @@
+"""A text in; the places of personal data in it out, by shape and check digits.
+
+Nothing here knows names or addresses. What is found has a form that can be verified: the ranges
+and check digits of an issuer, or, for telephone numbers, a customary grouping or a word beside it.
+Kinds are named as Microsoft Presidio names them. Every search takes time that grows with the
+length of the text alone, whatever stands in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from valor_cli.kernels.bank_accounts import ibans
+from valor_cli.kernels.checksums import base58check, bech32
+from valor_cli.kernels.email_addresses import email_addresses
+from valor_cli.kernels.ip_addresses import ip_addresses
+from valor_cli.kernels.payment_cards import payment_cards
+from valor_cli.kernels.phone_numbers import phone_numbers
+from valor_cli.kernels.spans import Span, apart
+
+Entity = Literal[
+    "credit_card", "us_ssn", "email", "phone", "iban", "ip", "us_itin", "uk_nino", "crypto"
+]
+Places = Iterator[tuple[int, int]]
+
+DEFAULT_ENTITIES: tuple[Entity, ...] = ("credit_card", "us_ssn", "email")
+
+_DASH = "[\\-\u2010-\u2013]"
+_SSN = re.compile(
+    rf"[0-9](?<![0-9A-Za-z_][0-9])(?<!{_DASH}[0-9])[0-9]{{2}}{_DASH}[0-9]{{2}}{_DASH}[0-9]{{4}}"
+    rf"(?![0-9A-Za-z_]|{_DASH}[0-9])"
+)
+# Without dashes nine digits are anything; the words in front of them say what they are.
+_NAMED_SSN = re.compile(
+    r"(?:\b(?i:ssn)|\b(?i:social[ ]security))(?i:[ ](?:number|no\.?))?[^0-9\n]{0,12}?"
+    r"\b([0-9]{3}([ .]?)[0-9]{2}\2[0-9]{4})(?![0-9A-Za-z_]|[.,][0-9])"
+)
+_NEVER_ISSUED = ("078051120", "219099999")
+"""Numbers printed in advertisements, which the Social Security Administration took back."""
+
+_NINO = re.compile(
+    r"(?<![0-9A-Za-z_])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
+    r"([ ]?)[0-9]{2}\1[0-9]{2}\1[0-9]{2}\1[A-D](?![0-9A-Za-z_])"
+)
+_BITCOIN = re.compile(
+    r"(?<![0-9A-Za-z])(?:([13][1-9A-HJ-NP-Za-km-z]{25,34})|((?:bc1|BC1)[0-9A-Za-z]{11,71}))"
+    r"(?![0-9A-Za-z])"
+)
+_LONG_NUMBER = re.compile(r"[0-9][0-9 \u00a0\u202f\-\u2010-\u2013.]{7}")
+
+
+def _digits(text: str) -> str:
+    return "".join(each for each in text if each.isdecimal())
+
+
+def _issued_ssn(digits: str) -> bool:
+    """Whether a social security number can have been issued (SSA POMS RM 10201.035)."""
+    return (
+        digits[:3] not in ("000", "666")
+        and digits[0] != "9"
+        and digits[3:5] != "00"
+        and digits[5:] != "0000"
+        and digits not in _NEVER_ISSUED
+    )
+
+
+def _issued_itin(digits: str) -> bool:
+    """Whether a taxpayer number can have been issued (IRS Publication 4757)."""
+    group = int(digits[3:5])
+    return digits[0] == "9" and (
+        50 <= group <= 65 or 70 <= group <= 88 or 90 <= group <= 92 or 94 <= group <= 99
+    )
+
+
+def _us_ssns(text: str) -> Places:
+    if _LONG_NUMBER.search(text) is None:
+        return
+    for found in _SSN.finditer(text):
+        if _issued_ssn(_digits(found[0])):
+            yield found.span()
+    for found in _NAMED_SSN.finditer(text):
+        if _issued_ssn(_digits(found[1])):
+            yield found.span(1)
+
+
+def _us_itins(text: str) -> Places:
+    return (
+        found.span() for found in _SSN.finditer(text) if _issued_itin(_digits(found[0]))
+    )
+
+
+def _uk_ninos(text: str) -> Places:
+    return (found.span() for found in _NINO.finditer(text))
+
+
+def _credit_cards(text: str) -> Places:
+    return iter(()) if _LONG_NUMBER.search(text) is None else payment_cards(text)
+
+
+def _bitcoin_addresses(text: str) -> Places:
+    for found in _BITCOIN.finditer(text):
+        if base58check(found[1]) if found[1] else bech32(found[2].lower()):
+            yield found.span()
+
+
+_FINDERS: dict[Entity, tuple[str, Callable[[str], Places]]] = {
+    "credit_card": ("CREDIT_CARD", _credit_cards),
+    "us_ssn": ("US_SSN", _us_ssns),
+    "email": ("EMAIL_ADDRESS", email_addresses),
+    "iban": ("IBAN_CODE", ibans),
+    "ip": ("IP_ADDRESS", ip_addresses),
+    "us_itin": ("US_ITIN", _us_itins),
+    "uk_nino": ("UK_NINO", _uk_ninos),
+    "crypto": ("CRYPTO", _bitcoin_addresses),
+    "phone": ("PHONE_NUMBER", phone_numbers),
+}
+"""By entity its kind, and who finds it; telephone numbers, which have no check digit, last."""
+
+
+def find_personal_data(
+    text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIES
+) -> list[Span]:
+    """Where personal data stands in a text.
+
+    Args:
+        text: Any text.
+        entities: What to look for. Card numbers, e-mail addresses and US social security numbers
+            are those that can hardly be mistaken.
+
+    Returns:
+        Spans in order, none reaching into another.
+    """
+    spans: list[Span] = []
+    for entity, (kind, finder) in _FINDERS.items():
+        if entity not in entities:
+            continue
+        found = [Span(start, end, kind) for start, end in finder(text)]
+        if entity == "phone" and spans:
+            found = _outside(found, apart(spans))
+        spans += found
+    return apart(spans) if spans else spans
+
+
+def _outside(spans: list[Span], taken: list[Span]) -> list[Span]:
+    """Of spans in order, those that touch none of the others, which are in order too."""
+    kept = []
+    at = 0
+    for span in spans:
+        while at < len(taken) and taken[at].end <= span.start:
+            at += 1
+        if at == len(taken) or taken[at].start >= span.end:
+            kept.append(span)
+    return kept

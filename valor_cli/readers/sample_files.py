@@ -1,0 +1,84 @@
+"""What every reader of text samples hands out: rows with their texts, as one input says them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from valor_cli.readers.table import LINE, InvalidRows
+from valor_cli.results import InputFile, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """How to read, the same for all inputs of a run.
+
+    Attributes:
+        metadata: Names of columns to read beside the texts.
+        columns: Standard name (`sample_header.ALIASES`) to the file's own, in JSON perhaps a path
+            into nested objects ("vars.question").
+        invalid: What to do with rows that cannot be used.
+    """
+
+    metadata: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    invalid: InvalidRows = "error"
+
+
+class SampleRow(NamedTuple):
+    """One row: a sample, and what a model answered.
+
+    The fields up to `artifacts` are the standard columns, in the order that all readers have them;
+    None, or an empty tuple, where the row does not say. `line` is the position of the row in its
+    file, `file` that of the file in its input.
+    """
+
+    sample_id: str | None = None
+    model: str | None = None
+    user_input: str | None = None
+    response: str | None = None
+    references: tuple[str, ...] = ()
+    retrieved_contexts: tuple[str, ...] | None = None
+    condition: str | None = None
+    categories: tuple[str, ...] = ()
+    group: str | None = None
+    perturbed_from: str | None = None
+    duration_s: float | None = None
+    cost_usd: float | None = None
+    artifacts: str | None = None
+    metadata: tuple[Scalar, ...] = ()
+    line: int = 0
+    file: int = 0
+
+    def has(self, name: str) -> bool:
+        """Whether the row says anything under a standard name."""
+        value: Any = getattr(self, name)
+        return value is not None and value != ()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """The samples of one input: a file, or all that a pattern matches.
+
+    Attributes:
+        path: The input, as the user wrote it.
+        rows: In the order of the files. Either all of them have a `sample_id` or none has.
+        names: What the columns are called, in the order in which they are first seen.
+        metadata: The names in `SampleReading.metadata` that some row has.
+        files: The files that were read.
+        places: How rows are named in each: `LINE`, or ": results[{row}]".
+        warnings: What was odd and could be used all the same.
+    """
+
+    path: str
+    rows: Sequence[SampleRow]
+    names: Sequence[str]
+    metadata: frozenset[str]
+    files: Sequence[InputFile]
+    places: Sequence[str] = (LINE,)
+    warnings: Sequence[str] = ()
+
+    def place(self, row: SampleRow) -> str:
+        """Where a row stands: "answers.jsonl:17"."""
+        return self.files[row.file].path + self.places[row.file].format(row=row.line)

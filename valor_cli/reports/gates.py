@@ -1,0 +1,110 @@
+"""The gates of a run in; the verdict, and each gate in words, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from valor_cli.reports.formatting import against, against_share, plain
+from valor_cli.reports.grids import RowIndex, Scopes
+from valor_cli.reports.keyed import LabelRows
+from valor_cli.reports.naming import frozen
+from valor_cli.results import GateResult
+
+COVERAGE = "coverage"
+"""The rule of a gate that asks how many samples have a value."""
+
+_ORDER = {"failed": 0, "not checked": 1, "passed": 2}
+_RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤", COVERAGE: "≥"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first thing to read: `detail` says of how many gates.
+
+    `word` is PASSED, FAILED or DONE, or INCOMPLETE where all that failed is a coverage.
+    """
+
+    word: str
+    symbol: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate in words."""
+
+    status: str
+    subject: str
+    where: str
+    model: str
+    rule: str
+    value: str
+    reason: str
+
+
+def verdict(gates: Sequence[GateResult]) -> Verdict:
+    """What the gates come to: a value on the wrong side weighs more than one of few samples."""
+    counts = {status: sum(gate.status == status for gate in gates) for status in _ORDER}
+    unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
+    of_all = f"{_count(gates)}{unchecked}"
+    short = sum(gate.status == "failed" and gate.rule == COVERAGE for gate in gates)
+    if counts["failed"] > short:
+        return Verdict("FAILED", "✗", f"{counts['failed']} of {of_all}")
+    if short:
+        return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}")
+    if counts["passed"]:
+        return Verdict("PASSED", "✓", f"{counts['passed']} of {of_all}")
+    return Verdict("DONE", "●", f"{_count(gates)} not checked" if gates else "no gates set")
+
+
+def _count(gates: Sequence[GateResult]) -> str:
+    return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
+
+
+def gates(
+    held: Sequence[GateResult], rows: RowIndex, names: Scopes, keyed: LabelRows
+) -> tuple[Gate, ...]:
+    """Each gate in words: failed ones first, those of a coverage that passed in one last line."""
+    ordered = sorted(held, key=lambda gate: _ORDER[gate.status])
+    passed = [gate for gate in ordered if _is_covered(gate)]
+    if len(passed) < 2:
+        return tuple(_gate(gate, rows, names, keyed) for gate in ordered)
+    own = (_gate(gate, rows, names, keyed) for gate in ordered if not _is_covered(gate))
+    return (*own, _together(passed))
+
+
+def _is_covered(gate: GateResult) -> bool:
+    return gate.rule == COVERAGE and gate.status == "passed"
+
+
+def _together(passed: Sequence[GateResult]) -> Gate:
+    least, limit = against_share(
+        min(gate.value or 0.0 for gate in passed), max(gate.limit for gate in passed)
+    )
+    subject = f"coverage, {len(passed)} gates"
+    return Gate("passed", subject, "", "", f"≥ {limit}", least, "the lowest of them")
+
+
+def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> Gate:
+    label, parameters = keyed.place(gate.metric, gate.output, gate.label, gate.parameters)
+    measure = rows.measures.get((gate.metric, gate.output, frozen(parameters)))
+    own = {name: gate.parameters[name] for name in parameters}
+    where = [plain(part) for part in (label, gate.slice) if part is not None] + [
+        detail for detail in [names.detail(gate.metric, label, own)] if detail
+    ]
+    if gate.rule == COVERAGE:
+        subject = f"coverage of {gate.metric}"
+        value, limit = against_share(gate.value, gate.limit)
+    else:
+        subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
+        value, limit = against(gate.value, gate.limit, measure.unit if measure else "fraction")
+    return Gate(
+        status=gate.status,
+        subject=plain(subject),
+        where=" / ".join(where),
+        model=plain(gate.model, 60),
+        rule=f"{_RULES.get(gate.rule, gate.rule)} {limit}",
+        value=value,
+        reason=plain(gate.reason, 200) if gate.reason else "",
+    )
