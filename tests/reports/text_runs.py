@@ -47,7 +47,7 @@ PRIVATE = "It was opened in 1932. Call Ms Doe at ••••••••••�
 def texts(metric: str) -> tuple[ShownText, ...]:
     """What a worst sample of that metric shows."""
     if metric == "pii_leakage":
-        marks = [(44 - 9, 56 - 9, "PHONE_NUMBER"), (64, 80, "EMAIL_ADDRESS")]
+        marks = [(38, 50, "PHONE_NUMBER"), (64, 80, "EMAIL_ADDRESS")]
         response = ShownText("response", PRIVATE, marks)
     elif metric == "looping":
         size = len(REPEATED)

@@ -18,6 +18,7 @@ from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.init import init
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
+from valor_cli.cli.perturb import perturb
 from valor_cli.cli.quick_start import leave_at_once, quicken
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, validate, convert, init, metrics, schema, doctor):
+for command in (evaluate, validate, convert, perturb, init, metrics, schema, doctor):
     app.command()(command)
 
 

@@ -18,7 +18,7 @@ def luhn(digits: str) -> bool:
 
 
 def mod_97(letters_and_digits: str) -> bool:
-    """Whether an IBAN, without spaces and in capitals, has its check digits (ISO 7064 MOD 97-10)."""
+    """Whether an IBAN, in capitals without spaces, has its check digits (ISO 7064 MOD 97-10)."""
     turned = letters_and_digits[4:] + letters_and_digits[:4]
     return int("".join(str(int(each, 36)) for each in turned)) % 97 == 1
 

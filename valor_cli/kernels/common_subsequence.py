@@ -37,15 +37,15 @@ def union_hits(reference: Sequences, hypothesis: Sequences) -> int:
     line of the hypothesis; each word as often as the hypothesis has it at most. That is the number
     of hits of ROUGE-Lsum in rouge-score, whose choice among subsequences of equal length it makes.
     """
-    found: Counter[int] = Counter()
+    found: list[int] = []
     for line in reference:
         blocks = _blocks(line)
         taken: set[int] = set()
         for other in hypothesis:
             taken.update(_positions(blocks, other))
-        found.update(line[at] for at in taken)
+        found += [line[at] for at in taken]
     held = Counter(chain.from_iterable(hypothesis))
-    return sum(min(count, held[word]) for word, count in found.items())
+    return sum(min(count, held[word]) for word, count in Counter(found).items())
 
 
 def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> list[int]:
@@ -80,63 +80,79 @@ def _blocks(reference: Sequence[int]) -> list[_Block]:
 
 
 def _positions(blocks: Sequence[_Block], hypothesis: Sequence[int]) -> list[int]:
-    carries: list[bytes | bytearray] = [bytes(len(hypothesis))]
-    for block in blocks[:-1]:
-        carries.append(_advance(block, hypothesis, carries[-1])[1])
     found: list[int] = []
+    if len(blocks) == 1:
+        marks = _marks(blocks[0], hypothesis)
+        if any(marks):
+            _read_back(blocks[0], marks, _stops(blocks[0], marks), found)
+        return found
+    carries = [bytearray(len(hypothesis))]
+    for block in blocks[:-1]:
+        carries.append(_advance(block, _marks(block, hypothesis), carries[-1])[1])
     column = len(hypothesis)
     for block, carry in zip(reversed(blocks), reversed(carries), strict=False):
-        rises, _ = _advance(block, hypothesis[:column], carry)
-        column = _read_back(block, hypothesis, rises, column, found)
+        marks = _marks(block, hypothesis[:column])
+        column = _read_back(block, marks, _advance(block, marks, carry)[0], found)
     return found
 
 
+def _marks(block: _Block, hypothesis: Sequence[int]) -> list[int]:
+    """For each element of the hypothesis, where in the block it stands, as bits."""
+    mask = block.masks.get
+    return [mask(word, 0) for word in hypothesis]
+
+
+def _stops(block: _Block, marks: Sequence[int]) -> list[int]:
+    """For each element of the hypothesis, where in the block it stands or the length rises."""
+    level = full = (1 << block.width) - 1
+    rise = 0
+    stops = []
+    for mark in marks:
+        if mark:
+            matched = level & mark
+            level = (level + matched | level ^ matched) & full
+            rise = level ^ full
+        stops.append(mark | rise)
+    return stops
+
+
 def _advance(
-    block: _Block, hypothesis: Sequence[int], carries: bytes | bytearray
+    block: _Block, marks: Sequence[int], carries: bytearray
 ) -> tuple[list[int], bytearray]:
-    """For each element of the hypothesis, where in the block the length rises, as bits.
+    """The `_stops` of a block that stands behind another, and what it carries on.
 
     Args:
         block: A part of the reference.
-        hypothesis: Its elements, from the first.
-        carries: For each, whether the part before rose by it at its end.
-
-    Returns:
-        Those bits, and the carries to the part behind.
+        marks: As `_stops` takes them.
+        carries: For each mark, whether the length rises with it at the end of the block before.
     """
-    masks, width = block.masks, block.width
-    full = (1 << width) - 1
-    level, rise = full, 0
-    rises = []
-    onward = bytearray(len(hypothesis))
-    for column, (word, carry) in enumerate(zip(hypothesis, carries, strict=False)):
-        mask = masks.get(word, 0)
-        if mask or carry:
-            matched = level & mask
+    level = full = (1 << block.width) - 1
+    rise = 0
+    stops = []
+    onward = bytearray(len(marks))
+    for column, (mark, carry) in enumerate(zip(marks, carries, strict=False)):
+        if mark or carry:
+            matched = level & mark
             added = level + matched + carry
-            onward[column] = added >> width
-            level = (added | (level ^ matched)) & full
+            onward[column] = added >> block.width
+            level = (added | level ^ matched) & full
             rise = level ^ full
-        rises.append(rise)
-    return rises, onward
+        stops.append(mark | rise)
+    return stops, onward
 
 
-def _read_back(
-    block: _Block, hypothesis: Sequence[int], rises: list[int], column: int, found: list[int]
-) -> int:
+def _read_back(block: _Block, marks: list[int], stops: list[int], found: list[int]) -> int:
     """Read a subsequence out of a block from its end, and say at which column it is left."""
     below = (1 << block.width) - 1
-    while column:
-        mask = block.masks.get(hypothesis[column - 1], 0)
+    for column in range(len(marks) - 1, -1, -1):
         # Rows where nothing matches and nothing rises are gone back over.
-        stop = (mask | rises[column - 1]) & below
+        stop = stops[column] & below
         if not stop:
-            break
+            return column + 1
         row = stop.bit_length() - 1
-        if mask >> row & 1:
+        if marks[column] >> row & 1:
             found.append(block.start + row)
             below = (1 << row) - 1
         else:
             below = (2 << row) - 1
-        column -= 1
-    return column
+    return 0

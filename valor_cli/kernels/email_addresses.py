@@ -1,7 +1,8 @@
 """A text in; the e-mail addresses in it out.
 
 An address is a local part of RFC 5321's characters, letters of European alphabets included, and a
-host name with a top-level domain of letters. Quoted local parts and hosts in brackets are not read.
+host name with a top-level domain of letters. "/", "=", "?" and "&", which it allows too, are taken
+for the URL around an address; quoted local parts and hosts in brackets are not read.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import re
 from collections.abc import Iterator
 
 _LETTERS = "A-Za-z\u00aa-\u024f\u0370-\u052f"
-_LABEL = rf"[{_LETTERS}0-9](?:[{_LETTERS}0-9-]{{0,62}}+(?<!-))?+"
-_HOST = re.compile(rf"@((?:{_LABEL}\.){{1,8}}+)?+({_LABEL})")
-_TOP = re.compile(rf"[{_LETTERS}]{{2,24}}|(?i:xn--)[A-Za-z0-9-]{{2,59}}")
+_LABEL = rf"[{_LETTERS}0-9][{_LETTERS}0-9-]{{0,62}}+"
+_HOST = re.compile(rf"@({_LABEL}(?:\.{_LABEL}){{0,8}}+)")
+_TOP = re.compile(rf"(?:(?i:xn--)[A-Za-z0-9-]{{2,59}}|[{_LETTERS}]{{2,24}})(?![{_LETTERS}0-9])")
 # Read from the "@" backwards.
-_LOCAL = re.compile(rf"[{_LETTERS}0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}+")
+_LOCAL = re.compile(rf"[{_LETTERS}0-9!#$%'*+^_`{{|}}~.-]{{1,64}}+")
 # "https://name:secret@host" is a login, not an address.
 _LOGIN = re.compile(r"[^\s/?#@]{0,255}+//:")
 _PICTURES = frozenset(("avif", "bmp", "css", "gif", "jpeg", "jpg", "js", "png", "svg", "webp"))
@@ -36,11 +37,11 @@ def _address(text: str, at: int) -> tuple[int, int] | None:
     before = text[max(0, at - 320) : at][::-1]
     local = _LOCAL.match(before)
     host = _HOST.match(text, at)
-    if local is None or host is None or not host[1]:
+    if local is None or host is None:
         return None
-    end = _host_end(text, host)
+    end = _host_end(host)
     # Quotes and dots around an address are not its own.
-    length = len(local[0].rstrip(".'`*{|=/&?"))
+    length = len(local[0].rstrip(".'`*{|"))
     if end is None or not length or local[0][0] == ".":
         return None
     if _LOGIN.match(before) or (local[0] == "tig" and text[end : end + 1] == ":"):
@@ -48,11 +49,16 @@ def _address(text: str, at: int) -> tuple[int, int] | None:
     return at - length, end
 
 
-def _host_end(text: str, host: re.Match[str]) -> int | None:
+def _host_end(host: re.Match[str]) -> int | None:
     """Where the host name ends: behind the last of its labels that can be a top-level domain."""
-    labels = [*host[1].rstrip(".").split("."), host[2]]
-    end = host.end()
-    # "a@b.example.2" is a sentence that goes on: the number is none of the host's.
-    while len(labels) > 1 and not _TOP.fullmatch(labels[-1]):
-        end -= len(labels.pop()) + 1
-    return end if len(labels) > 1 and labels[-1].lower() not in _PICTURES else None
+    labels = host[1].split(".")
+    end = host.start(1) + len(host[1])
+    while len(labels) > 1:
+        last = labels.pop()
+        end -= len(last)
+        # "a@b.com-office" goes on behind its host, "a@b.com.2" with a number.
+        top = _TOP.match(last)
+        if top is not None:
+            return None if top[0].lower() in _PICTURES else end + top.end()
+        end -= 1
+    return None

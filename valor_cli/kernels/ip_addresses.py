@@ -9,7 +9,7 @@ from ipaddress import ip_address
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _VERSION_4 = re.compile(
     rf"[0-9](?<![0-9A-Za-z_.][0-9])(?=([0-9]{{0,2}}\.{_OCTET}\.{_OCTET}\.{_OCTET}))"
-    r"[0-9.]{6,14}+(?![0-9A-Za-z_])"
+    r"[0-9.]{6,14}+(?![0-9A-Za-z_]|\.[0-9])"
 )
 _COLONS = re.compile(r":[0-9A-Fa-f]{0,4}:")
 _VERSION_6 = re.compile(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-DEEPEST = 200
+DEEPEST = 100
 """Arrays and objects inside each other that are read; the interpreter's stack bounds them."""
 
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{}]', re.DOTALL)
@@ -50,8 +51,8 @@ def parse_json(text: str) -> JsonText:
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            repeated.update((key, None) for key, _ in pairs if key in seen or seen.add(key))
+            counted = Counter(key for key, _ in pairs)
+            repeated.update((key, None) for key, times in counted.items() if times > 1)
         return found
 
     try:

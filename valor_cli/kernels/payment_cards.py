@@ -62,7 +62,7 @@ _SCHEMES = (
 
 
 def is_payment_card(digits: str) -> bool:
-    """Whether decimal digits are a card number: a scheme's prefix and length, and the check digit."""
+    """Whether digits are a card number: prefix and length of a scheme, and the check digit."""
     return luhn(digits) and any(
         len(digits) in lengths and first <= digits[: len(first)] <= last
         for first, last, lengths in _SCHEMES

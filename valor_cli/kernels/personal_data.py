@@ -86,9 +86,7 @@ def _us_ssns(text: str) -> Places:
 
 
 def _us_itins(text: str) -> Places:
-    return (
-        found.span() for found in _SSN.finditer(text) if _issued_itin(_digits(found[0]))
-    )
+    return (found.span() for found in _SSN.finditer(text) if _issued_itin(_digits(found[0])))
 
 
 def _uk_ninos(text: str) -> Places:
@@ -119,9 +117,7 @@ _FINDERS: dict[Entity, tuple[str, Callable[[str], Places]]] = {
 """By entity its kind, and who finds it; telephone numbers, which have no check digit, last."""
 
 
-def find_personal_data(
-    text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIES
-) -> list[Span]:
+def find_personal_data(text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIES) -> list[Span]:
     """Where personal data stands in a text.
 
     Args:

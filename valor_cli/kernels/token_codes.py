@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -39,12 +39,11 @@ class Coded(NamedTuple):
         """(n,) lines of each text that have words."""
         return np.diff(np.searchsorted(self.lines, self.starts))
 
-    def lines_of(self, text: int) -> list[list[int]]:
-        """The codes of each line of a text that has words."""
-        start, end = self.starts[text : text + 2].tolist()
-        first, last = np.searchsorted(self.lines, (start, end)).tolist()
-        bounds = [*self.lines[first:last].tolist(), end]
-        return [self.codes[left:right].tolist() for left, right in pairwise(bounds)]
+    def line_sequences(self) -> list[list[list[int]]]:
+        """The codes of each line that has words, of each text."""
+        codes, counts = self.codes.tolist(), self.line_counts().tolist()
+        ends = iter(pairwise([*self.lines.tolist(), len(codes)]))
+        return [[codes[start:end] for start, end in islice(ends, count)] for count in counts]
 
 
 class WordCodes:

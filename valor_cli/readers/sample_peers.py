@@ -97,9 +97,7 @@ def _from_promptfoo(record: Record) -> Record:
 
 _OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
 _NAMES: Final = tuple(ALIASES)
-_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(
-    _NAMES.index, ("sample_id", "user_input", "references")
-)
+_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(_NAMES.index, ("sample_id", "user_input", "references"))
 
 
 def _case_number(record: Record) -> str | None:

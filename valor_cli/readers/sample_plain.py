@@ -19,6 +19,8 @@ from valor_cli.readers.sample_peers import is_promptfoo
 _TEXTS: Final = frozenset({str, type(None)})
 _NUMBERS: Final = frozenset({int, float, type(None)})
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_NESTING: Final = frozenset({dict, list})
+_TEXT: Final = frozenset({str})
 _SPACED_KEY: Final = re.compile(rb'"[ \t\r\n]+:')
 
 
@@ -47,7 +49,7 @@ class PlainRows:
             return None
         names = tuple(record)
         layout = self._layouts.of(names)
-        if layout.paths or is_promptfoo(record):
+        if layout.paths or is_promptfoo(record) or (layout.keys[4] or "").startswith("__"):
             return None
         row = _row(map(record.get, layout.keys), line)
         if row is None or (row.duration_s is not None and in_milliseconds(layout.keys[10])):
@@ -97,13 +99,15 @@ def _row(values: Any, line: int) -> SampleRow | None:
     if references is None or categories is None:
         return None
     if contexts is not None:
-        if type(contexts) is not list or not all(type(one) is str for one in contexts):
+        if type(contexts) is not list or not _TEXT.issuperset(map(type, contexts)):
             return None
         contexts = tuple(contexts)
-    names = (model, condition, group, perturbed_from, artifacts)
-    if sample_id == "" or any(name is not None and not name.strip() for name in names):
+    for name in (model, condition, group, perturbed_from, artifacts):
+        if name is not None and not name.strip():
+            return None
+    if sample_id == "" or (sample_id and "\0" in sample_id):
         return None
-    if (sample_id and "\0" in sample_id) or (artifacts and "\0" in artifacts):
+    if artifacts and "\0" in artifacts:
         return None
     if not (_usable(duration) and _usable(cost)):
         return None
@@ -131,7 +135,7 @@ def _texts(value: Any) -> tuple[str, ...] | None:
         return (value,)
     if value is None:
         return ()
-    if type(value) is list and all(type(one) is str for one in value):
+    if type(value) is list and _TEXT.issuperset(map(type, value)):
         return tuple(value)
     return None
 
@@ -159,9 +163,11 @@ def _may_repeat(content: bytes, record: dict[str, Any]) -> bool:
 
 
 def _keys(value: Any) -> int:
-    """How many keys there are in a value, those of objects inside included."""
+    """How many keys there are in an object or a list, those of objects inside included."""
+    inner = value
+    count = 0
     if type(value) is dict:
-        return len(value) + sum(map(_keys, value.values()))
-    if type(value) is list:
-        return sum(map(_keys, value))
-    return 0
+        inner, count = value.values(), len(value)
+    if not _NESTING.isdisjoint(map(type, inner)):
+        count += sum(_keys(one) for one in inner if type(one) in _NESTING)
+    return count

@@ -87,9 +87,10 @@ class SampleRowReader:
             return None
         return row
 
-    def _fault(self, message: str) -> None:
+    def _fault(self, message: str) -> SampleRow | None:
         self._note("", message)
         self.faulty += 1
+        return None
 
     def _note(self, place: str, message: str) -> None:
         self._problems.add(self._line, place, message)

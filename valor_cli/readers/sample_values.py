@@ -70,7 +70,7 @@ def texts(value: Any, place: str, note: Note) -> tuple[str, ...]:
 
 def contexts(value: list[Any], place: str, note: Note) -> tuple[str, ...]:
     """The texts of a list of texts, or of objects that have one."""
-    found = []
+    found: list[str] = []
     for position, item in enumerate(value):
         where = f"{place}[{position}]"
         if isinstance(item, dict):

@@ -16,10 +16,11 @@ from valor_cli.reports.curves import PLOT, curves
 from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.digest import worst_first as by_worst
-from valor_cli.reports.formatting import number, plain, span, words
+from valor_cli.reports.formatting import covered, number, plain, span, words
 from valor_cli.reports.grids import Cell, Grid, Line, Measure
 from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
+from valor_cli.reports.samples_told import samples_told
 from valor_cli.results import Pictures, RunInfo, RunResult
 
 SLICE_MEASURES = 4
@@ -32,8 +33,8 @@ CELLS = 25_000
 """Cells of the label table at most, about 1.5 MB; the page says how many labels it left out."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_SCRIPTS = ("report.js", "roc.js", "errors.js")
-_STYLES = ("report.css", "errors.css", "diagrams.css")
+_SCRIPTS = ("report.js", "roc.js", "errors.js", "samples.js")
+_STYLES = ("report.css", "errors.css", "diagrams.css", "samples.css")
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
 _NO_PICTURES = Pictures()
@@ -82,6 +83,7 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         ],
         **illustrated(result, pictures),
         **diagrams(result),
+        **samples_told(result, told.models),
     )
 
 
@@ -157,6 +159,8 @@ def _td(cell: Cell, measure: Measure, intervals: bool) -> str:
         text = f"<b>{text}</b>"
     if intervals and cell.interval:
         text += f" <small>{span(cell.interval, measure.unit)}</small>"
+    if cell.coverage is not None:
+        text += f" <small>of {covered(cell.coverage)}</small>"
     reason = f' title="{escape(cell.undefined)}"' if cell.undefined else ""
     if intervals or measure.unit != "fraction" or not 0 <= cell.value <= 1:
         return f"<td{reason}>{text}</td>"

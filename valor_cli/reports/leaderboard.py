@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
-from valor_cli.reports.formatting import number, signed, span
+from valor_cli.reports.formatting import covered, number, signed, span
 from valor_cli.reports.grids import Cell, Measure
 
 STRIP = 180
@@ -71,9 +71,10 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
     return rows
 
 
-def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str]:
+def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str]:
     value, interval = number(cell.value, measure.unit), span(cell.interval, measure.unit)
-    return value, interval, cell.best, cell.undefined or ""
+    part = "" if cell.coverage is None else covered(cell.coverage)
+    return value, interval, cell.best, cell.undefined or "", part
 
 
 def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:

@@ -55,8 +55,9 @@ class SampleTable:
 
 
 def sample_tables(result: RunResult) -> tuple[SampleTable, ...]:
-    """One for each model and metric that has values of samples."""
+    """One for each model and metric that has values of samples and does not say their status."""
     shown = [one for one in result.samples if one.model in result.models and one.sample_ids]
+    shown = [one for one in shown if one.statuses is None]
     names = Names((one.metric, one.parameters) for one in shown)
     several = len({one.metric for one in shown}) > 1
     most = min(ROWS, max(ALL_ROWS // max(len(shown), 1), 1))

@@ -100,9 +100,12 @@ def rouge_lsum(
     several = (pairs.references.line_counts() > 1) | (
         pairs.responses.line_counts()[pairs.response] > 1
     )
-    for at in np.flatnonzero(several).tolist():
-        response = pairs.responses.lines_of(int(pairs.response[at]))
-        hits[at] = union_hits(pairs.references.lines_of(at), response)
+    if several.any():
+        responses, references = (
+            one.line_sequences() for one in (pairs.responses, pairs.references)
+        )
+        for at in np.flatnonzero(several).tolist():
+            hits[at] = union_hits(references[at], responses[pairs.response[at]])
     return _outcomes(texts, pairs, hits, 1)
 
 

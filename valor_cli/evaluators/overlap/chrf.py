@@ -1,0 +1,97 @@
+"""chrF: how many runs of characters the responses share with their references, as an F measure.
+
+Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015; with `word_order: 2`
+chrF++ (WMT 2017). Counts, value and signature are sacrebleu's; the value is on 0..1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from annotated_types import Interval
+
+from valor_cli.evaluators.overlap.bleu_matches import lacking
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    comparable,
+    of_corpus,
+    reference_counts,
+    statistics_of,
+)
+from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.chrf import CHRF as SacrebleuCHRF
+
+OUTPUTS = ("value",)
+STATISTICS = "statistics"
+
+
+def chrf(
+    texts: Texts,
+    *,
+    char_order: Annotated[int, Interval(ge=1)] = 6,
+    word_order: Annotated[int, Interval(ge=0)] = 0,
+    beta: Annotated[int, Interval(ge=1)] = 2,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+) -> Outcomes:
+    """chrF of sacrebleu, with its signature: the F measure of character n-grams, summed first.
+
+    Of several references the one with the highest value counts. `word_order: 2` is chrF++.
+    """
+    data = texts.data
+    metric = _settings(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+    statistics = np.zeros((data.unit_count, 3 * (char_order + word_order)), np.int64)
+    outcomes = [lacking(response) for response in data.response]
+    chosen = comparable(data)
+    for at, row in zip(chosen, statistics_of(metric, data, chosen), strict=True):
+        statistics[at] = row
+        value = metric._compute_score_from_stats(row).score / 100
+        outcomes[at] = Outcome({"value": value}, details=_told(row))
+    counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
+    return Outcomes.of(outcomes, OUTPUTS, counts)
+
+
+def _told(row: list[int]) -> dict[str, list[int]]:
+    names = ("response_ngrams", "reference_ngrams", "matches")
+    return {name: row[first::3] for first, name in enumerate(names)}
+
+
+def chrf_of_corpus(sampled: Sampled) -> Findings:
+    """chrF from the counts of all samples."""
+    metric = _settings(**sampled.parameters)
+
+    def value() -> list[MetricValue]:
+        row = sampled.summed(STATISTICS).tolist()
+        return [MetricValue(metric._compute_score_from_stats(row).score / 100)]
+
+    return of_corpus(sampled, lambda: metric, value)
+
+
+def _settings(
+    char_order: int,
+    word_order: int,
+    beta: int,
+    lowercase: bool,
+    whitespace: bool,
+    eps_smoothing: bool,
+) -> SacrebleuCHRF:
+    from sacrebleu.metrics.chrf import CHRF as SacrebleuCHRF
+
+    return SacrebleuCHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+
+
+CHRF = Metric(
+    name="chrf",
+    measure=chrf,
+    compute=chrf_of_corpus,
+    reference="sacrebleu.metrics.CHRF.corpus_score",
+    citation="Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015",
+    needs=("response", "references"),
+    aliases=("chrF",),
+)

@@ -1,0 +1,166 @@
+"""BLEU of a corpus: n-grams are counted over all samples before anything is divided.
+
+Papineni et al. (ACL 2002), as sacrebleu computes it (Post, WMT 2018), on 0..1. The n-grams are
+counted here, which is several times faster; the value of the counts, and the signature, are
+sacrebleu's. Its rounding may leave a perfect corpus a hair above 100: that is 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from annotated_types import Interval
+
+from valor_cli.evaluators.overlap.bleu import told
+from valor_cli.evaluators.overlap.bleu_matches import lacking, matches_of
+from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
+from valor_cli.evaluators.overlap.sacrebleu_tokenizers import Tokenize, tokenizer_name, words_of
+from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.kernels.bleu import NgramMatches
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings, MetricValue
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU, BLEUScore
+
+OUTPUTS = ("value",)
+STATISTICS = "statistics"
+
+SmoothMethod = Literal["exp", "floor", "add-k", "none"]
+
+
+def corpus_bleu(
+    texts: Texts,
+    *,
+    tokenize: Tokenize = "13a",
+    lowercase: bool = False,
+    smooth_method: SmoothMethod = "exp",
+    smooth_value: Annotated[float, Interval(gt=0)] | None = None,
+    max_ngram_order: Annotated[int, Interval(ge=1)] = 4,
+    effective_order: bool = False,
+) -> Outcomes:
+    """Corpus BLEU of sacrebleu, with its signature: n-gram counts summed over all samples first.
+
+    The value of a single sample is sacrebleu's sentence BLEU: effective order, whatever is asked
+    of the corpus.
+    """
+    data = texts.data
+    settings = partial(_settings, tokenize, lowercase, smooth_method, smooth_value)
+    # The words of "13a" are those that sentence BLEU has under that name.
+    key = f"{tokenize} lowercase" if lowercase else tokenize
+    key = key if tokenize == "13a" else f"sacrebleu {key}"
+    words = words_of(settings, tokenize, lowercase)
+    matches = matches_of(texts, key, words, max_ngram_order)
+    statistics = np.zeros((data.unit_count, 2 + 2 * max_ngram_order), np.int64)
+    outcomes: list[Outcome] = []
+    for at, found in enumerate(matches):
+        if found is None:
+            outcomes.append(lacking(data.response[at]))
+            continue
+        row = _row(found, max_ngram_order)
+        statistics[at] = row
+        score = _score(row, smooth_method, smooth_value, max_ngram_order, effective_order=True)
+        outcomes.append(Outcome({"value": _fraction(score)}, details=told(found, max_ngram_order)))
+    counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
+    return Outcomes.of(outcomes, OUTPUTS, counts)
+
+
+def bleu_of_corpus(sampled: Sampled) -> Findings:
+    """BLEU, its brevity penalty and its length ratio, from the counts of all samples."""
+    asked = sampled.parameters
+    names = ("tokenize", "lowercase", "smooth_method", "smooth_value", "max_ngram_order")
+    settings = partial(_settings, *(asked[name] for name in (*names, "effective_order")))
+
+    def values() -> Sequence[MetricValue]:
+        score = _score(
+            sampled.summed(STATISTICS).tolist(),
+            asked["smooth_method"],
+            asked["smooth_value"],
+            asked["max_ngram_order"],
+            effective_order=asked["effective_order"],
+        )
+        ratio = (
+            MetricValue(score.sys_len / score.ref_len, output="length_ratio")
+            if score.ref_len
+            else MetricValue(None, "no words in the references", "length_ratio")
+        )
+        return [
+            MetricValue(_fraction(score)),
+            MetricValue(score.bp, output="brevity_penalty"),
+            ratio,
+        ]
+
+    return of_corpus(sampled, settings, values)
+
+
+def _row(found: NgramMatches, order: int) -> list[int]:
+    """The statistics of a sample, in sacrebleu's order."""
+    lengths = [found.response_words, found.reference_words]
+    return [*lengths, *found.matches[:order], *found.totals[:order]]
+
+
+def _score(
+    row: list[int],
+    smooth_method: SmoothMethod,
+    smooth_value: float | None,
+    order: int,
+    *,
+    effective_order: bool,
+) -> BLEUScore:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU.compute_bleu(
+        correct=row[2 : 2 + order],
+        total=row[2 + order :],
+        sys_len=row[0],
+        ref_len=row[1],
+        smooth_method=smooth_method,
+        smooth_value=smooth_value,
+        effective_order=effective_order,
+        max_ngram_order=order,
+    )
+
+
+def _fraction(score: BLEUScore) -> float:
+    return min(score.score, 100.0) / 100
+
+
+def _settings(
+    tokenize: str,
+    lowercase: bool,
+    smooth_method: SmoothMethod,
+    smooth_value: float | None,
+    max_ngram_order: int = 4,
+    effective_order: bool = False,
+) -> BLEU:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(
+        lowercase=lowercase,
+        # Else it warns of texts that look tokenized.
+        force=True,
+        tokenize=tokenizer_name(tokenize),
+        smooth_method=smooth_method,
+        smooth_value=smooth_value,
+        max_ngram_order=max_ngram_order,
+        effective_order=effective_order,
+    )
+
+
+CORPUS_BLEU = Metric(
+    name="corpus_bleu",
+    measure=corpus_bleu,
+    compute=bleu_of_corpus,
+    outputs=(
+        Output("value", "higher"),
+        Output("brevity_penalty", "higher"),
+        Output("length_ratio", None, (0, None), "ratio"),
+    ),
+    reference="sacrebleu.metrics.BLEU.corpus_score",
+    citation="Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018",
+    needs=("response", "references"),
+    aliases=("sacrebleu",),
+)

@@ -1,0 +1,73 @@
+"""Edit similarity: how few characters have to be changed to make a reference of the response."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from valor_cli.kernels.edits import edit_distance, most_edits
+from valor_cli.metric import Metric
+
+OUTPUTS = ("value",)
+
+
+def edit_similarity(texts: Texts, *, case_sensitive: bool = True) -> Outcomes:
+    """1 − Levenshtein distance / length of the longer text, in characters; the best reference.
+
+    Two empty texts have 1. Of equal references the first counts. Where case is ignored, texts are
+    compared case-folded, as Unicode has it. The distance of two texts that have more than
+    40,000,000,000 pairs of characters (200,000 against 200,000) is worked out as far as that number
+    of pairs allows: up to 2,000 edits of 10 MB against 10 MB. Beyond it the sample is
+    not_applicable, unless another reference is nearer than that one could be.
+    """
+    data = texts.data
+    return Outcomes.of(
+        [
+            _compared(response, references, case_sensitive=case_sensitive)
+            for response, references in zip(data.response, data.references, strict=True)
+        ],
+        OUTPUTS,
+    )
+
+
+def _compared(
+    response: str | None, references: tuple[str, ...], *, case_sensitive: bool
+) -> Outcome:
+    if response is None:
+        return missing("no response")
+    if not references:
+        return missing("no reference")
+    best, at, edits = -1.0, 0, 0
+    # What a reference that is too far to be compared may have at most, and why it is.
+    unknown, why = -1.0, ""
+    answer = response if case_sensitive else response.casefold()
+    for number, reference in enumerate(references):
+        right = reference if case_sensitive else reference.casefold()
+        distance = edit_distance(answer, right)
+        if distance is None:
+            most = most_edits(answer, right)
+            unknown = max(unknown, _similarity(most + 1, answer, right))
+            why = (
+                f"too long to compare: {len(answer):,} characters of the response and "
+                f"{len(right):,} of references[{number}] differ by more than {most:,} edits"
+            )
+        elif (found := _similarity(distance, answer, right)) > best:
+            best, at, edits = found, number, distance
+    if best < unknown:
+        return Outcome(status="not_applicable", reason=why)
+    return Outcome({"value": best}, details={"reference": at, "distance": edits})
+
+
+def _similarity(distance: int, a: str, b: str) -> float:
+    longer = max(len(a), len(b))
+    return 1.0 - distance / longer if longer else 1.0
+
+
+EDIT_SIMILARITY = Metric(
+    name="edit_similarity",
+    measure=edit_similarity,
+    compute=mean_of_samples,
+    reference="rapidfuzz.distance.Levenshtein.normalized_similarity",
+    citation="Levenshtein, Binary codes capable of correcting deletions, insertions, and "
+    "reversals, Soviet Physics Doklady, 1966",
+    needs=("response", "references"),
+    aliases=("EditSimilarity",),
+)

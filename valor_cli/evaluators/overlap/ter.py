@@ -1,0 +1,112 @@
+"""TER: how many edits lead from the responses to their references, per word of these.
+
+Snover et al., A Study of Translation Edit Rate with Targeted Human Annotation, AMTA 2006. An edit
+inserts, deletes or replaces a word, or shifts words to another place. Edits, words and signature
+are sacrebleu's; the value is a fraction, and above 1 where there are more edits than words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from annotated_types import Interval
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.overlap.bleu_matches import lacking
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    comparable,
+    of_corpus,
+    reference_counts,
+    statistics_of,
+)
+from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.ter import TER as SacrebleuTER
+
+OUTPUTS = ("value",)
+EDITS, WORDS = "edits", "reference_words"
+
+WORD = 5_354_228_880
+"""Parts that a word is counted in: a mean over up to 24 references is a whole number of them."""
+
+
+def ter(
+    texts: Texts,
+    *,
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+    max_words: Annotated[int, Interval(ge=1)] = 2_000,
+) -> Outcomes:
+    """Translation edit rate of sacrebleu, with its signature: edits per word of the references.
+
+    Of several references the one with the fewest edits counts, and their mean length. The search
+    for shifts takes minutes where texts are long: samples with a text of more than `max_words`
+    words are skipped.
+    """
+    data = texts.data
+    metric = _settings(normalized, no_punct, asian_support, case_sensitive)
+    edits, words = np.zeros((2, data.unit_count), np.int64)
+    outcomes = [lacking(response) for response in data.response]
+    chosen = []
+    for at in comparable(data):
+        longest = _longest(data, at)
+        if longest > max_words:
+            why = f"a text of more than {max_words:,} words"
+            outcomes[at] = Outcome(status="skipped", reason=why)
+        else:
+            chosen.append(at)
+    for at, (count, length) in zip(chosen, statistics_of(metric, data, chosen), strict=True):
+        references = len(data.references[at])
+        edits[at], words[at] = count, round(length * references) * WORD // references
+        value = metric._compute_score_from_stats([count, length]).score / 100
+        outcomes[at] = Outcome(
+            {"value": value}, details={"edits": count, "reference_words": length}
+        )
+    counts = {EDITS: edits, WORDS: words, REFERENCES: reference_counts(data)}
+    return Outcomes.of(outcomes, OUTPUTS, counts)
+
+
+def _longest(data: TextDataset, at: int) -> int:
+    """Words of the longest text of a sample; white space is what TER splits at by default."""
+    every = (data.response[at] or "", *data.references[at])
+    return max(len(text.split()) for text in every)
+
+
+def ter_of_corpus(sampled: Sampled) -> Findings:
+    """Edits of all samples per word of their references."""
+    asked = sampled.parameters
+    names = ("normalized", "no_punct", "asian_support", "case_sensitive")
+    metric = _settings(*(asked[name] for name in names))
+
+    def value() -> list[MetricValue]:
+        edits, words = int(sampled.summed(EDITS)), int(sampled.summed(WORDS)) / WORD
+        return [MetricValue(metric._compute_score_from_stats([edits, words]).score / 100)]
+
+    return of_corpus(sampled, lambda: metric, value)
+
+
+def _settings(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> SacrebleuTER:
+    from sacrebleu.metrics.ter import TER as SacrebleuTER
+
+    return SacrebleuTER(normalized, no_punct, asian_support, case_sensitive)
+
+
+TER = Metric(
+    name="ter",
+    measure=ter,
+    compute=ter_of_corpus,
+    better="lower",
+    bounds=(0, None),
+    reference="sacrebleu.metrics.TER.corpus_score",
+    citation="Snover et al., A Study of Translation Edit Rate with Targeted Human Annotation, "
+    "AMTA 2006",
+    needs=("response", "references"),
+    aliases=("TER", "translation_edit_rate"),
+)

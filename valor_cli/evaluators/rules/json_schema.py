@@ -1,0 +1,155 @@
+"""JSON Schema: whether responses are JSON of the form that a schema describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from valor_cli.errors import printable
+from valor_cli.evaluators.rules.bounded_keywords import bounded
+from valor_cli.evaluators.rules.schema_documents import (
+    LONGEST,
+    Document,
+    SchemaFile,
+    SchemaSource,
+    draft_of,
+    own_schema,
+)
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
+from valor_cli.kernels.json_texts import (
+    BeyondLimitsError,
+    NotJsonError,
+    inside_fence,
+    parse_json,
+)
+from valor_cli.kernels.patterns import Patience, PatternError, PatternTimeout
+from valor_cli.kernels.spans import Span, masked
+from valor_cli.metric import Metric
+from valor_cli.results import Mark
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+LISTED = 5
+"""Errors of one response that are told, in the order of the schema."""
+
+_KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+
+Secrets = Callable[[str], Iterable[tuple[int, int]]]
+Errors = Callable[[Any], Iterable["ValidationError"]]
+
+
+def json_schema(
+    texts: Texts,
+    *,
+    schema: SchemaSource = {},  # noqa: B006 - the default is shown, and never written to
+    strip_fences: bool = False,
+    check_formats: bool = False,
+) -> Outcomes:
+    """Whether the response is JSON, and valid under a JSON Schema.
+
+    Strict JSON (RFC 8259): no NaN or Infinity, and nothing around it; with `strip_fences` a Markdown
+    code fence around all of it is left out. Of a key that an object has twice the last value
+    counts, and the reason says so. The schema is written in the config, or named as a file; it is
+    of draft 2020-12 unless `$schema` names another, and `{}` asks for JSON only. `format` is an
+    annotation, unless `check_formats`. Contexts are not judged. A response that is nested more than
+    100 levels deep, or that a pattern of the schema takes longer than a second of processor time
+    on, is a parse failure.
+    """
+    data = texts.data
+    errors = _errors_under(schema, check_formats=check_formats)
+    return Outcomes.of(
+        [
+            missing("no response")
+            if response is None
+            else _judged(response, errors, data.secrets, strip_fences=strip_fences)
+            for response in data.response
+        ],
+        OUTPUTS,
+    )
+
+
+def _errors_under(schema: dict[str, Any] | str, *, check_formats: bool) -> Errors:
+    """What makes the errors of a value, made once for all samples."""
+    document: Document | str = schema.document if isinstance(schema, SchemaFile) else schema
+    if isinstance(document, str):
+        raise ValueError(f"{document} was not read")
+    if document in ({}, True):
+        return lambda value: ()
+    from jsonschema.validators import extend
+    from referencing import Registry
+
+    draft = draft_of(document)
+    validator = extend(draft, bounded(draft.VALIDATORS, Patience()))
+    # A registry of one's own fetches nothing.
+    made = validator(
+        own_schema(document),
+        registry=Registry(),
+        format_checker=draft.FORMAT_CHECKER if check_formats else None,
+    )
+    found: Errors = made.iter_errors
+    return found
+
+
+def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bool) -> Outcome:
+    start, end = inside_fence(response) if strip_fences else (0, len(response))
+    try:
+        parsed = parse_json(response[start:end])
+        first = list(islice(errors(parsed.value), LISTED + 1))
+        told = [
+            {"path": _shown(one.json_path, secrets), "message": _shown(_said(one), secrets)}
+            for one in first[:LISTED]
+        ]
+    except NotJsonError as error:
+        at = start + error.position
+        mark = (Mark("response", at, at + 1, "not JSON"),) if at < len(response) else ()
+        return verdict(False, reason=f"not JSON: {error.message}", marks=mark)
+    except (BeyondLimitsError, PatternTimeout, PatternError) as why:
+        return unreadable(str(why))
+    except RecursionError:
+        return unreadable("the schema leads too deep into it")
+    except ArithmeticError:
+        return unreadable("the schema cannot be applied to a number as large as one in it")
+    twice = (
+        f'the key "{_shown(parsed.repeated[0], secrets)}" stands twice' if parsed.repeated else ""
+    )
+    if not told:
+        return verdict(True, reason=twice or None)
+    reason = f"{told[0]['path']}: {told[0]['message']}"
+    if len(first) > 1:
+        reason += f" (and {len(first) - 1 if len(first) <= LISTED else 'more'} others)"
+    return verdict(
+        False,
+        reason="; ".join(filter(None, (reason, twice))),
+        details={"errors": told, "all_listed": len(first) <= LISTED},
+    )
+
+
+def _said(error: ValidationError) -> str:
+    """An error in words, without the value itself, which may be long, or not to be shown."""
+    kind = _KINDS.get(type(error.instance), "number")
+    whole = repr(error.instance)
+    if error.message.startswith(whole):
+        return f"this {kind}{error.message[len(whole) :]}"
+    return error.message
+
+
+def _shown(text: str, secrets: Secrets) -> str:
+    """A message on one line, cut, with what no report may show masked."""
+    safe = masked(text, [Span(start, end, "") for start, end in secrets(text)])
+    return printable(safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}…")
+
+
+JSON_SCHEMA = Metric(
+    name="json_schema",
+    measure=json_schema,
+    compute=rate_of_samples,
+    reference="jsonschema.Draft202012Validator",
+    citation="JSON Schema: A Media Type for Describing JSON Documents, draft 2020-12; RFC 8259",
+    outputs=RATES,
+    aliases=("JSON Schema Evaluator", "JSONSchema"),
+    needs=("response",),
+    threshold=0.5,
+)

@@ -1,0 +1,173 @@
+"""Rows of text samples in; the same rows and their perturbed copies out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from valor_cli.errors import ConfigError, DataError, Problem, did_you_mean
+from valor_cli.kernels.perturbations import CHANGES, COPIES, Intensity, perturbed
+from valor_cli.readers.files import STDIN
+from valor_cli.readers.inputs import extension_of
+from valor_cli.readers.raw_rows import FORMS, RawRows, read_raw_rows
+from valor_cli.readers.sample_header import COLUMNS, layout_of, other_names
+from valor_cli.writers.output import check_place, write_file
+from valor_cli.writers.raw_rows import rows_as
+
+Field: TypeAlias = Literal["user_input", "response", "references", "retrieved_contexts"]
+
+ENCODINGS: Final = ("base16", "base64")
+"""Kinds that the copies name among their categories, for `encoding_guardrail` looks there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbing:
+    """What to make of a file.
+
+    Attributes:
+        source, out: The file, and the one to write; "-" is standard input, and output.
+        kinds: Keys of `CHANGES`; a copy of every row for each.
+        intensity: How much is changed.
+        seed: What chance hangs on.
+        field: The text that is changed.
+        columns: Standard name to the file's own.
+        originals: Whether the rows themselves are written too.
+        keep_response: Whether copies keep the response, though it answers another input.
+        force: Whether a file that stands there is replaced.
+    """
+
+    source: str
+    out: str
+    kinds: Sequence[str]
+    intensity: Intensity = "medium"
+    seed: int = 0
+    field: Field = "user_input"
+    columns: Mapping[str, str] | None = None
+    originals: bool = True
+    keep_response: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """What was made: the content, where it is for standard output, and what to say of it."""
+
+    content: bytes | None
+    summary: str
+    warnings: Sequence[str]
+
+
+def perturb(wish: Perturbing) -> Perturbed:
+    """Make perturbed copies of the rows of a file, linked to their originals.
+
+    Raises:
+        ConfigError: There is no such kind.
+        DataError: The file cannot be read or has no such text; the output cannot stand there.
+    """
+    unknown = [kind for kind in wish.kinds if kind not in CHANGES]
+    if unknown or not wish.kinds:
+        name = unknown[0] if unknown else ""
+        problem = Problem("--kind", f"no kind '{name}'{did_you_mean(name, CHANGES)}")
+        raise ConfigError(problem, hint=f"kinds: {', '.join(CHANGES)}")
+    if wish.out != STDIN:
+        check_place(wish.out, suffixes=(), force=wish.force)
+    source = read_raw_rows(wish.source)
+    form = source.form if wish.out == STDIN else FORMS.get(extension_of(wish.out), source.form)
+    copier = _Copier(source, wish)
+    if form == "csv" and copier.drops_response:
+        message = "a copy has no response yet, which a CSV file cannot say"
+        hint = "write JSONL (-o NAME.jsonl), or keep the old ones with --keep-response"
+        raise DataError(Problem(wish.out, message), hint=hint)
+    rows = list(copier.rows())
+    content = rows_as(rows, form, source.delimiter)
+    if wish.out != STDIN:
+        write_file(wish.out, content)
+    return Perturbed(
+        content if wish.out == STDIN else None, copier.summary(len(rows)), copier.warnings()
+    )
+
+
+class _Copier:
+    """Copies rows, and counts what it did."""
+
+    def __init__(self, source: RawRows, wish: Perturbing) -> None:
+        self.wish = wish
+        self.source = source
+        names = tuple(dict.fromkeys(name for row in source.rows for name in row))
+        layout = layout_of(names, wish.columns or {})
+        keys = dict(zip(COLUMNS, layout.keys, strict=True))
+        if keys[wish.field] is None:
+            message = f"there is no column {other_names(wish.field)}; there is: {', '.join(names)}"
+            raise DataError(Problem(source.path, message), hint="name it with --column")
+        self.text = str(keys[wish.field])
+        self.sample_id = keys["sample_id"]
+        self.response = keys["response"]
+        self.categories = keys["categories"] or "categories"
+        self.link = keys["perturbed_from"] or "perturbed_from"
+        self.copied = 0
+        self.unchanged = 0
+
+    @property
+    def drops_response(self) -> bool:
+        """Whether copies lose a response, which answers what was asked before."""
+        asked = self.wish.field != "response" and not self.wish.keep_response
+        return asked and self.response is not None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row, and behind it its copies."""
+        for number, row in enumerate(self.source.rows, 1):
+            identity = str(number) if self.sample_id is None else row.get(self.sample_id)
+            named = {"sample_id": identity, **row} if self.sample_id is None else dict(row)
+            if self.wish.originals:
+                yield named
+            if row.get(self.link) not in (None, ""):
+                continue  # a copy itself
+            for kind in self.wish.kinds:
+                yield from self._copies(named, str(identity), kind)
+
+    def _copies(self, row: dict[str, Any], identity: str, kind: str) -> Iterator[dict[str, Any]]:
+        wish = self.wish
+        seed = f"{wish.seed} {kind} {wish.field} {identity}"
+        text = _changed(row.get(self.text), kind, wish.intensity, seed)
+        if text == row.get(self.text) and kind != "copy":
+            self.unchanged += 1
+            return
+        name = f"{kind}-{wish.intensity}"
+        for number in range(1, 1 + (COPIES[wish.intensity] if kind == "copy" else 1)):
+            own = f"{identity}~{name}" + (f"-{number}" if kind == "copy" else "")
+            copy = {**row, self.sample_id or "sample_id": own, self.text: text}
+            if self.drops_response:
+                copy.pop(self.response or "", None)
+            if kind in ENCODINGS:
+                copy[self.categories] = _with(row.get(self.categories), kind)
+            self.copied += 1
+            yield {**copy, self.link: identity, "perturbation": name}
+
+    def summary(self, written: int) -> str:
+        """What was done, in a line."""
+        where = "standard output" if self.wish.out == STDIN else self.wish.out
+        return f"wrote {written:,} rows to {where}: {self.copied:,} perturbed copies"
+
+    def warnings(self) -> list[str]:
+        """What to say of rows without a copy, and of responses."""
+        told = []
+        if self.unchanged:
+            told.append(f"{self.unchanged:,} copies left out: there is nothing in them to change")
+        if self.drops_response and self.copied:
+            told.append("the copies have no response yet: ask the models again")
+        return told
+
+
+def _changed(value: Any, kind: str, intensity: Intensity, seed: str) -> Any:
+    """A text, or each text of a list, changed."""
+    if isinstance(value, str):
+        return perturbed(value, kind, intensity, seed)
+    if isinstance(value, list):
+        return [_changed(one, kind, intensity, f"{seed} {at}") for at, one in enumerate(value)]
+    return value
+
+
+def _with(categories: Any, kind: str) -> list[Any]:
+    listed = categories if isinstance(categories, list) else [categories] if categories else []
+    return [*listed, kind]

@@ -1,0 +1,184 @@
+"""The path of any input of text samples comes in; a `SampleFile` goes out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.readers.checks import Problems, stop_on
+from valor_cli.readers.csv_columns import check_mapped, quoted
+from valor_cli.readers.files import STDIN
+from valor_cli.readers.inputs import expanded, extension_of, head_of
+from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
+from valor_cli.readers.sample_header import ALIASES
+from valor_cli.readers.table import SKIP_HINT
+from valor_cli.results import InputFile
+
+FORMATS: Final = ("jsonl", "csv", "json")
+
+_EXTENSIONS: Final = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+_HINT = (
+    "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
+    "what lines of jsonl are). Name one as `format:` under `data:`."
+)
+
+
+def read_samples(
+    path: str,
+    reading: SampleReading,
+    format: str | None = None,  # noqa: A002 - as in YAML
+) -> SampleFile:
+    """The samples of an input.
+
+    Args:
+        path: A file, plain or compressed; "-" for standard input; or a glob ("shards/*.jsonl"),
+            whose files are read in sorted order and joined.
+        reading: How to read it.
+        format: One of `FORMATS`; None to tell it by the extension, then by the content.
+
+    Raises:
+        DataError: There is no such input, its format is not known, or what it holds is wrong.
+    """
+    if format is not None and format not in FORMATS:
+        message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
+        raise DataError(Problem(path, message), hint=_HINT)
+    check_mapped(reading.columns, ALIASES)
+    parts = [_read(one, reading, format or format_of(one)) for one in expanded(path)]
+    return _distinct(parts[0] if len(parts) == 1 else _joined(path, parts), reading)
+
+
+def format_of(path: str) -> str:
+    """The format of an input, by its extension, then by its content.
+
+    Raises:
+        DataError: It cannot be told, or the input cannot be read.
+    """
+    if path != STDIN and os.path.isdir(path):
+        message = "this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"
+        raise DataError(Problem(path, message))
+    if found := _EXTENSIONS.get(extension_of(path)):
+        return found
+    if extension_of(path) == ".parquet":
+        raise DataError(Problem(path, "Parquet is not read; write the table as CSV"), hint=_HINT)
+    head = head_of(path).lstrip()
+    if not head:
+        # A named pipe cannot be looked into.
+        return "jsonl"
+    if head[:1] == b"[":
+        return "json"
+    first = head.splitlines()[0]
+    if head[:1] == b"{":
+        return "jsonl" if first == head or _is_object(first) else "json"
+    if any(mark in first for mark in b",;\t"):
+        return "csv"
+    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa: A002
+    """The samples of one file. Readers are imported on use."""
+    if format == "csv":
+        from valor_cli.readers.sample_csv import read_sample_csv
+
+        return read_sample_csv(path, reading)
+    if format == "json":
+        from valor_cli.readers.sample_json import read_sample_json
+
+        return read_sample_json(path, reading)
+    from valor_cli.readers.sample_jsonl import read_sample_jsonl
+
+    return read_sample_jsonl(path, reading)
+
+
+def _joined(path: str, parts: Sequence[SampleFile]) -> SampleFile:
+    """All parts as one input."""
+    return SampleFile(
+        path,
+        [row._replace(file=at) for at, part in enumerate(parts) for row in part.rows],
+        list(dict.fromkeys(chain.from_iterable(part.names for part in parts))),
+        frozenset().union(*(part.metadata for part in parts)),
+        [part.files[0] for part in parts],
+        [part.places[0] for part in parts],
+        list(chain.from_iterable(part.warnings for part in parts)),
+    )
+
+
+class _PlacedProblems(Problems):
+    """What is wrong between rows of an input of one or several files."""
+
+    __slots__ = ("_file",)
+
+    def __init__(self, file: SampleFile) -> None:
+        super().__init__(file.path)
+        self._file = file
+
+    def note(self, row: SampleRow, message: str) -> None:
+        """Note a problem of a row."""
+        self.total += 1
+        self.kept.append(Problem(self._file.place(row), message))
+
+
+def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
+    """The input without rows that are left out: a sample twice, or without an id or a model.
+
+    Raises:
+        DataError: There are such, and they are not to be left out.
+    """
+    problems = _PlacedProblems(file)
+    named = any(row.sample_id is not None for row in file.rows)
+    modelled = any(row.model is not None for row in file.rows)
+    seen: dict[tuple[str | None, str | None], SampleRow] = {}
+    kept: list[SampleRow] = []
+    left_out = [0] * len(file.files)
+    for row in file.rows:
+        message = ""
+        if named and row.sample_id is None:
+            message = "expected a sample_id as in other rows, found nothing"
+        elif modelled and row.model is None:
+            message = "expected a model as in other rows, found nothing"
+        elif named:
+            first = seen.setdefault((row.model, row.sample_id), row)
+            if first is not row:
+                message = _repeated(file, row, first)
+        if message:
+            problems.note(row, message)
+            left_out[row.file] += 1
+        else:
+            kept.append(row)
+    if not problems.total:
+        return file
+    if reading.invalid == "error":
+        stop_on([problems], SKIP_HINT)
+    files = [
+        InputFile(one.path, one.sha256, one.rows, one.skipped + more)
+        for one, more in zip(file.files, left_out, strict=True)
+    ]
+    return replace(file, rows=kept, files=files)
+
+
+def _repeated(file: SampleFile, row: SampleRow, first: SampleRow) -> str:
+    """What to say of the second row of a sample."""
+    of = "" if row.model is None else f" of the model {quoted(row.model)}"
+    there = f"{file.places[first.file].format(row=first.line).lstrip(':').strip()}"
+    where = f"line {there}" if file.places[first.file] == ":{row}" else there
+    if first.file != row.file:
+        where = file.place(first)
+    return f"the sample {quoted(row.sample_id or '')}{of} stands on {where} too"

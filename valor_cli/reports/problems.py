@@ -1,0 +1,67 @@
+"""A run in; its problems, most severe first, and its insights as words out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from valor_cli.reports.formatting import plain
+from valor_cli.results import ProblemResult, RunResult
+
+UNCLEAR = "cannot tell"
+"""Said of a problem whose severity cannot be told."""
+
+SEVERITIES = ("high", "medium", "low", UNCLEAR)
+
+SAMPLES = 3
+"""Samples named of each problem."""
+
+MESSAGE = 400
+"""Characters of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProblem:
+    """A problem in words: `message` names the model where there are several."""
+
+    severity: str
+    kind: str
+    message: str
+    samples: str
+
+
+def shown_problems(result: RunResult) -> tuple[ShownProblem, ...]:
+    """All of them, most severe first; equally severe ones in the order of the run."""
+    found = [_shown(problem, len(result.models) > 1) for problem in result.problems]
+    return tuple(sorted(found, key=lambda problem: SEVERITIES.index(problem.severity)))
+
+
+def _shown(problem: ProblemResult, several: bool) -> ShownProblem:
+    message, model = plain(problem.message, MESSAGE), plain(problem.model, 60)
+    if several and problem.model and model not in message:
+        message = f"{model}: {message}"
+    names = [plain(str(name), 40) for name in problem.sample_ids[:SAMPLES]]
+    more = len(problem.sample_ids) - len(names)
+    return ShownProblem(
+        problem.severity or UNCLEAR,
+        problem.kind,
+        message,
+        ", ".join(names) + (f" and {more:,} more" if more else ""),
+    )
+
+
+def counted(problems: Sequence[ShownProblem]) -> str:
+    """How many are how severe: "1 high, 3 low"."""
+    counts = Counter(problem.severity for problem in problems)
+    return ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
+
+
+def shown_insights(result: RunResult) -> tuple[str, ...]:
+    """All of them, one of each kind before the second of any."""
+    seen: Counter[str] = Counter()
+    ranked = []
+    for insight in result.insights:
+        ranked.append((seen[insight.kind], plain(insight.message, MESSAGE)))
+        seen[insight.kind] += 1
+    return tuple(message for _, message in sorted(ranked, key=lambda pair: pair[0]))

@@ -1,0 +1,127 @@
+"""A run in; what the HTML report tells of a run of samples, beside its values, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from valor_cli.reports.coverage import coverage_table
+from valor_cli.reports.problems import counted, shown_insights, shown_problems
+from valor_cli.reports.sample_matrix import sample_matrices
+from valor_cli.reports.shown_texts import left_out, parts, titles
+from valor_cli.reports.worst_samples import UNREADABLE, WorstSample, WorstSamples, worst_samples
+from valor_cli.results import RunResult, ShownText
+
+PROBLEMS = 100
+INSIGHTS = 40
+COVERAGE = 200
+"""Lines listed; results.json has all of them."""
+
+CARDS = 10
+"""Worst samples shown of each metric and model."""
+
+TEXT = 900_000
+"""Characters of all texts shown; the page says how many samples it left out."""
+
+LONG = 400
+"""Characters of a text that has no marks, above which it is folded."""
+
+COLOURS = 6
+
+
+def samples_told(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
+    """The parts of the templates of problems, coverage, worst samples and values by sample.
+
+    Args:
+        result: The run.
+        models: Its models' names as they are shown.
+    """
+    problems, insights = shown_problems(result), shown_insights(result)
+    worst = worst_samples(result, CARDS)
+    shown = _fitting(worst)
+    metrics = list(dict.fromkeys(group.metric for group in worst))
+    return {
+        "problems": problems[:PROBLEMS],
+        "all_problems": len(problems),
+        "severities": counted(problems),
+        "named_samples": any(problem.samples for problem in problems[:PROBLEMS]),
+        "insights": insights[:INSIGHTS],
+        "all_insights": len(insights),
+        "coverage": coverage_table(result) if result.coverage else None,
+        "most_covered": COVERAGE,
+        "worst_metrics": metrics,
+        "worst_models": [
+            model for i, model in enumerate(models) if any(g.model == i for g in worst)
+        ],
+        "worst_groups": [
+            {
+                "metric": metrics.index(group.metric),
+                "title": " · ".join([group.metric, *([models[group.model]] * (len(models) > 1))]),
+                "model": models[group.model],
+                **_cards(kept),
+            }
+            for group, kept in zip(worst, shown, strict=True)
+            if kept
+        ],
+        "worst_left_out": sum(len(group.samples) for group in worst) - sum(map(len, shown)),
+        "sample_matrices": sample_matrices(result),
+    }
+
+
+def _fitting(worst: Sequence[WorstSamples]) -> list[list[WorstSample]]:
+    """Of each group the samples there is room for: every group's worst before any's second."""
+    kept: list[list[WorstSample]] = [[] for _ in worst]
+    room = TEXT
+    for rank in zip_longest(*(group.samples for group in worst)):
+        for group, sample in zip(kept, rank, strict=True):
+            if sample is None:
+                continue
+            room -= sum(len(shown.text) for shown in sample.example.texts)
+            if room >= 0:
+                group.append(sample)
+    return kept
+
+
+def _cards(samples: Sequence[WorstSample]) -> dict[str, Any]:
+    """Cards and the kinds of marks in them, each with the number of its colour."""
+    kinds: dict[str, int] = {}
+    cards = [
+        {
+            "name": sample.name,
+            "value": sample.value,
+            "unreadable": sample.example.kind == UNREADABLE,
+            "reason": sample.reason,
+            "texts": [
+                _text(shown, title, kinds)
+                for shown, title in zip(
+                    sample.example.texts, titles(sample.example.texts), strict=True
+                )
+            ],
+        }
+        for sample in samples
+    ]
+    return {"cards": cards, "kinds": [(kind, n % COLOURS) for kind, n in kinds.items()]}
+
+
+def _text(shown: ShownText, title: str, kinds: dict[str, int]) -> dict[str, Any]:
+    html = []
+    for characters, kind in parts(shown):
+        if not kind:
+            html.append(str(escape(characters)))
+            continue
+        colour = kinds.setdefault(kind, len(kinds)) % COLOURS
+        html.append(f'<mark class="k{colour}" title="{escape(kind)}">{escape(characters)}</mark>')
+    ready = "".join(html)
+    size = len(shown.text) + shown.left_out
+    return {
+        "title": title,
+        "ready": Markup(ready),  # noqa: S704 - escaped just before
+        "empty": not shown.text,
+        "left_out": left_out(shown),
+        "folded": size > LONG,
+        "open": bool(shown.marks),
+        "size": f"{size:,} characters",
+    }
