@@ -34,7 +34,7 @@ def label_reader(
 
     def label_of(text: str) -> str:
         bare = text.strip()
-        key = fold(exact.get(bare) or mapped.get(fold(bare), bare))
+        key = fold(exact[bare] if bare in exact else mapped.get(fold(bare), bare))
         return spelled.get(key, key)
 
     return label_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 PIECE = 10_000
-"""Characters split at once, at most: with unmatched quotation marks the work grows as the square."""
+"""Characters split at once, at most: the work grows as the square of unmatched quotation marks."""
 
 _ENDS = ("\n\n", "\n", ". ", " ")
 
@@ -23,7 +23,7 @@ def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
     Returns:
         (start, end) of each, in order, none empty.
     """
-    from sentencex import segment
+    from sentencex import segment  # type: ignore[import-untyped]
 
     # A lone surrogate, which no UTF-8 has, would be refused.
     safe = text.encode("utf-8", "replace").decode()

@@ -65,7 +65,11 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
     check_names(names, reading, place)
     problems_found = LineProblems(path)
     reader = _CellReader(names, delimiter, reading, problems_found)
-    rows = [row for line, record in records if (row := reader.row(record, line)) is not None]
+    rows = [
+        (number, row)
+        for number, (line, record) in enumerate(records, 1)
+        if (row := reader.row(record, line)) is not None
+    ]
     return sample_file(
         path,
         rows,

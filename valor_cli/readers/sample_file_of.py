@@ -22,7 +22,7 @@ _PLAIN_CONTEXTS = (
 
 def sample_file(
     path: str,
-    rows: Sequence[SampleRow],
+    rows: Sequence[tuple[int, SampleRow]],
     problems: Problems,
     reading: SampleReading,
     *,
@@ -37,7 +37,7 @@ def sample_file(
 
     Args:
         path: The file.
-        rows: Good ones alone, in any order.
+        rows: Good ones alone, in the order of the file, each with its number in the file, from 1.
         problems: What is wrong with the others.
         reading: How it was read.
         faulty: How many rows are wrong.
@@ -65,7 +65,8 @@ def sample_file(
     warnings = [_PLAIN_CONTEXTS.format(count=plain_contexts)] if plain_contexts else []
     return SampleFile(
         path,
-        sorted(rows, key=lambda row: row.line),
+        [row for _, row in rows],
+        [number for number, _ in rows],
         names,
         frozenset(metadata),
         [InputFile(path, sha256, len(rows) + faulty, faulty)],

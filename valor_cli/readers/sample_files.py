@@ -52,9 +52,9 @@ class SampleRow(NamedTuple):
     file: int = 0
 
     def has(self, name: str) -> bool:
-        """Whether the row says anything under a standard name."""
+        """Whether the row says anything under a standard name: an empty text is something."""
         value: Any = getattr(self, name)
-        return value is not None and value != ()
+        return value is not None and (value != () or name == "retrieved_contexts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,9 @@ class SampleFile:
 
     Attributes:
         path: The input, as the user wrote it.
-        rows: In the order of the files. Either all of them have a `sample_id` or none has.
+        rows: In the order of the files. One that says no `sample_id` is called by its number when
+            all of an input is read.
+        numbers: Which row of the input each is, from 1, those counted that were left out.
         names: What the columns are called, in the order in which they are first seen.
         metadata: The names in `SampleReading.metadata` that some row has.
         files: The files that were read.
@@ -73,6 +75,7 @@ class SampleFile:
 
     path: str
     rows: Sequence[SampleRow]
+    numbers: Sequence[int]
     names: Sequence[str]
     metadata: frozenset[str]
     files: Sequence[InputFile]

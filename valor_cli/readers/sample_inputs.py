@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Final
 
-from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import check_mapped, quoted
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import ALIASES
-from valor_cli.readers.table import SKIP_HINT
-from valor_cli.results import InputFile
+from valor_cli.readers.table import LINE, SKIP_HINT
 
 FORMATS: Final = ("jsonl", "csv", "json")
 
@@ -110,9 +110,11 @@ def _read(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa
 
 def _joined(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     """All parts as one input."""
+    before = [0, *accumulate(part.files[0].rows for part in parts)]
     return SampleFile(
         path,
         [row._replace(file=at) for at, part in enumerate(parts) for row in part.rows],
+        [before[at] + number for at, part in enumerate(parts) for number in part.numbers],
         list(dict.fromkeys(chain.from_iterable(part.names for part in parts))),
         frozenset().union(*(part.metadata for part in parts)),
         [part.files[0] for part in parts],
@@ -133,52 +135,56 @@ class _PlacedProblems(Problems):
     def note(self, row: SampleRow, message: str) -> None:
         """Note a problem of a row."""
         self.total += 1
-        self.kept.append(Problem(self._file.place(row), message))
+        if len(self.kept) < LISTED:
+            self.kept.append(Problem(self._file.place(row), message))
 
 
 def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
-    """The input without rows that are left out: a sample twice, or without an id or a model.
+    """The input with ids for all rows, and without a sample twice, or one without a model.
 
     Raises:
         DataError: There are such, and they are not to be left out.
     """
     problems = _PlacedProblems(file)
-    named = any(row.sample_id is not None for row in file.rows)
-    modelled = any(row.model is not None for row in file.rows)
+    rows = list(file.rows)
+    named = any(row.sample_id is not None for row in rows)
+    modelled = any(row.model is not None for row in rows)
+    if not named:
+        numbers = zip(rows, file.numbers, strict=True)
+        rows = [row._replace(sample_id=str(number)) for row, number in numbers]
     seen: dict[tuple[str | None, str | None], SampleRow] = {}
-    kept: list[SampleRow] = []
-    left_out = [0] * len(file.files)
-    for row in file.rows:
-        message = ""
-        if named and row.sample_id is None:
-            message = "expected a sample_id as in other rows, found nothing"
+    kept = []
+    for at, row in enumerate(rows):
+        before = problems.total
+        if row.sample_id is None:
+            problems.note(row, "expected a sample_id as in other rows, found nothing")
         elif modelled and row.model is None:
-            message = "expected a model as in other rows, found nothing"
-        elif named:
-            first = seen.setdefault((row.model, row.sample_id), row)
-            if first is not row:
-                message = _repeated(file, row, first)
-        if message:
-            problems.note(row, message)
-            left_out[row.file] += 1
-        else:
-            kept.append(row)
-    if not problems.total:
-        return file
+            problems.note(row, "expected a model as in other rows, found nothing")
+        elif (first := seen.setdefault((row.model, row.sample_id), row)) is not row:
+            problems.note(row, _repeated(file, row, first))
+        if problems.total == before:
+            kept.append(at)
     if reading.invalid == "error":
         stop_on([problems], SKIP_HINT)
-    files = [
-        InputFile(one.path, one.sha256, one.rows, one.skipped + more)
-        for one, more in zip(file.files, left_out, strict=True)
-    ]
-    return replace(file, rows=kept, files=files)
+    return without(replace(file, rows=rows), kept)
+
+
+def without(file: SampleFile, kept: Sequence[int]) -> SampleFile:
+    """The input with some of its rows alone; the others count as left out."""
+    if len(kept) == len(file.rows):
+        return file
+    left_out = Counter(row.file for row in file.rows)
+    left_out.subtract(file.rows[at].file for at in kept)
+    files = [replace(one, skipped=one.skipped + left_out[at]) for at, one in enumerate(file.files)]
+    rows, numbers = [file.rows[at] for at in kept], [file.numbers[at] for at in kept]
+    return replace(file, rows=rows, numbers=numbers, files=files)
 
 
 def _repeated(file: SampleFile, row: SampleRow, first: SampleRow) -> str:
     """What to say of the second row of a sample."""
     of = "" if row.model is None else f" of the model {quoted(row.model)}"
-    there = f"{file.places[first.file].format(row=first.line).lstrip(':').strip()}"
-    where = f"line {there}" if file.places[first.file] == ":{row}" else there
+    place = file.places[first.file].format(row=first.line)
+    where = f"line {first.line}" if file.places[first.file] == LINE else place.lstrip(": ")
     if first.file != row.file:
         where = file.place(first)
     return f"the sample {quoted(row.sample_id or '')}{of} stands on {where} too"

@@ -71,7 +71,7 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
         read = [plain.line(one, at) or slow.line(one, at) for at, one in enumerate(texts)]
     return sample_file(
         path,
-        [row for row in read if row is not None],
+        [(number, row) for number, row in enumerate(read, 1) if row is not None],
         problems,
         reading,
         faulty=slow.faulty,

@@ -34,16 +34,17 @@ def read_sample_jsonl(path: str, reading: SampleReading) -> SampleFile:
     layouts = Layouts(reading)
     plain = PlainRows(reading, layouts)
     slow = SampleRowReader(reading, layouts, problems)
-    rows: list[SampleRow] = []
-    number = 0
+    rows: list[tuple[int, SampleRow]] = []
+    line_number = number = 0
     for block in blocks_of_lines(source, _BLOCK):
         for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
+            line_number += 1
             if not line or line.isspace():
                 continue
-            row = plain.line(line, number) or slow.line(line, number)
+            number += 1
+            row = plain.line(line, line_number) or slow.line(line, line_number)
             if row is not None:
-                rows.append(row)
+                rows.append((number, row))
     return sample_file(
         path,
         rows,

@@ -147,8 +147,32 @@ def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:
         if model in names or "model_key" in row:
             one["model"] = names.get(model, row.get("model_key"))
         one["sample_id"] = row["key"] if keyed else number
+        if not one.get("expected_output"):
+            one["expected_output"] = None
+        if not one.get("output_condition"):
+            one["output_condition"] = _condition(one.get("output_constraints"))
         shaped.append(one)
     return shaped
+
+
+def _condition(constraints: Any) -> str | None:
+    """Older constraints as a condition: all of a list must hold, any of a list inside it."""
+    found = constraints if isinstance(constraints, list) else []
+    groups = [one if isinstance(one, list) else [one] for one in found]
+    operands = [
+        [_operand(one) for one in group if isinstance(one, str) and one] for group in groups
+    ]
+    parts = [
+        f"({' OR '.join(group)})" if len(group) > 1 else group[0] for group in operands if group
+    ]
+    return " AND ".join(parts) or None
+
+
+def _operand(constraint: str) -> str:
+    """A constraint as a condition writes it; `REGEXP:` begins those that are patterns."""
+    text = constraint.removeprefix("REGEXP:")
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return quoted if text == constraint else f"regexp({quoted})"
 
 
 def is_lab(document: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from valor_cli.reports.formatting import NO_VALUE, covered, plain, words
+from valor_cli.reports.formatting import NO_VALUE, capital, covered, plain, words
 from valor_cli.reports.naming import Names
 from valor_cli.results import STATUSES, CoverageResult, RunResult
 
@@ -26,7 +26,7 @@ class CoverageTable:
     """Where samples have no value.
 
     Attributes:
-        statuses: In words, those that occur, "ok" first.
+        statuses: In words, those that occur, OK first.
         lines: Metrics and models that leave samples out, the most of them first.
         whole: How many metrics, models counted apart, leave none out.
     """
@@ -55,7 +55,7 @@ def coverage_table(result: RunResult) -> CoverageTable:
     statuses = [name for name in STATUSES if name in seen or name == OK]
     partial.sort(key=lambda row: (row.coverage is None, row.coverage or 0.0))
     return CoverageTable(
-        tuple(map(words, statuses)),
+        tuple("OK" if name == OK else capital(words(name)) for name in statuses),
         tuple(_line(row, statuses, names) for row in partial),
         len(rows) - len(partial),
     )

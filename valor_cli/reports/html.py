@@ -66,6 +66,7 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told),
+        leading=_leading(told),
         ranked=ranked(told),
         bars=any(cell.interval for cell in _cells(told.headline)),
         labels=_label_views(told),
@@ -89,6 +90,12 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
 
 def _file(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _leading(told: Digest) -> int:
+    """Measures of the first table of results; further outputs of metrics of samples are folded."""
+    folded = told.of_samples and told.leading
+    return told.leading if folded else len(told.headline.measures)
 
 
 def _cells(grid: Grid) -> Iterable[Cell]:

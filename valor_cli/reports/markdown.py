@@ -7,9 +7,10 @@ from itertools import repeat
 
 from valor_cli.reports.breakdown import breakdowns
 from valor_cli.reports.digest import Digest, difference, digest, worst_first
-from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.formatting import covered, number, plain, signed, span
 from valor_cli.reports.grids import Cell, Grid, Measure
 from valor_cli.reports.markdown_findings import breakdown, calibration, confusions, spread, worst
+from valor_cli.reports.markdown_samples import coverage, insights, problems, worst_texts
 from valor_cli.reports.markdown_text import escaped, table
 from valor_cli.results import RunInfo, RunResult
 
@@ -31,12 +32,16 @@ def to_markdown(result: RunResult) -> str:
         _verdict(told),
         _headline(told),
         _gates(told),
+        problems(result),
+        insights(result),
+        coverage(result, told),
         _slices(told),
         *map(breakdown, breakdowns(result), repeat(told)),
         confusions(result, told),
         calibration(result, told),
         spread(result, told),
         worst(result, told),
+        worst_texts(result, told),
         _warnings(result.warnings, told),
         _labels(told),
         _run(result.run, told),
@@ -53,21 +58,34 @@ def _verdict(told: Digest) -> Iterator[str]:
 def _value(cell: Cell, measure: Measure, *, interval: bool = True) -> str:
     text = number(cell.value, measure.unit)
     text = f"**{text}**" if cell.best else text
-    return f"{text} {span(cell.interval, measure.unit)}".rstrip() if interval else text
+    text = f"{text} {span(cell.interval, measure.unit)}".rstrip() if interval else text
+    return text if cell.coverage is None else f"{text} ({covered(cell.coverage)})"
 
 
 def _headline(told: Digest) -> Iterator[str]:
     if not told.headline.measures:
         return
+    rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))
+    leading = told.leading if told.of_samples and told.leading else len(rows)
+    yield from _measures(rows[:leading], told)
+    if told.partial:
+        yield "\n(96%): that part of the samples has a value; the others are in no mean."
+    if rows[leading:]:
+        yield f"\n<details><summary>{len(rows) - leading} further outputs</summary>\n"
+        yield from _measures(rows[leading:], told)
+        yield "\n</details>"
+    if told.unlisted:
+        yield f"\n{told.unlisted:,} more in results.json"
+
+
+def _measures(shown: Sequence[tuple[Measure, Sequence[Cell]]], told: Digest) -> Iterator[str]:
     pair = ["difference"] if len(told.models) == 2 else []
     rows = []
-    for measure, cells in zip(told.headline.measures, told.headline.lines[0].cells, strict=True):
+    for measure, cells in shown:
         change = [signed(difference(cells), measure.unit)] if pair else []
         values = [_value(cell, measure) for cell in cells]
         rows.append([escaped(str(measure)), *values, *change])
     yield from table(["", *map(escaped, told.models), *pair], rows)
-    if told.unlisted:
-        yield f"\n{told.unlisted:,} more in results.json"
 
 
 def _gates(told: Digest) -> Iterator[str]:

@@ -129,8 +129,9 @@ def _worst_first(
 
 
 def _heading(one: SamplesResult, names: Names) -> str:
-    detail = names.detail(one.metric, one.parameters)
-    return f"{plain(one.metric)} ({detail})" if detail else plain(one.metric)
+    detail, output = names.detail(one.metric, one.parameters), next(iter(one.columns))
+    name = plain(one.metric if output == "value" else f"{one.metric} {output}")
+    return f"{name} ({detail})" if detail else name
 
 
 def _cell(one: SamplesResult, index: int, unit: str) -> MatrixCell:

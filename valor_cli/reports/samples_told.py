@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from valor_cli.reports.coverage import coverage_table
+from valor_cli.reports.leaderboard import breakable
 from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.sample_matrix import sample_matrices
 from valor_cli.reports.shown_texts import left_out, parts, titles
@@ -68,6 +69,7 @@ def samples_told(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
         ],
         "worst_left_out": sum(len(group.samples) for group in worst) - sum(map(len, shown)),
         "sample_matrices": sample_matrices(result),
+        "breakable": breakable,
     }
 
 

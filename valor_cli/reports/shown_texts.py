@@ -11,10 +11,10 @@ from valor_cli.results import ShownText
 # What reorders, hides or says nothing that can be seen. Marks of direction (U+200E, U+200F) and
 # joiners (U+200C, U+200D) stay: scripts and emoji need them, and they change nothing around them.
 _HIDDEN = re.compile(
-    "[\x80-\x9f\u180e\u200b\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e01ef]+"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u180e\u200b\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e01ef]+"
 )
-_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_NAMES = {0: "NUL", 7: "BEL", 8: "BS", 11: "VT", 12: "FF", 13: "CR", 27: "ESC", 127: "DEL"}
 _NUMBERED = re.compile(r"(\w+)\[(\d+)\]")
 _SINGULAR = {
     "references": "reference",
@@ -27,17 +27,21 @@ FEW = 3
 
 
 def visible(text: str) -> str:
-    """Text in which controls are pictures ("␛") and hidden characters codes ("⟨U+202E⟩")."""
+    """Text in which controls and hidden characters are named: "‹ESC›", "‹U+202E›"."""
     if text.isprintable():
         return text
-    return _HIDDEN.sub(_codes, text.replace("\r\n", "\n")).translate(_CONTROLS)
+    return _HIDDEN.sub(_named, text.replace("\r\n", "\n"))
 
 
-def _codes(found: re.Match[str]) -> str:
+def _named(found: re.Match[str]) -> str:
     hidden = found[0]
     if len(hidden) <= FEW:
-        return "".join(f"⟨U+{ord(one):04X}⟩" for one in hidden)
-    return f"⟨U+{ord(hidden[0]):04X} and {len(hidden) - 1:,} more hidden characters⟩"
+        return "".join(f"‹{_name(one)}›" for one in hidden)
+    return f"‹{_name(hidden[0])} and {len(hidden) - 1:,} more hidden characters›"
+
+
+def _name(one: str) -> str:
+    return _NAMES.get(ord(one), f"U+{ord(one):04X}")
 
 
 def parts(shown: ShownText) -> Iterator[tuple[str, str]]:

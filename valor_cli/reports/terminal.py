@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from rich.console import Group, RenderableType
@@ -13,15 +13,22 @@ from valor_cli.reports.confusion import confusions, most_confused
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
+from valor_cli.reports.problems import shown_insights, shown_problems
+from valor_cli.reports.terminal_findings import folded, insight_lines, problem_lines
 from valor_cli.reports.terminal_tables import gates, headline, more, slices
 from valor_cli.results import MetricResult, RunResult
 
 SCREEN = 30
 """Lines the summary tries to stay within."""
 
-_MOST = {"headline": 12, "gates": 8, "slices": 6, "warnings": 5}
-_LEAST = {"headline": 6, "gates": 3, "slices": 3, "warnings": 2}
-_STYLES = {"PASSED": "bold green", "FAILED": "bold red", "DONE": "bold"}
+_MOST = {"headline": 12, "gates": 8, "problems": 6, "insights": 3, "slices": 6, "warnings": 5}
+_LEAST = {"headline": 6, "gates": 3, "problems": 2, "insights": 2, "slices": 3, "warnings": 2}
+_STYLES = {
+    "PASSED": "bold green",
+    "FAILED": "bold red",
+    "INCOMPLETE": "bold yellow",
+    "DONE": "bold",
+}
 
 _AP, _AR = "Average Precision", "Average Recall"
 _COCO = (
@@ -48,10 +55,16 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     told = digest(result)
     warnings = [plain(warning, 150) for warning in result.warnings]
     errors = _errors(result, told)
-    room = _room(told, len(warnings), len(files) + len(errors) + bool(errors))
+    problems, insights = shown_problems(result), shown_insights(result)
+    found = {"problems": len(problems), "insights": len(insights), "warnings": len(warnings)}
+    lines = len(files) + len(errors) + bool(errors) + told.partial
+    lines += folded([problem.message for problem in problems[: _LEAST["problems"]]])
+    room = _room(told, found, lines)
     parts = [_verdict(told)]
     parts += _section(headline(told, room["headline"]))
     parts += _section(gates(told.gates, room["gates"], many=len(told.models) > 1))
+    parts += _section(problem_lines(problems, room["problems"]))
+    parts += _section(insight_lines(insights, room["insights"]))
     parts += _section(slices(told, room["slices"]))
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
@@ -92,23 +105,25 @@ def _coco_line(row: MetricResult, ious: Sequence[float], *cells: object) -> str:
     )
 
 
-def _room(told: Digest, warnings: int, lines: int) -> dict[str, int]:
+def _room(told: Digest, found: Mapping[str, int], lines: int) -> dict[str, int]:
     """How many lines each section gets: the longest give way until all fit the screen.
 
-    `lines` counts those that stand in any case.
+    `found` counts those of sections that the digest does not hold, `lines` those that stand in
+    any case.
     """
     every = len(told.headline.measures) + told.unlisted
     wanted = {
         "headline": every if every <= _MOST["headline"] else told.leading or every,
         "gates": len(told.gates),
         "slices": len(told.slices.lines),
-        "warnings": warnings,
+        **found,
     }
     room = {name: min(count, _MOST[name]) for name, count in wanted.items()}
     frame = 3 + lines + sum(2 for count in room.values() if count)
     frame += len(told.missing[:SIDE_BY_SIDE]) + len(told.ignored[:SIDE_BY_SIDE])
     while True:
-        cut = sum(room[name] < count for name, count in wanted.items())
+        # Insights do not say how many are left out.
+        cut = sum(room[name] < count for name, count in wanted.items() if name != "insights")
         longest = max(room, key=lambda name: room[name] - _LEAST[name])
         if sum(room.values()) + frame + cut <= SCREEN or room[longest] <= _LEAST[longest]:
             return room

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.fitting import HEADING, Fitting, table
-from valor_cli.reports.formatting import number, plain, signed, span
+from valor_cli.reports.formatting import covered, number, plain, signed, span
 from valor_cli.reports.gates import Gate
 from valor_cli.reports.grids import Cell, Line, Measure
 
 RANKED = 12
 """Models shown one a line at most."""
+
+PARTIAL = "(96%): that part of the samples has a value; the others are in no mean"
+"""Said below the values where some do not rest on all samples."""
 
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not checked": ("?", "yellow")}
 
@@ -47,21 +51,40 @@ def headline(told: Digest, most: int) -> Iterator[RenderableType]:
         return
     intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
     count = len(told.models)
-    if count > SIDE_BY_SIDE or (count > 2 and intervals):
+    # A ranking has room for few measures, and runs of samples have many.
+    if count > SIDE_BY_SIDE or (count > 2 and intervals and not told.of_samples):
         yield from _ranking(told)
-        return
-    yield Fitting(_side_by_side(told, most, form) for form in _forms(count))
-    yield from more(len(grid.measures) + told.unlisted - most)
+    else:
+        yield Fitting(_side_by_side(told, most, form) for form in _forms(count))
+        yield from more(len(grid.measures) + told.unlisted - most)
+    if told.partial:
+        yield Text(PARTIAL, style="dim")
 
 
 def _side_by_side(told: Digest, most: int, form: _Form) -> list[RenderableType]:
     pair = ["difference"] if len(told.models) == 2 and form.difference else []
     made = table("", *told.models[: form.columns], *pair, width=form.heading)
-    rows = zip(told.headline.measures, told.headline.lines[0].cells, strict=True)
-    for measure, cells in list(rows)[:most]:
+    rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:most]
+    values = [_values(cells, measure, form) for measure, cells in rows]
+    for index, column in enumerate(zip(*values, strict=True)):
+        tails = [len(_part(cells[index])) for _, cells in rows]
+        _line_up(column, tails, str(made.columns[index + 1].header))
+    for (measure, cells), texts in zip(rows, values, strict=True):
         change = [_change(cells, measure)] if pair else []
-        made.add_row(Text(str(measure)), *_values(cells, measure, form), *change)
+        made.add_row(Text(str(measure)), *texts, *change)
     return [made, *_left_out(len(told.models) - form.columns)]
+
+
+def _line_up(column: Sequence[Text], tails: Sequence[int], heading: str) -> None:
+    """Numbers below each other where some are followed by their coverage, so many characters."""
+    if not any(tails):
+        return
+    for text, tail in zip(column, tails, strict=True):
+        text.pad_right(max(tails) - tail)
+    widest = max(map(cell_len, (*heading.split("\n"), *(text.plain for text in column))))
+    for text in column:
+        text.pad_left(widest - text.cell_len)
+        text.justify = "left"  # to the right, Rich would take the room behind the number away
 
 
 def _change(cells: Sequence[Cell], measure: Measure) -> Text:
@@ -74,7 +97,7 @@ def _change(cells: Sequence[Cell], measure: Measure) -> Text:
 def _ranking(told: Digest) -> Iterator[RenderableType]:
     """Many models: one a line, best first, with the first few measures."""
     order = ranking(told.headline, len(told.models))
-    columns = min(3, len(told.headline.measures))
+    columns = min(6 if told.of_samples else 3, len(told.headline.measures))
     yield Fitting([_ranked(told, order, form)] for form in _forms(columns))
     yield from more(len(order) - RANKED)
 
@@ -82,13 +105,16 @@ def _ranking(told: Digest) -> Iterator[RenderableType]:
 def _ranked(told: Digest, order: Sequence[int], form: _Form) -> RenderableType:
     measures = told.headline.measures[: form.columns]
     made = table("", *map(str, measures), width=form.heading)
-    for model in order[:RANKED]:
-        cells = [cells[model] for cells in told.headline.lines[0].cells]
-        values = [
-            _value(cell, at, interval=form.intervals)
-            for cell, at in zip(cells, measures, strict=False)
-        ]
-        made.add_row(Text(plain(told.models[model], 24)), *values)
+    rows = [[cells[model] for cells in told.headline.lines[0].cells] for model in order[:RANKED]]
+    values = [
+        [_value(cell, at, interval=form.intervals) for cell, at in zip(row, measures, strict=False)]
+        for row in rows
+    ]
+    for index, column in enumerate(zip(*values, strict=True)):
+        tails = [len(_part(row[index])) for row in rows]
+        _line_up(column, tails, str(made.columns[index + 1].header))
+    for model, texts in zip(order, values, strict=False):
+        made.add_row(Text(plain(told.models[model], 24)), *texts)
     return made
 
 
@@ -100,7 +126,12 @@ def _value(cell: Cell, measure: Measure, *, interval: bool) -> Text:
     text = Text.assemble((number(cell.value, measure.unit), "bold" if cell.best else ""))
     if interval and cell.interval:
         text.append(f" {span(cell.interval, measure.unit)}", style="dim")
+    text.append(_part(cell), style="yellow")
     return text
+
+
+def _part(cell: Cell) -> str:
+    return "" if cell.coverage is None else f" ({covered(cell.coverage)})"
 
 
 def gates(held: Sequence[Gate], most: int, *, many: bool) -> Iterator[RenderableType]:

@@ -1,30 +1,33 @@
 """chrF: how many runs of characters the responses share with their references, as an F measure.
 
 Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015; with `word_order: 2`
-chrF++ (WMT 2017). Counts, value and signature are sacrebleu's; the value is on 0..1.
+chrF++ (WMT 2017). The n-grams are counted here; the value of the counts, and the signature, are
+sacrebleu's. The value is on 0..1.
 """
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.bleu_matches import lacking
+from valor_cli.evaluators.overlap.chrf_counts import chrf_counts
 from valor_cli.evaluators.overlap.sacrebleu_settings import (
     REFERENCES,
     comparable,
     of_corpus,
     reference_counts,
-    statistics_of,
 )
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics.chrf import CHRF as SacrebleuCHRF
+    from sacrebleu import metrics
 
 OUTPUTS = ("value",)
 STATISTICS = "statistics"
@@ -46,15 +49,27 @@ def chrf(
     """
     data = texts.data
     metric = _settings(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+    chosen = comparable(data)
+    pairs = [
+        (response.lower(), reference.lower()) if lowercase else (response, reference)
+        for response, references in zip(data.response, data.references, strict=True)
+        for reference in references
+        if response is not None
+    ]
+    rows = iter(chrf_counts(pairs, char_order, word_order, whitespace=whitespace).tolist())
     statistics = np.zeros((data.unit_count, 3 * (char_order + word_order)), np.int64)
     outcomes = [lacking(response) for response in data.response]
-    chosen = comparable(data)
-    for at, row in zip(chosen, statistics_of(metric, data, chosen), strict=True):
+    for at in chosen:
+        own = list(islice(rows, len(data.references[at])))
+        value, row = max(((_value(metric, row), row) for row in own), key=itemgetter(0))
         statistics[at] = row
-        value = metric._compute_score_from_stats(row).score / 100
         outcomes[at] = Outcome({"value": value}, details=_told(row))
     counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
     return Outcomes.of(outcomes, OUTPUTS, counts)
+
+
+def _value(metric: metrics.CHRF, row: list[int]) -> float:
+    return metric._compute_score_from_stats(row).score / 100
 
 
 def _told(row: list[int]) -> dict[str, list[int]]:
@@ -67,8 +82,7 @@ def chrf_of_corpus(sampled: Sampled) -> Findings:
     metric = _settings(**sampled.parameters)
 
     def value() -> list[MetricValue]:
-        row = sampled.summed(STATISTICS).tolist()
-        return [MetricValue(metric._compute_score_from_stats(row).score / 100)]
+        return [MetricValue(_value(metric, sampled.summed(STATISTICS).tolist()))]
 
     return of_corpus(sampled, lambda: metric, value)
 
@@ -80,10 +94,10 @@ def _settings(
     lowercase: bool,
     whitespace: bool,
     eps_smoothing: bool,
-) -> SacrebleuCHRF:
-    from sacrebleu.metrics.chrf import CHRF as SacrebleuCHRF
+) -> metrics.CHRF:
+    from sacrebleu import metrics
 
-    return SacrebleuCHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+    return metrics.CHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
 
 CHRF = Metric(

@@ -61,8 +61,8 @@ def llm_classification(
     """How often the response is the right label, and precision, recall and F1 of the labels.
 
     The white space around labels does not count; where case does not either, labels are named in
-    lower case, or as `labels` and `positive_label` spell them. The `label_map` of the run applies to
-    responses and references. The first reference is the truth; where the response is another of
+    lower case, or as `labels` and `positive_label` spell them. The `label_map` of the run applies
+    to responses and references. The first reference is the truth; where the response is another of
     them it is right, and counts as a hit of that label. Precision, recall and F1 are averages over
     the labels seen, or those of `positive_label`. An answer that is no label at all ("I think it is
     spam") is a label of its own, which no reference has: list the `labels` to have averages over

@@ -1,4 +1,4 @@
-"""Samples and a metric of sacrebleu come in; its statistics, values and signature go out.
+"""Counts of samples and a metric of sacrebleu come in; its values and its signature go out.
 
 Its metrics are of a corpus. Of each sample whole numbers are kept that add up, and the value of any
 samples together is computed from their sums; a sample's own value is what sacrebleu says of it as a
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,29 +23,6 @@ if TYPE_CHECKING:
 
 REFERENCES = "references"
 """The count that holds how many references each sample has."""
-
-AT_ONCE = 256
-"""Samples of which sacrebleu holds the n-grams of all references in memory together."""
-
-
-def statistics_of(
-    metric: SacrebleuMetric, data: TextDataset, chosen: Sequence[int]
-) -> list[list[Any]]:
-    """The sufficient statistics of some samples, as sacrebleu counts them.
-
-    Args:
-        metric: With its settings.
-        data: The samples.
-        chosen: Positions of samples that have a response and references.
-    """
-    found: list[list[Any]] = []
-    for first in range(0, len(chosen), AT_ONCE):
-        some = chosen[first : first + AT_ONCE]
-        responses = [data.response[at] or "" for at in some]
-        # sacrebleu takes a reference that is None for one that is not there.
-        streams = list(zip_longest(*(data.references[at] for at in some)))
-        found += metric._extract_corpus_statistics(responses, streams)
-    return found
 
 
 def comparable(data: TextDataset) -> list[int]:

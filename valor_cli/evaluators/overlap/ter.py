@@ -7,26 +7,25 @@ are sacrebleu's; the value is a fraction, and above 1 where there are more edits
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Interval
 
-from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.overlap.bleu_matches import lacking
 from valor_cli.evaluators.overlap.sacrebleu_settings import (
     REFERENCES,
     comparable,
     of_corpus,
     reference_counts,
-    statistics_of,
 )
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics.ter import TER as SacrebleuTER
+    from sacrebleu import metrics
 
 OUTPUTS = ("value",)
 EDITS, WORDS = "edits", "reference_words"
@@ -54,29 +53,29 @@ def ter(
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)
     edits, words = np.zeros((2, data.unit_count), np.int64)
     outcomes = [lacking(response) for response in data.response]
-    chosen = []
     for at in comparable(data):
-        longest = _longest(data, at)
-        if longest > max_words:
+        response, references = data.response[at] or "", data.references[at]
+        if _longest(metric, (response, *references)) > max_words:
             why = f"a text of more than {max_words:,} words"
             outcomes[at] = Outcome(status="skipped", reason=why)
-        else:
-            chosen.append(at)
-    for at, (count, length) in zip(chosen, statistics_of(metric, data, chosen), strict=True):
-        references = len(data.references[at])
-        edits[at], words[at] = count, round(length * references) * WORD // references
-        value = metric._compute_score_from_stats([count, length]).score / 100
-        outcomes[at] = Outcome(
-            {"value": value}, details={"edits": count, "reference_words": length}
+            continue
+        ((count, length),) = metric._extract_corpus_statistics(
+            [response], [[reference] for reference in references]
         )
+        edits[at], words[at] = count, round(length * len(references)) * WORD // len(references)
+        details = {"edits": count, "reference_words": length}
+        outcomes[at] = Outcome({"value": _value(metric, count, length)}, details=details)
     counts = {EDITS: edits, WORDS: words, REFERENCES: reference_counts(data)}
     return Outcomes.of(outcomes, OUTPUTS, counts)
 
 
-def _longest(data: TextDataset, at: int) -> int:
-    """Words of the longest text of a sample; white space is what TER splits at by default."""
-    every = (data.response[at] or "", *data.references[at])
-    return max(len(text.split()) for text in every)
+def _longest(metric: metrics.TER, texts: Iterable[str]) -> int:
+    """Words of the longest of the texts."""
+    return max(len(metric.tokenizer(text.rstrip()).split()) for text in texts)
+
+
+def _value(metric: metrics.TER, edits: int, words: float) -> float:
+    return metric._compute_score_from_stats([edits, words]).score / 100
 
 
 def ter_of_corpus(sampled: Sampled) -> Findings:
@@ -87,15 +86,17 @@ def ter_of_corpus(sampled: Sampled) -> Findings:
 
     def value() -> list[MetricValue]:
         edits, words = int(sampled.summed(EDITS)), int(sampled.summed(WORDS)) / WORD
-        return [MetricValue(metric._compute_score_from_stats([edits, words]).score / 100)]
+        return [MetricValue(_value(metric, edits, words))]
 
     return of_corpus(sampled, lambda: metric, value)
 
 
-def _settings(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> SacrebleuTER:
-    from sacrebleu.metrics.ter import TER as SacrebleuTER
+def _settings(
+    normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool
+) -> metrics.TER:
+    from sacrebleu import metrics
 
-    return SacrebleuTER(normalized, no_punct, asian_support, case_sensitive)
+    return metrics.TER(normalized, no_punct, asian_support, case_sensitive)
 
 
 TER = Metric(

@@ -7,14 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.rules.bounded_keywords import bounded
 from valor_cli.evaluators.rules.schema_documents import (
     LONGEST,
     Document,
     SchemaFile,
     SchemaSource,
-    draft_of,
-    own_schema,
+    validator_of,
 )
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
@@ -24,7 +22,7 @@ from valor_cli.kernels.json_texts import (
     inside_fence,
     parse_json,
 )
-from valor_cli.kernels.patterns import Patience, PatternError, PatternTimeout
+from valor_cli.kernels.patterns import PatternError, PatternTimeout
 from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Metric
 from valor_cli.results import Mark
@@ -50,13 +48,13 @@ def json_schema(
 ) -> Outcomes:
     """Whether the response is JSON, and valid under a JSON Schema.
 
-    Strict JSON (RFC 8259): no NaN or Infinity, and nothing around it; with `strip_fences` a Markdown
-    code fence around all of it is left out. Of a key that an object has twice the last value
-    counts, and the reason says so. The schema is written in the config, or named as a file; it is
-    of draft 2020-12 unless `$schema` names another, and `{}` asks for JSON only. `format` is an
-    annotation, unless `check_formats`. Contexts are not judged. A response that is nested more than
-    100 levels deep, or that a pattern of the schema takes longer than a second of processor time
-    on, is a parse failure.
+    Strict JSON (RFC 8259): no NaN or Infinity, and nothing around it; with `strip_fences` a
+    Markdown code fence around all of it is left out. Of a key that an object has twice the last
+    value counts, and the reason says so. The schema is written in the config, or named as a file;
+    it is of draft 2020-12 unless `$schema` names another, and `{}` asks for JSON only. `format` is
+    an annotation, unless `check_formats`. Contexts are not judged. A response that is nested more
+    than 100 levels deep, or that a pattern of the schema takes longer than a second of processor
+    time on, is a parse failure.
     """
     data = texts.data
     errors = _errors_under(schema, check_formats=check_formats)
@@ -78,18 +76,7 @@ def _errors_under(schema: dict[str, Any] | str, *, check_formats: bool) -> Error
         raise ValueError(f"{document} was not read")
     if document in ({}, True):
         return lambda value: ()
-    from jsonschema.validators import extend
-    from referencing import Registry
-
-    draft = draft_of(document)
-    validator = extend(draft, bounded(draft.VALIDATORS, Patience()))
-    # A registry of one's own fetches nothing.
-    made = validator(
-        own_schema(document),
-        registry=Registry(),
-        format_checker=draft.FORMAT_CHECKER if check_formats else None,
-    )
-    found: Errors = made.iter_errors
+    found: Errors = validator_of(document, check_formats=check_formats).iter_errors
     return found
 
 
@@ -105,7 +92,8 @@ def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bo
     except NotJsonError as error:
         at = start + error.position
         mark = (Mark("response", at, at + 1, "not JSON"),) if at < len(response) else ()
-        return verdict(False, reason=f"not JSON: {error.message}", marks=mark)
+        fence = " (it stands in a code fence)" if inside_fence(response)[0] > start else ""
+        return verdict(False, reason=f"not JSON: {error.message}{fence}", marks=mark)
     except (BeyondLimitsError, PatternTimeout, PatternError) as why:
         return unreadable(str(why))
     except RecursionError:
@@ -119,7 +107,7 @@ def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bo
         return verdict(True, reason=twice or None)
     reason = f"{told[0]['path']}: {told[0]['message']}"
     if len(first) > 1:
-        reason += f" (and {len(first) - 1 if len(first) <= LISTED else 'more'} others)"
+        reason += f" (and {len(first) - 1 if len(first) <= LISTED else 'many'} more)"
     return verdict(
         False,
         reason="; ".join(filter(None, (reason, twice))),

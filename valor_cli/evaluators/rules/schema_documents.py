@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, ValidationInfo
 
 from valor_cli.errors import printable
+from valor_cli.evaluators.rules.bounded_keywords import bounded
 from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
-from valor_cli.kernels.patterns import PatternError, parse_pattern
+from valor_cli.kernels.patterns import Patience, PatternError, parse_pattern
 from valor_cli.readers.paths import from_folder
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ LONGEST = 200
 
 _DATA = ("const", "enum", "default", "examples")
 """Keywords that hold data, not schemas."""
+
+_PUBLISHED = ("http://json-schema.org/", "https://json-schema.org/")
+
+_ANY: tuple[Any, ...] = (None, {}, [], "", 0)
+"""A value of each kind that has parts or none: references in a circle show with one of them."""
 
 
 class SchemaFile(str):
@@ -112,34 +118,43 @@ def check_schema(document: Document) -> None:
             it does not hold itself (nothing is fetched); the message has the place in it.
     """
     from jsonschema.exceptions import best_match
-    from referencing import Registry
 
     draft = draft_of(document)
-    registry: Any = Registry()
     try:
-        broken = best_match(
-            draft(draft.META_SCHEMA, registry=registry).iter_errors(document)  # type: ignore[call-arg]
-        )
+        broken = best_match(draft(draft.META_SCHEMA).iter_errors(document))
         if broken is not None:
             message = printable(broken.message)
             cut = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
             raise ValueError(f"no JSON Schema: {printable(broken.json_path)}: {cut}")
         _check_parts(document, draft)
-        usable = draft(own_schema(document), registry=registry)  # type: ignore[call-arg]
-        for value in (None, {}, [], "", 0):
+        usable = validator_of(document, check_formats=False)
+        for value in _ANY:
             usable.is_valid(value)
     except RecursionError:
         raise ValueError("no JSON Schema: its references lead round in a circle") from None
 
 
-def own_schema(document: Document) -> Any:
-    """The schema without `$schema`, which would bring in another validator than the one chosen."""
-    if isinstance(document, bool):
-        return document
-    return _without_dialect(document)
+def validator_of(document: Document, *, check_formats: bool) -> Validator:
+    """What validates JSON under a checked schema, in bounded time, without fetching anything.
+
+    Raises:
+        ValueError: `$schema` names no draft that is known.
+    """
+    from jsonschema import validators
+    from referencing import Registry
+
+    draft = draft_of(document)
+    extend: Callable[..., type[Validator]] = validators.extend
+    return extend(draft, bounded(draft.VALIDATORS, Patience()))(
+        _without_dialect(document),
+        # A registry of one's own fetches nothing.
+        registry=Registry(),
+        format_checker=draft.FORMAT_CHECKER if check_formats else None,
+    )
 
 
 def _without_dialect(node: Any) -> Any:
+    """The schema without `$schema`, which would bring in another validator than the one chosen."""
     if isinstance(node, list):
         return [_without_dialect(one) for one in node]
     if not isinstance(node, dict):
@@ -154,7 +169,7 @@ def _without_dialect(node: Any) -> Any:
 def _check_parts(document: Document, draft: type[Validator]) -> None:
     """Look at every part of a schema, and at every one that those refer to."""
     from jsonschema.validators import validator_for
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import specification_with
 
@@ -180,15 +195,10 @@ def _check_parts(document: Document, draft: type[Validator]) -> None:
                         f'{keyword} "{printable(reference)}" is not in the schema, '
                         "and nothing is fetched"
                     ) from None
-                if not _known(reference, resolver):
+                if not reference.startswith(_PUBLISHED):
                     target = specification_with(name).create_resource(found.contents)
                     todo.append((target, found.resolver))
         todo += _parts(resource, resolver)
-
-
-def _known(reference: str, resolver: Resolver[Any]) -> bool:
-    """Whether a reference leads into a published schema of schemas."""
-    return reference.startswith(("http://json-schema.org/", "https://json-schema.org/"))
 
 
 def _parts(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
+from valor_cli.errors import printable
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.conditions import ConditionError, Judgement, parse_condition
@@ -62,7 +63,7 @@ def _judged(
         condition = parse_condition(asked)
         answer = condition.judged(response, patience)
     except (ConditionError, PatternTimeout) as why:
-        return unreadable(str(why))
+        return unreadable(printable(str(why)))
     marks = [Mark("response", *span) for span in answer.spans]
     told = list(answer.faults)
     passed: bool | None = None
@@ -70,14 +71,14 @@ def _judged(
         try:
             found = condition.judged("\n".join(contexts), patience)
         except PatternTimeout as why:
-            return unreadable(f"contexts: {why}")
+            return unreadable(printable(f"contexts: {why}"))
         passed = found.holds
         told += [f"contexts: {fault}" for fault in found.faults]
         marks += _in_contexts(contexts, found)
     return verdict(
         answer.holds,
         contexts_passed=passed,
-        reason="; ".join(told) or None,
+        reason=printable("; ".join(told)) or None,
         details={"found": [mark_of(mark) for mark in marks]} if marks else None,
         marks=tuple(marks),
     )

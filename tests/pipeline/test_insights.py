@@ -1,0 +1,67 @@
+"""Best and worst models, what they took, how they retrieve, the hardest sample."""
+
+from __future__ import annotations
+
+from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
+from valor_cli.metric import Spent
+from valor_cli.pipeline.insights import insights_of
+
+MODELS = ("a", "b", "c")
+HEADLINES = (("hit", "value"), ("loss", "value"), ("rule", "pass"))
+
+
+def test_the_best_and_the_worst_models_all_that_tie() -> None:
+    rows = [
+        row(HIT, value, model=model) for model, value in zip(MODELS, (0.5, 0.9, 0.9), strict=True)
+    ]
+    rows += [row(LOSS, value, model=model) for model, value in zip(MODELS, (1, 2, 2), strict=True)]
+    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows))
+    assert [(one.kind, one.metric, one.models, one.value) for one in found] == [
+        ("best_model", "hit", ["b", "c"], 0.9),
+        ("worst_model", "hit", ["a"], 0.5),
+        ("best_model", "loss", ["a"], 1),
+        ("worst_model", "loss", ["b", "c"], 2),
+    ]
+    assert found[0].message == "best model by hit: b, c (0.900)"
+
+
+def test_of_one_model_or_of_equal_ones_nothing_is_said() -> None:
+    rows = [row(HIT, 0.5, model=model) for model in MODELS]
+    assert insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows)) == []
+    assert insights_of(*run(primary=HEADLINES, metrics=[row(HIT, 0.5)])) == []
+
+
+def test_what_models_took_and_how_they_retrieve() -> None:
+    rows = [
+        row(RULE, value, model=model, output="retrieval_failures")
+        for model, value in (("a", 0.25), ("b", 0.5))
+    ]
+    spent = {"a": Spent(2.0, 0.01), "b": Spent(0.5), "c": Spent(None, 3.0)}
+    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows, spent=spent))
+    assert [(one.kind, one.models, one.value) for one in found] == [
+        ("best_retrieval", ["a"], 0.25),
+        ("worst_retrieval", ["b"], 0.5),
+        ("fastest_model", ["b"], 0.5),
+        ("slowest_model", ["a"], 2.0),
+        ("cheapest_model", ["a"], 0.01),
+        ("most_expensive_model", ["c"], 3.0),
+    ]
+
+
+def test_the_hardest_sample_is_hard_for_all() -> None:
+    samples = [
+        of_samples(HIT, {"x": 1.0, "y": 0.0, "z": 1.0}, "a"),
+        of_samples(HIT, {"x": 0.0, "y": 0.5, "z": 0.0, "w": None}, "b"),
+        # No worst value: what has no range cannot be averaged with what has.
+        of_samples(LOSS, {"x": 9.0}, "a"),
+    ]
+    (found,) = insights_of(
+        *run(primary=HEADLINES, metrics=[row(HIT, 0.5), row(LOSS, 1.0)], samples=samples)
+    )
+    assert (found.kind, found.sample_ids, found.value) == ("hardest_sample", ["y"], 0.25)
+    assert found.message == "hardest sample: y (0.250 of 1 on average, by hit)"
+
+
+def test_where_all_are_equal_none_is_hardest() -> None:
+    samples = [of_samples(HIT, {"x": 1.0, "y": 1.0})]
+    assert insights_of(*run(primary=HEADLINES, metrics=[row(HIT, 1.0)], samples=samples)) == []

@@ -1,0 +1,47 @@
+"""What the `data:` block of a text generation config says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
+from valor_cli.readers.paths import InputPath
+
+Format: TypeAlias = Literal["jsonl", "csv", "json"]
+
+
+class TextInputs(Strict):
+    """Files of a text generation run: samples, and what models answered."""
+
+    samples: ByModel = Field(
+        description="files of samples: JSONL, CSV or JSON; .gz, .zst and globs work; one path "
+        "(with a `model` column if it holds several models), or one per model, joined by sample_id"
+    )
+    format: Format | None = Field(
+        None, description="format of the files; omitted: by extension and content"
+    )
+    columns: dict[str, str] = Field(
+        {},
+        description="standard name of a column to the name that the file has; in JSON also a path "
+        "into objects: vars.question",
+    )
+    artifacts: InputPath | None = Field(
+        None,
+        description="folder that the paths under `artifacts` start from; omitted: that of the file",
+    )
+    on_invalid: Literal["error", "skip"] = Field(
+        "error", description="what to do with invalid rows: stop, or leave them out and count them"
+    )
+
+    @model_validator(mode="after")
+    def _one_standard_input(self) -> TextInputs:
+        one_standard_input(self.models.values())
+        return self
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """Path of each model's samples; a lone path is named after its file."""
+        return model_paths(self.samples)

@@ -1,0 +1,198 @@
+"""The samples of several models in; rows of the same samples for each of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from valor_cli.errors import DataError, Problem, printable
+from valor_cli.evaluators.text_generation.reading import ModelRows
+from valor_cli.readers.csv_columns import listed, quoted
+from valor_cli.readers.sample_file_of import COLUMNS_HINT
+from valor_cli.readers.sample_files import SampleRow
+from valor_cli.readers.sample_header import COLUMNS, other_names
+from valor_cli.results import Scalar
+
+OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
+"""The columns that say what a sample is, and not what a model made of it."""
+
+_SHOWN = 3
+
+
+class Joined(NamedTuple):
+    """The rows of all models.
+
+    Attributes:
+        models: Their rows; of shared samples in one order.
+        shared: Whether models have samples in common.
+        warnings: What was odd and could be used all the same.
+    """
+
+    models: dict[str, ModelRows]
+    shared: bool
+    warnings: list[str]
+
+
+def join_models(models: Mapping[str, ModelRows], metadata: Sequence[str]) -> Joined:
+    """Give every model a row for each sample that any has, if they have any in common.
+
+    A sample that a model lacks has no response there. What only the files of other models say of a
+    sample holds for all of them.
+
+    Args:
+        models: As read.
+        metadata: Names of the metadata of their rows.
+
+    Raises:
+        DataError: No file has metadata of such a name.
+    """
+    by_id = {model: {str(row.sample_id): row for row in own.rows} for model, own in models.items()}
+    order = list(dict.fromkeys(one for rows in by_id.values() for one in rows))
+    if len(order) == sum(map(len, by_id.values())):
+        for own in models.values():
+            _check_metadata([own], metadata)
+        return Joined(dict(models), False, [])
+    _check_metadata(list(models.values()), metadata)
+    warnings = _differing(by_id)
+    joined = {}
+    for model, own in models.items():
+        rows, lacks = by_id[model], _lacking(own, models, metadata)
+        filled = [one for one in order if one not in rows]
+        if filled:
+            warnings.append(
+                f"{model}: no response to samples that other models have: {len(filled):,} of "
+                f"{len(order):,} (the first: {_ids(filled)})"
+            )
+        if lacks.columns:
+            warnings.append(
+                f"{own.file.path}: has no {', '.join(lacks.columns)}; what other files say of the "
+                "same samples is used"
+            )
+        whole = dict(rows)
+        for one in order if any(lacks) else filled:
+            common = _said([own[one] for own in by_id.values() if one in own])
+            whole[one] = lacks.completed(rows[one], common) if one in rows else _empty(common)
+        joined[model] = replace(own, rows=[whole[one] for one in order], filled=frozenset(filled))
+    return Joined(joined, True, warnings)
+
+
+def check_needs(models: Mapping[str, ModelRows], needs: frozenset[str]) -> None:
+    """See that every model has the columns that metrics need.
+
+    Raises:
+        DataError: No row of a model has one of them.
+    """
+    problems: dict[Problem, None] = {}
+    for own in models.values():
+        for name in COLUMNS:
+            if name in needs and not _any_has(own, name):
+                message = (
+                    f"no row has {other_names(name)}; there is: {listed(list(own.file.names))}"
+                )
+                problems[Problem(own.file.path, message)] = None
+    if problems:
+        raise DataError(list(problems), hint=COLUMNS_HINT)
+
+
+def absent_from_all(models: Mapping[str, ModelRows], wanted: frozenset[str]) -> frozenset[str]:
+    """Those of some columns that no row of any model has."""
+    return frozenset(
+        name
+        for name in wanted
+        if name in COLUMNS and not any(row.has(name) for own in models.values() for row in own.rows)
+    )
+
+
+class _Lacks(NamedTuple):
+    """What the file of a model does not say of samples: columns, and positions of metadata."""
+
+    columns: tuple[str, ...]
+    metadata: tuple[int, ...]
+
+    def completed(self, row: SampleRow, common: SampleRow) -> SampleRow:
+        """A row with what the others say."""
+        values: dict[str, Any] = {name: getattr(common, name) for name in self.columns}
+        if self.metadata:
+            own: list[Scalar] = list(row.metadata)
+            for at in self.metadata:
+                own[at] = common.metadata[at]
+            values["metadata"] = tuple(own)
+        return row._replace(**values)
+
+
+def _lacking(own: ModelRows, models: Mapping[str, ModelRows], metadata: Sequence[str]) -> _Lacks:
+    """What other models' files say, and that of this model does not."""
+    return _Lacks(
+        tuple(
+            name
+            for name in OF_SAMPLES
+            if not _any_has(own, name) and any(_any_has(other, name) for other in models.values())
+        ),
+        tuple(at for at, name in enumerate(metadata) if name not in own.file.metadata),
+    )
+
+
+def _any_has(own: ModelRows, name: str) -> bool:
+    return any(row.has(name) for row in own.rows)
+
+
+def _said(rows: Sequence[SampleRow]) -> SampleRow:
+    """What models say of a sample, each thing as the first of them says it that does."""
+    first = rows[0]
+    values: dict[str, Any] = {
+        name: next((getattr(row, name) for row in rows if row.has(name)), getattr(first, name))
+        for name in (*OF_SAMPLES, "retrieved_contexts")
+    }
+    values["metadata"] = tuple(
+        next((value for value in said if value is not None), None)
+        for said in zip(*(row.metadata for row in rows), strict=True)
+    )
+    return first._replace(**values)
+
+
+def _empty(common: SampleRow) -> SampleRow:
+    """The row of a model that did not answer."""
+    return common._replace(response=None, duration_s=None, cost_usd=None, artifacts=None)
+
+
+def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> list[str]:
+    """What to warn of where models were asked or held against something else under one id."""
+    warnings = []
+    for name in ("user_input", "references"):
+        first: dict[str, object] = {}
+        other: dict[str, None] = {}
+        for rows in by_id.values():
+            for one, row in rows.items():
+                value = getattr(row, name)
+                if value and first.setdefault(one, value) != value:
+                    other[one] = None
+        if other:
+            warnings.append(
+                f"models have another {name} under the same sample_id: {len(other):,} samples "
+                f"(the first: {_ids(list(other))})"
+            )
+    return warnings
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return ", ".join(map(quoted, ids[:_SHOWN]))
+
+
+def _check_metadata(models: Sequence[ModelRows], metadata: Sequence[str]) -> None:
+    """See that some file of models has each column of metadata.
+
+    Raises:
+        DataError: None has.
+    """
+    problems = [
+        Problem(
+            models[0].file.path,
+            f"there is no column {quoted(name)} for metadata.{printable(name)}; there is: "
+            + listed(list(models[0].file.names)),
+        )
+        for name in metadata
+        if not any(name in own.file.metadata for own in models)
+    ]
+    if problems:
+        raise DataError(problems)

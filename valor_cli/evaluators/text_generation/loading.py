@@ -1,0 +1,244 @@
+"""The `data:` block of a text generation config in; data sets, ready to evaluate, out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.evaluators.selection import (
+    among,
+    filtered_columns,
+    unknown_samples,
+    values_hint,
+)
+from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.joining import (
+    Joined,
+    absent_from_all,
+    check_needs,
+    join_models,
+)
+from valor_cli.evaluators.text_generation.reading import ModelRows, read_inputs
+from valor_cli.metric import METADATA, Loaded, NoOptions, Selection, Spent, written
+from valor_cli.readers.csv_columns import quoted
+from valor_cli.readers.files import STDIN
+from valor_cli.readers.sample_files import SampleRow
+from valor_cli.readers.table import SKIP_HINT
+from valor_cli.results import Scalar
+
+_SHOWN = 3
+
+Rows = Sequence[SampleRow]
+
+
+def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> Loaded[TextDataset]:
+    """Read the samples of every model, and join them by sample id.
+
+    Raises:
+        DataError: A file cannot be used, a column that metrics need is missing, `perturbed_from`
+            names no sample, or the selection leaves none.
+    """
+    read = read_inputs(inputs, selection)
+    columns = filtered_columns(selection)
+    joined = join_models(read.models, columns)
+    check_needs(joined.models, selection.needs)
+    links, warnings = _links(joined.models, skip=inputs.on_invalid == "skip")
+    rows = _selected(joined, columns, selection)
+    datasets = {
+        model: _dataset(own, joined.models[model], links[model], inputs, selection)
+        for model, own in rows.items()
+    }
+    _check_artifacts(inputs, datasets.values())
+    ids = [one for dataset in datasets.values() for one in dataset.sample_ids]
+    labelled = "labels" in selection.needs
+    return Loaded(
+        datasets=datasets,
+        metadata={
+            model: {name: [row.metadata[at] for row in own] for at, name in enumerate(columns)}
+            for model, own in rows.items()
+        },
+        labels=_labels(rows.values(), selection) if labelled else (),
+        sizes={"samples": len(set(ids)) if joined.shared else len(ids)},
+        files=read.files,
+        warnings=[*read.warnings, *joined.warnings, *warnings],
+        missing_prediction_labels=dict.fromkeys(datasets, ()),
+        ignored_prediction_labels=dict.fromkeys(datasets, ()),
+        known_labels=(
+            _labels((own.rows for own in joined.models.values()), selection) if labelled else ()
+        ),
+        lacking=absent_from_all(joined.models, selection.wanted),
+        perturbed={model: _perturbed(dataset) for model, dataset in datasets.items()},
+        spent={model: _spent(own) for model, own in rows.items()},
+    )
+
+
+def _links(
+    models: Mapping[str, ModelRows], *, skip: bool
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """By model, from changed copies to their originals, and what to warn of.
+
+    Raises:
+        DataError: `perturbed_from` names no sample of the model, or the copy itself.
+    """
+    links: dict[str, dict[str, str]] = {}
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    total = 0
+    for model, own in models.items():
+        ids = {row.sample_id for row in own.rows}
+        links[model] = {}
+        dangling = []
+        for row in own.rows:
+            copy, original = str(row.sample_id), row.perturbed_from
+            if original is None:
+                continue
+            if original in ids and original != copy:
+                links[model][copy] = original
+            elif copy not in own.filled:
+                dangling.append(row)
+        total += len(dangling)
+        problems += [_dangling(own, row) for row in dangling[:LISTED]]
+        if dangling:
+            first = quoted(dangling[0].perturbed_from or "")
+            warnings.append(
+                f"{model}: perturbed_from names no other sample of the model and was dropped: "
+                f"{len(dangling):,} rows (the first names {first})"
+            )
+    if problems and not skip:
+        hint = "perturbed_from holds the sample_id of the original, in the same file. " + SKIP_HINT
+        raise DataError(problems[:LISTED], total=total, hint=hint)
+    return links, warnings
+
+
+def _dangling(own: ModelRows, row: SampleRow) -> Problem:
+    name = row.perturbed_from or ""
+    what = "the sample itself" if name == row.sample_id else f"{quoted(name)}, which is no sample"
+    place = f"{own.file.place(row)}: perturbed_from"
+    return Problem(place, f"expected the id of another sample of the model, found {what}")
+
+
+def _selected(
+    joined: Joined, columns: Sequence[str], selection: Selection
+) -> dict[str, list[SampleRow]]:
+    """The rows of each model that are under evaluation.
+
+    Raises:
+        DataError: The filter leaves no sample of a model, names a sample that no model has, or
+            asks for what texts do not have.
+    """
+    _check_filter(joined, selection)
+    selected = {}
+    for model, own in joined.models.items():
+        kept = np.ones(len(own.rows), bool)
+        for key, allowed in selection.keep.items():
+            kept &= _kept(own.rows, key, allowed, columns)
+        if not kept.any():
+            values = {name: _values(own.rows, at) for at, name in enumerate(columns)}
+            of = f" of the model {quoted(model)}" if len(joined.models) > 1 else ""
+            problem = Problem("filter", f"leaves no sample{of} of {own.file.path}")
+            raise DataError(problem, hint=values_hint(values))
+        selected[model] = list(compress(own.rows, kept.tolist()))[: selection.limit]
+    return selected
+
+
+def _check_filter(joined: Joined, selection: Selection) -> None:
+    for key, allowed in selection.keep.items():
+        if key == "sample_id":
+            ids = {str(row.sample_id): 0 for own in joined.models.values() for row in own.rows}
+            unknown = [one for one in allowed if written(one) not in ids]
+            if unknown:
+                raise unknown_samples(unknown, key, "sample", list(ids)[:_SHOWN])
+        elif not key.startswith(METADATA):
+            message = f"text samples have no {key}; filter by sample_id, or by metadata.NAME"
+            raise DataError(Problem(f"filter.{key}", message))
+
+
+def _kept(
+    rows: Rows, key: str, allowed: Sequence[Scalar], columns: Sequence[str]
+) -> NDArray[np.bool_]:
+    if key == "sample_id":
+        return among([row.sample_id for row in rows], allowed)
+    return among(_values(rows, columns.index(key.removeprefix(METADATA))), allowed)
+
+
+def _values(rows: Rows, at: int) -> list[Scalar]:
+    return [row.metadata[at] for row in rows]
+
+
+def _dataset(
+    rows: Rows,
+    own: ModelRows,
+    links: Mapping[str, str],
+    inputs: TextInputs,
+    selection: Selection,
+) -> TextDataset:
+    """The columns of a model's rows."""
+    folders = [inputs.artifacts or _folder(one.path) for one in own.file.files]
+    ids = tuple(str(row.sample_id) for row in rows)
+    return TextDataset(
+        number=np.arange(len(rows)),
+        sample_ids=ids,
+        user_input=tuple(row.user_input for row in rows),
+        response=tuple(row.response for row in rows),
+        references=tuple(row.references for row in rows),
+        retrieved_contexts=tuple(row.retrieved_contexts for row in rows),
+        condition=tuple(row.condition for row in rows),
+        categories=tuple(row.categories for row in rows),
+        group=tuple(row.group for row in rows),
+        perturbed_from=tuple(map(links.get, ids)),
+        artifacts=tuple(
+            None if row.artifacts is None else os.path.join(folders[row.file], row.artifacts)
+            for row in rows
+        ),
+        label_map=selection.label_map,
+    )
+
+
+def _folder(path: str) -> str:
+    return "" if path == STDIN else os.path.dirname(path)
+
+
+def _check_artifacts(inputs: TextInputs, datasets: Iterable[TextDataset]) -> None:
+    """See that the folder of artifacts is there, where rows name any.
+
+    Raises:
+        DataError: It is not.
+    """
+    if inputs.artifacts is None or os.path.isdir(inputs.artifacts):
+        return
+    if any(one is not None for dataset in datasets for one in dataset.artifacts):
+        raise DataError(
+            Problem(inputs.artifacts, "no such folder"),
+            hint="`artifacts` under `data:` is the folder that the paths of the rows start from.",
+        )
+
+
+def _labels(models: Iterable[Rows], selection: Selection) -> list[str]:
+    """The labels that references name, sorted."""
+    found = {one.strip() for rows in models for row in rows for one in row.references}
+    return sorted({selection.label_map.get(one, one) for one in found if one})
+
+
+def _perturbed(dataset: TextDataset) -> dict[Scalar, Scalar]:
+    """From copies to originals, where both are under evaluation."""
+    there = set(dataset.sample_ids)
+    return {
+        copy: original
+        for copy, original in zip(dataset.sample_ids, dataset.perturbed_from, strict=True)
+        if original in there
+    }
+
+
+def _spent(rows: Rows) -> Spent:
+    durations = [row.duration_s for row in rows if row.duration_s is not None]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return Spent(
+        fsum(durations) / len(durations) if durations else None, fsum(costs) if costs else None
+    )
