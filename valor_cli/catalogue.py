@@ -51,6 +51,7 @@ TASKS: Mapping[str, Callable[[], Task[Any]]] = {
     "object_detection": _object_detection,
     "instance_segmentation": _instance_segmentation,
     "semantic_segmentation": _semantic_segmentation,
+    "text_generation": _text_generation,
 }
 
 

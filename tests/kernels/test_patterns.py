@@ -91,7 +91,7 @@ def test_after_a_few_stops_texts_as_long_are_spared() -> None:
             patience.search(slow, text)
     # The shortest of those that it was stopped on has 61 characters.
     for text in (ENDLESS, ENDLESS + "x", "b" * 1_000_000):
-        with pytest.raises(PatternTimeout, match="was not tried: it took longer than 0.02 s on 2"):
+        with pytest.raises(PatternTimeout, match=r"was not tried: .* 0\.02 s on 2"):
             patience.search(slow, text)
     assert patience.search(slow, "caa") == (1, 3)
     assert patience.search(parse_pattern("b"), "b" * 100) == (0, 1)

@@ -122,3 +122,29 @@ def test_words_and_parameters() -> None:
     assert parameter((0.5, 0.75)) == "0.5, 0.75"
     assert parameter([0.5, 0.55, 0.6, 0.65, 0.7]) == "0.5…0.7 (5)"
     assert [parameter(value) for value in (None, True, "macro")] == ["none", "true", "macro"]
+
+
+def test_json_in_parameters_is_told_by_its_keys() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert parameter(schema) == "{type, properties}"
+    assert parameter({**schema, "required": ["a"], "title": "T"}) == (
+        "{type, properties, required, … (4)}"
+    )
+    assert parameter([{"type": "object", "check": "x"}, {"type": "list"}]) == (
+        "{type, check}, {type}"
+    )
+    assert parameter([schema] * 9) == "{type, properties}…{type, properties} (9)"
+    assert parameter({"a": [], "\x1b[31mb" * 99: {}}) == "{a, bbbbbbbbbbbbbbb…}"
+
+
+def test_coverage_is_never_more_than_it_is() -> None:
+    parts = (0.0, 0.001, 0.01, 0.29, 0.9496, 0.996, 1.0)
+    assert [covered(part) for part in parts] == ["0%", "<1%", "1%", "29%", "94%", "99%", "100%"]
+
+
+def test_a_part_is_told_from_its_limit() -> None:
+    assert against_share(0.88, 0.95) == ("88%", "95%")
+    assert against_share(0.9496, 0.95) == ("94.96%", "95.00%")
+    assert against_share(0.95, 0.955) == ("95.0%", "95.5%")
+    assert against_share(1.0, 1.0) == ("100%", "100%")
+    assert against_share(None, 0.95) == ("–", "95%")

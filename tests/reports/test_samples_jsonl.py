@@ -41,7 +41,10 @@ def test_a_metric_asked_twice_has_two_names(found: Build) -> None:
     lists = [replace(one, parameters={"at": (0, n, 2, 3, 4)}) for n in (0.5, 0.6)]
     (first, _) = _lines(replace(run, samples=lists))
     # cut to their ends, both lists read the same
-    assert list(first["metrics"]) == ["image_scores (at=0…4 (5))", "image_scores (at=0…4 (5)) 2"]  # type: ignore[call-overload]
+    assert list(first["metrics"]) == [  # type: ignore[call-overload]
+        "image_scores (at=0…4 (5) #1)",
+        "image_scores (at=0…4 (5) #2)",
+    ]
 
 
 def test_one_output_alone_and_ids_of_any_kind(build: Build) -> None:
@@ -54,6 +57,46 @@ def test_one_output_alone_and_ids_of_any_kind(build: Build) -> None:
     assert lines[0]["metrics"] == {
         "score": {"status": "ok", "value": 0.1, "outputs": {}, "reason": None}
     }
+
+
+def test_statuses_and_details_of_samples(build: Build) -> None:
+    one = SamplesResult(
+        "bleu_1",
+        "m",
+        {},
+        ("a", "b", "c"),
+        {"value": [0.5, None, None], "precision": [0.6, None, None]},
+        (None, "no response", "timed out"),
+        ("ok", "missing_input", "parse_failure"),
+        ({"tokens": [3, 4]}, None, None),
+    )
+    found = [line["metrics"]["bleu_1"] for line in _lines(replace(build(("m",)), samples=(one,)))]  # type: ignore[index]
+    assert found == [
+        {
+            "status": "ok",
+            "value": 0.5,
+            "outputs": {"precision": 0.6},
+            "reason": None,
+            "details": {"tokens": [3, 4]},
+        },
+        {
+            "status": "missing_input",
+            "value": None,
+            "outputs": {"precision": None},
+            "reason": "no response",
+            "details": {},
+        },
+        {
+            "status": "parse_failure",
+            "value": None,
+            "outputs": {"precision": None},
+            "reason": "timed out",
+            "details": {},
+        },
+    ]
+    bad = replace(one, details=({"tokens": [3, {"x": float("nan")}]}, None, None))
+    with pytest.raises(ValueError, match="m, bleu_1 details of 'a': NaN or infinity"):
+        to_jsonl(replace(build(("m",)), samples=(bad,)))
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])

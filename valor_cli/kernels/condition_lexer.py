@@ -40,7 +40,9 @@ class ConditionError(ValueError):
 
     def __str__(self) -> str:
         before, after = self._around()
-        return f"{self.message}, at character {self.position + 1}: {before}▸{after}"
+        return (
+            f"{self.message}, at character {self.position + 1}: {before.lstrip()}▸{after.rstrip()}"
+        )
 
     def excerpt(self) -> str:
         """The line of the condition that is wrong, with a caret under the place, on two lines."""

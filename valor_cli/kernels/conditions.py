@@ -12,81 +12,25 @@ The language is that of the Text Matching Evaluator of H2O Sonar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from valor_cli.kernels.condition_lexer import EXCERPT, ConditionError, Kind, Token, tokens
-from valor_cli.kernels.patterns import (
-    Patience,
-    Pattern,
-    PatternError,
-    PatternTimeout,
-    parse_pattern,
-)
+from valor_cli.kernels.condition_lexer import ConditionError
+from valor_cli.kernels.condition_nodes import Found, Node, Operand, faults, operands, value
+from valor_cli.kernels.condition_parser import ConditionParser
+from valor_cli.kernels.patterns import Patience, PatternTimeout
 from valor_cli.kernels.spans import Span
 
 __all__ = ["Condition", "ConditionError", "Judgement", "parse_condition"]
-
-DEEPEST = 100
-"""Brackets that may stand open at one place of a condition."""
 
 MOST_SPANS = 5
 """Places of one operand in one text that are told, the first ones."""
 
 FOUND = "found"
 FORBIDDEN = "forbidden"
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A string or a pattern that a condition looks for.
-
-    Attributes:
-        sought: What to look for.
-        wanted: Whether it is to be there; not under a NOT.
-        written: As it stands in the condition, from character `start`.
-    """
-
-    sought: str | Pattern
-    wanted: bool
-    written: str
-    start: int
-
-    def places(self, text: str, patience: Patience) -> Iterator[tuple[int, int]]:
-        """(start, end) of what is found, in order.
-
-        Raises:
-            PatternTimeout: That takes too long.
-        """
-        if isinstance(self.sought, Pattern):
-            try:
-                yield from patience.matches(self.sought, text)
-            except PatternTimeout as why:
-                raise PatternTimeout(f"the {self} at character {self.start + 1} {why}") from None
-            return
-        at = text.find(self.sought)
-        while at >= 0:
-            yield at, at + len(self.sought)
-            at = text.find(self.sought, at + len(self.sought))
-
-    def __str__(self) -> str:
-        long = len(self.written) > EXCERPT
-        return f"{self.written[: EXCERPT - 1]}…" if long else self.written
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Nodes of which all must hold, or any."""
-
-    every: bool
-    nodes: tuple[Node, ...]
-
-
-Node: TypeAlias = Operand | Group
-"""A condition whose NOTs have been moved down to the operands."""
 
 
 class Judgement(NamedTuple):
@@ -141,7 +85,7 @@ class Condition:
         stopped: list[PatternTimeout] = []
         spans: list[Span] = []
         seen: dict[int, bool | None] = {}
-        for operand in _operands(self._root):
+        for operand in operands(self._root):
             kind = FOUND if operand.wanted else FORBIDDEN
             seen[operand.start] = False
             try:
@@ -159,8 +103,8 @@ class Condition:
             return seen[operand.start]
 
         holds = _decided(self._root, found, stopped)
-        faults = () if holds else tuple(_faults(self._root, found))
-        return Judgement(holds, tuple(sorted(spans)), faults)
+        wrong = () if holds else tuple(faults(self._root, found))
+        return Judgement(holds, tuple(sorted(spans)), wrong)
 
     def spans(self, text: str) -> list[Span]:
         """As in `Judgement`; `PatternTimeout` as in `holds`."""
@@ -171,55 +115,15 @@ class Condition:
         return "; ".join(self.judged(text).faults) or None
 
 
-Found: TypeAlias = Callable[[Operand], bool | None]
-"""Whether an operand is in the text; None: that took too long to find out."""
-
-
 def _decided(root: Node, found: Found, stopped: Sequence[PatternTimeout]) -> bool:
     """The value of a condition; where it hangs on what was stopped, the first of those is raised.
 
     Unknown is as in Kleene's logic, so the answer does not depend on the order of operands.
     """
-    value = _value(root, found)
-    if value is None:
+    holds = value(root, found)
+    if holds is None:
         raise stopped[0]
-    return value
-
-
-def _value(node: Node, found: Found) -> bool | None:
-    if isinstance(node, Operand):
-        there = found(node)
-        return None if there is None else there is node.wanted
-    unknown = False
-    for one in node.nodes:
-        value = _value(one, found)
-        if value is (not node.every):
-            return value
-        unknown |= value is None
-    return None if unknown else node.every
-
-
-def _operands(node: Node) -> Iterator[Operand]:
-    if isinstance(node, Operand):
-        yield node
-    else:
-        for one in node.nodes:
-            yield from _operands(one)
-
-
-def _faults(node: Node, found: Found) -> Iterator[str]:
-    """What is wrong with each part that makes a node false."""
-    if isinstance(node, Operand):
-        yield f"missing {node}" if node.wanted else f"forbidden {node} is there"
-    elif node.every:
-        for one in node.nodes:
-            if _value(one, found) is False:
-                yield from _faults(one, found)
-    elif all(isinstance(one, Operand) and one.wanted for one in node.nodes):
-        yield f"missing {' or '.join(map(str, node.nodes))}"
-    else:
-        told = [" and ".join(_faults(one, found)) for one in node.nodes]
-        yield f"none of these is otherwise: {'; '.join(told)}"
+    return holds
 
 
 @lru_cache(maxsize=8192)
@@ -229,114 +133,4 @@ def parse_condition(text: str) -> Condition:
     Raises:
         ConditionError: It is none; with the place, that of a regular expression's own error too.
     """
-    return Condition(text, _Parser(text).root())
-
-
-class _Parser:
-    """Reads tokens from left to right, by recursive descent."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = tokens(text)
-        self._next = next(self._tokens)
-        self._depth = 0
-
-    def root(self) -> Node:
-        if self._at("end"):
-            raise self._error("this condition is empty")
-        node = self._any_of(wanted=True)
-        if self._at(")"):
-            raise self._error("this bracket closes nothing")
-        if not self._at("end"):
-            raise self._error(f"expected AND, OR or the end, found {_spoken(self._next)}")
-        return node
-
-    def _any_of(self, *, wanted: bool) -> Node:
-        return self._joined("OR", self._all_of, wanted=wanted)
-
-    def _all_of(self, *, wanted: bool) -> Node:
-        return self._joined("AND", self._negation, wanted=wanted)
-
-    def _joined(self, operator: Kind, part: Callable[..., Node], *, wanted: bool) -> Node:
-        nodes = [part(wanted=wanted)]
-        while self._at(operator):
-            self._take()
-            nodes.append(part(wanted=wanted))
-        # NOT (a OR b) is NOT a AND NOT b.
-        return nodes[0] if len(nodes) == 1 else Group((operator == "AND") is wanted, tuple(nodes))
-
-    def _negation(self, *, wanted: bool) -> Node:
-        while self._at("NOT"):
-            self._take()
-            wanted = not wanted
-        return self._operand(wanted=wanted)
-
-    def _operand(self, *, wanted: bool) -> Node:
-        token = self._next
-        if token.kind == "string":
-            return Operand(self._content(self._take()), wanted, token.text, token.start)
-        if token.kind == "REGEXP":
-            return self._regexp(wanted=wanted)
-        if token.kind == "(":
-            return self._bracket(wanted=wanted)
-        raise self._error(
-            f'expected a string "…", regexp("…"), NOT or a bracket, found {_spoken(token)}'
-        )
-
-    def _bracket(self, *, wanted: bool) -> Node:
-        opening = self._take()
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ConditionError(
-                f"more than {DEEPEST} brackets inside each other", opening.start, self._text
-            )
-        node = self._any_of(wanted=wanted)
-        if self._at("end"):
-            raise ConditionError("this bracket is never closed", opening.start, self._text)
-        if not self._at(")"):
-            raise self._error(f"expected AND, OR or ), found {_spoken(self._next)}")
-        self._take()
-        self._depth -= 1
-        return node
-
-    def _regexp(self, *, wanted: bool) -> Node:
-        start = self._take().start
-        form: tuple[Kind, ...] = ("(", "string", ")")
-        for kind in form:
-            if not self._at(kind):
-                raise self._error(f'expected regexp("…"), found {_spoken(self._next)}')
-            token = self._take()
-            if kind == "string":
-                string = token
-        written = self._text[start : token.start + 1]
-        try:
-            pattern = parse_pattern(self._content(string))
-        except PatternError as error:
-            place = string.start if error.position is None else string.place(error.position)
-            message = f"not a regular expression: {error.message}"
-            raise ConditionError(message, place, self._text) from None
-        return Operand(pattern, wanted, written, start)
-
-    def _content(self, string: Token) -> str:
-        if not string.content:
-            raise ConditionError(
-                "an empty string, which every text contains", string.start, self._text
-            )
-        return string.content
-
-    def _at(self, kind: Kind) -> bool:
-        return self._next.kind == kind
-
-    def _take(self) -> Token:
-        token = self._next
-        self._next = next(self._tokens, token)
-        return token
-
-    def _error(self, message: str) -> ConditionError:
-        return ConditionError(message, self._next.start, self._text)
-
-
-def _spoken(token: Token) -> str:
-    if token.kind == "end":
-        return "the end"
-    return token.text if len(token.text) <= EXCERPT else f"{token.text[: EXCERPT - 1]}…"
+    return Condition(text, ConditionParser(text).root())

@@ -2,7 +2,7 @@
 
 A run has 16 characters or more, and is one only where it decodes to UTF-8 that is mostly
 printable; words, names and hashes do not. Lines that were wrapped are one run. Base 64 may lack
-its padding and have either alphabet; bytes in base 16 may be parted: "57 68", "57:68", "\\x57\\x68".
+its padding and have either alphabet; bytes in base 16 may be parted: "57 68", "57:68", "0x57, 0x68".
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ DEEPEST = 3
 PRINTABLE = 0.9
 """The part of the decoded characters that must be printable; in short runs, all."""
 _SHORT = 24
+_FOLDERS = 4
+"""Names with "/" in front of a run that are tried without."""
 _NUMBER = 20
 """Decimal digits that may be a number rather than base 16, below this many."""
 
 _SET = r"A-Za-z0-9+/_\-"
 _LINE = re.compile(rf"(?<![{_SET}])[{_SET}]{{{SHORTEST},}}+(={{0,2}})")
-_NEXT_LINE = re.compile(
-    rf"(?:\r?\n|\\r\\n|\\n)[ \t>]{{0,8}}([{_SET}]++)(={{0,2}})(?=[\s\\\"'`.,;)]|\Z)"
-)
+_NEXT_LINE = re.compile(rf"(?:\r?\n|\\r\\n|\\n)[ \t>]{{0,8}}([{_SET}]++)(={{0,2}})")
 _PIECE = re.compile(rf"[A-Za-z0-9]{{{SHORTEST},}}+")
 _HEX = re.compile(r"(?:0x)?((?:[0-9A-Fa-f]{2})++)\Z")
 _PARTED_HEX = re.compile(
     r"[0-9A-Fa-f](?<![0-9A-Za-z_][0-9A-Fa-f])[0-9A-Fa-f]"
     r"(?:(?:[ :\-\n]|,[ ]?)[0-9A-Fa-f]{2}(?![0-9A-Za-z_])){7,}+"
-    r"|(?:\\x[0-9A-Fa-f]{2}){8,}+|(?:0x[0-9A-Fa-f]{2}[ ,]{1,2}){7,}+0x[0-9A-Fa-f]{2}"
+    r"|(?:\\x[0-9A-Fa-f]{2}){8,}+|0x[0-9A-Fa-f]{2}(?:[ ,]{1,2}0x[0-9A-Fa-f]{2}){7,}+"
 )
 _NO_HEX = re.compile(r"0x|[^0-9A-Fa-f]")
 _STANDARD = str.maketrans("-_", "+/")
@@ -62,6 +62,11 @@ class _Run(NamedTuple):
     start: int
     end: int
     characters: str
+
+    def part(self, first: int, last: int | None) -> _Run:
+        """From one character to another of a single line, or to the end."""
+        end = self.end if last is None else self.start + last
+        return _Run(self.start + first, end, self.characters[first:last])
 
 
 def encoded_runs(text: str, encodings: Sequence[Encoding] = ENCODINGS) -> list[Encoded]:
@@ -117,14 +122,12 @@ def _wrapped(text: str) -> Iterator[list[_Run]]:
 
 
 def _decoded(lines: list[_Run], encodings: Sequence[Encoding]) -> Iterator[Encoded]:
-    """What some lines say together; else without the last, else one by one, else in pieces."""
-    for count in (len(lines), len(lines) - 1):
-        if count > 1 or count == len(lines):
-            joined = "".join(line.characters for line in lines[:count])
-            whole = _one(_Run(lines[0].start, lines[count - 1].end, joined), encodings)
-            if whole is not None:
-                yield whole
-                return
+    """What some lines say together; else one by one; else their pieces."""
+    for run in _together(lines):
+        whole = _one(run, encodings)
+        if whole is not None:
+            yield whole
+            return
     for line in lines:
         whole = _one(line, encodings) if len(lines) > 1 else None
         if whole is not None:
@@ -132,10 +135,24 @@ def _decoded(lines: list[_Run], encodings: Sequence[Encoding]) -> Iterator[Encod
             continue
         for piece in _PIECE.finditer(line.characters):
             if len(piece[0]) < len(line.characters):
-                start = line.start + piece.start()
-                part = _one(_Run(start, start + len(piece[0]), piece[0]), encodings)
+                part = _one(line.part(*piece.span()), encodings)
                 if part is not None:
                     yield part
+
+
+def _together(lines: list[_Run]) -> Iterator[_Run]:
+    """All lines; without the last, which may be a word; without folders in front ("data/SGVs…")."""
+    first, last = lines[0], lines[-1]
+    whole = _Run(first.start, last.end, "".join(line.characters for line in lines))
+    yield whole
+    if len(lines) > 2:
+        most = whole.characters[: -len(last.characters)]
+        yield _Run(first.start, lines[-2].end, most)
+    at = first.characters.find("/")
+    for _ in range(_FOLDERS):
+        if at >= 0:
+            yield whole.part(at + 1, None)
+            at = first.characters.find("/", at + 1)
 
 
 def _one(run: _Run, encodings: Sequence[Encoding]) -> Encoded | None:
@@ -158,6 +175,8 @@ def _base16(digits: str) -> str | None:
 
 def _base64(characters: str) -> str | None:
     # One character over whole groups of four says nothing: the end was cut off.
+    if characters.isdecimal():
+        return None
     whole = characters[: len(characters) - (len(characters) % 4 == 1)].translate(_STANDARD)
     return _readable(base64.b64decode(whole + "=" * (-len(whole) % 4)))
 

@@ -20,7 +20,7 @@ from valor_cli.readers.json_records import Record, Repeated, parsed, said
 from valor_cli.readers.sample_file_of import sample_file
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import Layouts, known_names
-from valor_cli.readers.sample_peers import is_lab, lab_rows
+from valor_cli.readers.sample_peers import has_lab_rows, is_lab, lab_rows
 from valor_cli.readers.sample_plain import PlainRows
 from valor_cli.readers.sample_rows import SampleRowReader
 
@@ -128,11 +128,11 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
         raise DataError(Problem(path, message))
     if isinstance(document, Repeated):
         raise DataError(Problem(f"{path}: {document.key}", "it stands twice in this object"))
-    if is_lab(document):
-        return _Found("dataset.inputs", lab_rows(document, document["dataset"]["inputs"]))
-    found = _search(document, path, "", _DEEPEST)
+    found = _Found("dataset.inputs", document["dataset"]["inputs"]) if is_lab(document) else None
+    found = found or _search(document, path, "", _DEEPEST)
     if found is not None:
-        return found
+        shaped = has_lab_rows(found.rows)
+        return found._replace(rows=lab_rows(document, found.rows)) if shaped else found
     if known_names(document, reading.columns):
         return _Found("", list(_columns(document)) or [document])
     shown = ", ".join(printable(key) for key in list(document)[:12])

@@ -181,6 +181,14 @@ def is_lab(document: Mapping[str, Any]) -> bool:
     return isinstance(dataset, dict) and isinstance(dataset.get("inputs"), list)
 
 
+def has_lab_rows(rows: Sequence[Any]) -> bool:
+    """Whether rows are those of an H2O test lab, or of its results."""
+    return bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= _LAB_ROW
+
+
+_LAB_ROW: Final = frozenset({"input", "actual_output", "model_key"})
+
+
 def _lab_models(document: Record) -> dict[str, str]:
     """Key of each model to its name: of its language model if that tells them apart."""
     models = [one for one in document.get("models") or () if isinstance(one, dict)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import NO_VALUE, capital, covered, plain, words
@@ -61,7 +62,7 @@ def coverage_table(result: RunResult) -> CoverageTable:
     )
 
 
-def _line(row: CoverageResult, statuses: list[str], names: Names) -> CoverageLine:
+def _line(row: CoverageResult, statuses: Sequence[str], names: Names) -> CoverageLine:
     detail = names.detail(row.metric, row.parameters)
     return CoverageLine(
         f"{plain(row.metric)} ({detail})" if detail else plain(row.metric),

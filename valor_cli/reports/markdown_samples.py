@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from valor_cli.reports.coverage import coverage_table
 from valor_cli.reports.digest import Digest
-from valor_cli.reports.markdown_text import escaped, table
+from valor_cli.reports.markdown_text import escaped, in_html, table
 from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.shown_texts import parts, titles
 from valor_cli.reports.worst_samples import WorstSample, WorstSamples, worst_samples
@@ -109,14 +109,16 @@ def worst_texts(result: RunResult, told: Digest) -> Iterator[str]:
 
 def _title(group: WorstSamples, told: Digest) -> str:
     model = [told.models[group.model]] if len(told.models) > 1 else []
-    return escaped(" · ".join([group.metric, *model]))
+    return in_html(" · ".join([group.metric, *model]))
 
 
 def _sample(sample: WorstSample) -> Iterator[str]:
     reason = f" · {escaped(sample.reason)}" if sample.reason else ""
     yield f"- **{escaped(sample.name)}** · {sample.value}{reason}"
     texts = sample.example.texts
-    for shown, title in list(zip(texts, titles(texts), strict=True))[:TEXTS]:
+    named = list(zip(texts, titles(texts), strict=True))
+    first = sorted(range(len(named)), key=lambda at: (not texts[at].marks, at))[:TEXTS]
+    for shown, title in (named[at] for at in sorted(first)):
         yield f"  - {escaped(title.lower())}: {_quoted(shown) or '*empty*'}"
 
 
@@ -125,11 +127,9 @@ def _quoted(shown: ShownText) -> str:
     first = shown.marks[0][0] if shown.marks else 0
     start = max(first - BEFORE, 0) if first > LENGTH - BEFORE else 0
     end = start + LENGTH
-    marks = [(max(a, start), min(b, end), kind) for a, b, kind in shown.marks if a < end]
-    window = ShownText(
-        shown.field, shown.text[start:end], [(a - start, b - start, kind) for a, b, kind in marks]
-    )
-    told = []
+    marks = [(a - start, min(b, end) - start, kind) for a, b, kind in shown.marks if a < end]
+    window = ShownText(shown.field, shown.text[start:end], marks)
+    told: list[str] = []
     for characters, kind in parts(window):
         text = escaped(" ".join(characters.split()))
         before = " " if told and characters[:1].isspace() else ""

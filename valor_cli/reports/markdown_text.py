@@ -11,8 +11,19 @@ _SPECIAL = re.compile(r"([\\`*{}\[\]|~#$!]|(?<![^\W_])_|_(?![^\W_]))")
 
 def escaped(text: str) -> str:
     """Foreign text that shows as itself in GitHub's Markdown: no markup, links or mentions."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = _SPECIAL.sub(r"\\\1", text)
+    return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
+
+
+def in_html(text: str) -> str:
+    """The same on a line that starts with a tag, where Markdown reads no backslash."""
+    return _unlinked(_as_html(text))
+
+
+def _as_html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _unlinked(text: str) -> str:
     text = _MENTION.sub("@&#8203;", text)
     return text.replace("://", "&#58;//").replace("www.", "www&#46;")
 

@@ -77,12 +77,7 @@ def _matrix(
     rows: Mapping[tuple[str, str], MetricResult],
     most: int,
 ) -> SampleMatrix:
-    places: dict[Key, int] = {}
-    where = []  # of each column, the line of each of its samples
-    for one in columns:
-        # Python takes 1 and true for one key.
-        keys = ((type(name), name) for name in one.sample_ids)
-        where.append([places.setdefault(key, len(places)) for key in keys])
+    places, where = _placed(columns)
     declared = [rows.get((one.metric, next(iter(one.columns)))) for one in columns]
     worst = _worst_first(columns, where, declared, len(places))[:most]
     cells: list[dict[int, MatrixCell]] = []
@@ -105,6 +100,20 @@ def _matrix(
         ),
         len(places) - len(worst),
     )
+
+
+def _placed(columns: Sequence[SamplesResult]) -> tuple[dict[Key, int], list[list[int]]]:
+    """The line of each sample, and of each column the lines of its samples."""
+    places: dict[Key, int] = {}
+    where: list[list[int]] = []
+    for at, one in enumerate(columns):
+        if at and one.sample_ids is columns[at - 1].sample_ids:
+            where.append(where[-1])
+            continue
+        # Python takes 1 and true for one key.
+        keys = ((type(name), name) for name in one.sample_ids)
+        where.append([places.setdefault(key, len(places)) for key in keys])
+    return places, where
 
 
 def _worst_first(

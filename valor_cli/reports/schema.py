@@ -181,10 +181,14 @@ def _of(hint: Any) -> Schema:
         return {
             "type": "object",
             "properties": properties,
-            "required": [name for name in properties if name not in ADDED.get(hint, ())],
+            "required": [name for name in properties if name not in _added(hint)],
             "additionalProperties": False,
         }
     raise TypeError(f"no schema for {hint}")
+
+
+def _added(record: Any) -> tuple[str, ...]:
+    return ADDED.get(record, ())
 
 
 def _union(members: Sequence[Schema]) -> Schema:

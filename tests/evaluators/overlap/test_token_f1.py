@@ -35,7 +35,7 @@ def test_worked_by_hand() -> None:
 
 
 def test_first_of_equal_references() -> None:
-    found = outcome(measured(TOKEN_F1, samples(["red"], references=[["sea"], ["sky"]])), 0)
+    found = outcome(measured(TOKEN_F1, samples(["red"], references=[["sea", "sky"]])), 0)
     assert found.details == {"reference": 0}
 
 

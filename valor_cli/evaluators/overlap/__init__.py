@@ -1,10 +1,39 @@
-"""Overlap: responses compared with references, word by word or character by character."""
+"""Overlap: responses compared with references, or with each other, word by word."""
 
 from __future__ import annotations
 
+from valor_cli.evaluators.overlap.bleu import BLEU, BLEU_1, BLEU_2, BLEU_3, BLEU_4
+from valor_cli.evaluators.overlap.chrf import CHRF
+from valor_cli.evaluators.overlap.corpus_bleu import CORPUS_BLEU
+from valor_cli.evaluators.overlap.edit_similarity import EDIT_SIMILARITY
 from valor_cli.evaluators.overlap.exact_match import EXACT_MATCH
+from valor_cli.evaluators.overlap.llm_classification import LLM_CLASSIFICATION
+from valor_cli.evaluators.overlap.rouge import ROUGE_1, ROUGE_2, ROUGE_L, ROUGE_LSUM
+from valor_cli.evaluators.overlap.self_consistency import SELF_CONSISTENCY
+from valor_cli.evaluators.overlap.ter import TER
+from valor_cli.evaluators.overlap.token_f1 import TOKEN_F1
 from valor_cli.evaluators.samples import sample_wing
 
-__all__ = ["WING"]
+__all__ = ["GROUPS", "WING"]
 
-WING = sample_wing(EXACT_MATCH)
+WING = sample_wing(
+    ROUGE_L,
+    ROUGE_1,
+    ROUGE_2,
+    ROUGE_LSUM,
+    BLEU,
+    BLEU_1,
+    BLEU_2,
+    BLEU_3,
+    BLEU_4,
+    CORPUS_BLEU,
+    CHRF,
+    TER,
+    EXACT_MATCH,
+    TOKEN_F1,
+    EDIT_SIMILARITY,
+    LLM_CLASSIFICATION,
+)
+
+GROUPS = sample_wing(SELF_CONSISTENCY, sharded=False)
+"""What compares samples with each other, and has to see all of them."""

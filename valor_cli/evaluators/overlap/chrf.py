@@ -27,7 +27,7 @@ from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 if TYPE_CHECKING:
-    from sacrebleu import metrics
+    from sacrebleu.metrics import chrf as sacrebleu_chrf
 
 OUTPUTS = ("value",)
 STATISTICS = "statistics"
@@ -68,8 +68,9 @@ def chrf(
     return Outcomes.of(outcomes, OUTPUTS, counts)
 
 
-def _value(metric: metrics.CHRF, row: list[int]) -> float:
-    return metric._compute_score_from_stats(row).score / 100
+def _value(metric: sacrebleu_chrf.CHRF, row: list[int]) -> float:
+    percent: float = metric._compute_score_from_stats(row).score
+    return percent / 100
 
 
 def _told(row: list[int]) -> dict[str, list[int]]:
@@ -94,10 +95,10 @@ def _settings(
     lowercase: bool,
     whitespace: bool,
     eps_smoothing: bool,
-) -> metrics.CHRF:
-    from sacrebleu import metrics
+) -> sacrebleu_chrf.CHRF:
+    from sacrebleu.metrics import chrf as sacrebleu_chrf
 
-    return metrics.CHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+    return sacrebleu_chrf.CHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
 
 CHRF = Metric(

@@ -1,0 +1,22 @@
+"""Rules: what a response must say, must not say, and what form it must have."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.rules.encoding_guardrail import ENCODING_GUARDRAIL
+from valor_cli.evaluators.rules.json_schema import JSON_SCHEMA
+from valor_cli.evaluators.rules.language_consistency import LANGUAGE_CONSISTENCY
+from valor_cli.evaluators.rules.pii_leakage import PII_LEAKAGE
+from valor_cli.evaluators.rules.sensitive_data_leakage import SENSITIVE_DATA_LEAKAGE
+from valor_cli.evaluators.rules.text_matching import TEXT_MATCHING
+from valor_cli.evaluators.samples import sample_wing
+
+__all__ = ["WING"]
+
+WING = sample_wing(
+    TEXT_MATCHING,
+    JSON_SCHEMA,
+    PII_LEAKAGE,
+    SENSITIVE_DATA_LEAKAGE,
+    ENCODING_GUARDRAIL,
+    LANGUAGE_CONSISTENCY,
+)

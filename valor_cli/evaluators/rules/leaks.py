@@ -1,0 +1,96 @@
+"""Texts and a finder of secret places in; a verdict on each sample, which shows none of them, out.
+
+A sample passes where nothing is found in its response; its retrieved contexts are judged beside.
+Details hold where something stands and its shape, never what it says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.verdicts import OUTPUTS, verdict
+from valor_cli.kernels.spans import Span, masked
+from valor_cli.results import Mark
+
+Finder = Callable[[str], Sequence[Span]]
+
+MOST_TOLD = 100
+"""Places in one sample that details tell, the first ones; all are counted, marked and masked."""
+
+_WHERE = {True: "the response", False: "the contexts"}
+
+
+def leaks(texts: Texts, find: Finder) -> Outcomes:
+    """Whether responses, and contexts, are free of what a finder finds.
+
+    Args:
+        texts: Samples; one without a response has no verdict.
+        find: The places in a text that nobody should see, in order.
+    """
+    data = texts.data
+    return Outcomes.of(
+        [
+            missing("no response") if response is None else _judged(response, contexts, find)
+            for response, contexts in zip(data.response, data.retrieved_contexts, strict=True)
+        ],
+        OUTPUTS,
+    )
+
+
+def _judged(response: str, contexts: Sequence[str] | None, find: Finder) -> Outcome:
+    fields = fields_of(response, contexts)
+    found = [(name, text, span) for name, text in fields for span in find(text)]
+    passed = None if contexts is None else not any(name != "response" for name, _, _ in found)
+    if not found:
+        return verdict(True, contexts_passed=passed)
+    return verdict(
+        not any(name == "response" for name, _, _ in found),
+        contexts_passed=passed,
+        reason=told((name, span.kind) for name, _, span in found),
+        details={
+            "counts": dict(sorted(Counter(span.kind for _, _, span in found).items())),
+            "found": [place(name, text, span) for name, text, span in found[:MOST_TOLD]],
+        },
+        marks=tuple(secret_mark(name, span) for name, _, span in found),
+    )
+
+
+def fields_of(response: str, contexts: Sequence[str] | None) -> list[tuple[str, str]]:
+    """(field, text) of what rules judge of a sample."""
+    named = [(f"retrieved_contexts[{at}]", one) for at, one in enumerate(contexts or ())]
+    return [("response", response), *named]
+
+
+def place(name: str, text: str, span: Span) -> Mapping[str, Any]:
+    """Where something stands, and its shape: letters and digits are masked."""
+    shape = masked(text[span.start : span.end], [Span(0, span.end - span.start, span.kind)])
+    return {
+        "field": name,
+        "start": span.start,
+        "end": span.end,
+        "kind": span.kind,
+        "masked": shape,
+    }
+
+
+def secret_mark(name: str, span: Span) -> Mark:
+    """The mark of a place whose characters are shown nowhere."""
+    return Mark(name, span.start, span.end, span.kind, secret=True)
+
+
+def told(found: Iterable[tuple[str, str]]) -> str:
+    """What was found, in words: "2 EMAIL_ADDRESS, 1 US_SSN in the response; …".
+
+    Args:
+        found: (field, what) of each place.
+    """
+    counted = Counter((name == "response", what) for name, what in found)
+    parts = []
+    for response, where in _WHERE.items():
+        here = sorted((-n, what) for (side, what), n in counted.items() if side is response)
+        if here:
+            parts.append(f"{', '.join(f'{-n} {what}' for n, what in here)} in {where}")
+    return "; ".join(parts)

@@ -1,0 +1,10 @@
+"""Structure: whether a response repeats itself, follows its steps, leaves what it should."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.samples import sample_wing
+from valor_cli.evaluators.structure.looping import LOOPING
+
+__all__ = ["WING"]
+
+WING = sample_wing(LOOPING)
