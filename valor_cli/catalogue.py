@@ -5,6 +5,7 @@ Tasks are imported when asked for, so that a run pays only for the wing it uses.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -129,7 +130,10 @@ def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
     if found.outputs and THRESHOLD not in fields:
         about = Field(found.threshold, description="what the value is held against, for problems")
         fields[THRESHOLD] = (float | None, about)
-    return create_model(metric_name, __base__=_Parameters, __doc__=found.description, **fields)
+    with warnings.catch_warnings():
+        # A parameter may be called as what pydantic's models have had for long, such as "schema".
+        warnings.simplefilter("ignore", UserWarning)
+        return create_model(metric_name, __base__=_Parameters, __doc__=found.description, **fields)
 
 
 class _Parameters(BaseModel):

@@ -22,16 +22,14 @@ from pydantic import BaseModel, ConfigDict
 
 from valor_cli.results import (
     Direction,
-    ExampleObject,
     ExampleResult,
     Findings,
+    Illustration,
     InputFile,
     MetricExample,
     MetricValue,
-    Picture,
     Pictures,
     Scalar,
-    ShownText,
 )
 
 
@@ -47,14 +45,6 @@ class Evidence(Protocol):
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
         """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
-
-
-class Illustration(NamedTuple):
-    """What reports show of an example: the picture and the objects in it, or the texts."""
-
-    picture: Picture | None = None
-    objects: Sequence[ExampleObject] = ()
-    texts: Sequence[ShownText] = ()
 
 
 class Dataset(Protocol):

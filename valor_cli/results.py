@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 Scalar: TypeAlias = str | int | float | bool | None
 Direction: TypeAlias = Literal["higher", "lower"] | None
@@ -276,6 +276,14 @@ class Pictures:
     photos: Mapping[str, bytes] = field(default_factory=dict)
     overlays: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
     colours: Mapping[str, str] = field(default_factory=dict)
+
+
+class Illustration(NamedTuple):
+    """What reports show of an example: the picture and the objects in it, or the texts."""
+
+    picture: Picture | None = None
+    objects: Sequence[ExampleObject] = ()
+    texts: Sequence[ShownText] = ()
 
 
 @dataclass(frozen=True, slots=True)

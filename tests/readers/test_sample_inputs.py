@@ -58,7 +58,7 @@ def test_what_has_no_format_is_told() -> None:
     assert error("a.parquet", "PAR1")[0] == "a.parquet: Parquet is not read; write the table as CSV"
     Path("folder").mkdir()
     assert error("folder")[0].startswith("folder: this is a folder; a file, or a pattern")
-    with pytest.raises(DataError, match="there is no format 'jsn' .did you mean 'json'"):
+    with pytest.raises(DataError, match=r"there is no format 'jsn' .did you mean 'json'"):
         read_samples("a", SampleReading(), "jsn")
 
 
@@ -122,14 +122,15 @@ def test_json_files_hold_their_rows_in_many_ways(document: Any) -> None:
         ("[", "a.json:1:2: the file ends inside a list: it was cut off; write or copy it again"),
         ('[{"id": 1, "answer": "a"}', "a.json:1:26: the file ends inside a list: it was cut off"),
         (LINE + LINE, "a.json:2:1: not JSON: more text after its end: "),
-        ('[{"id": 1, "answer": "a", "latency_s": NaN}]', "a.json[0].latency_s: NaN is no number"),
-        ('[{"id": 1, "query": []}]', "a.json[0].query: expected a text, found an empty list"),
-        ('[{"id": 1, "id": 2}]', "a.json[0].id: it stands twice in this object"),
-        ('{"data": [{"query": "a"}, 3]}', "a.json: there is no list of samples in this object"),
-        ('{"data": [{"query": []}]}', "a.json: data[0].query: expected a text, found an empty list"),
+        ('[{"id": 1, "answer": "a", "latency_s": NaN}]', "a.json: [0].latency_s: NaN is no number"),
+        ('[{"id": 1, "query": []}]', "a.json: [0].query: expected a text, found an empty list"),
+        ('[{"id": 1, "id": 2}]', "a.json: [0].id: it stands twice in this object"),
+        ('{"data": [{"query": "a"}, 3]}', "a.json: data[1]: expected an object, one a sample"),
+        ('{"{x}": [{"id": 1, "query": "q"}, {"id": 1}]}', "a.json: {x}[1]: the sample '1' stands"),
+        ('{"data": [{"query": []}]}', "a.json: data[0].query: expected a text, found an empty"),
         ('{"data": [], "data": [{"id": 1}]}', "a.json: data: it stands twice in this object"),
         ('[{"id": 1, "query": "q"}, {"id": 1, "query": "q"}]',
-         "a.json[1]: the sample '1' stands on [0] too"),
+         "a.json: [1]: the sample '1' stands on [0] too"),
         ("[" * 3000 + "]" * 3000, "a.json: the JSON is nested too deeply to be read"),
         ("[]", "a.json: there are no samples; at least one is needed"),
     ],

@@ -6,7 +6,9 @@ import pytest
 
 from valor_cli.reports.formatting import (
     against,
+    against_share,
     capital,
+    covered,
     number,
     parameter,
     percent,

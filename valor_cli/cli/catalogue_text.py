@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any, get_args, get_origin
 
+from pydantic import BaseModel
+
 from valor_cli.metric import Metric, Output, Task
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
@@ -132,7 +134,14 @@ def kind_name(kind: Any) -> str:
         return " | ".join(map(kind_name, inner))
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "mapping"
-    names = {float: "number", int: "whole number", str: "text", bool: "true | false", dict: "mapping", Any: "any value"}
+    names = {
+        float: "number",
+        int: "whole number",
+        str: "text",
+        bool: "true | false",
+        dict: "mapping",
+        Any: "any value",
+    }
     return names.get(kind, "null" if kind is type(None) else str(kind))
 
 

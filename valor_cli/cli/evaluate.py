@@ -39,7 +39,8 @@ def evaluate(
         typer.Option(metavar="RUN", help="results.json (or its folder) that max_drop compares to."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Evaluate the first N images or samples only.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Evaluate the first N images or samples only."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Processes to use.")] = 1,
     dry_run: Annotated[

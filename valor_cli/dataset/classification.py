@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.scores import Scores
-from valor_cli.metric import Illustration
-from valor_cli.results import ExampleObject, MetricExample, ObjectRef, Picture, Scalar
+from valor_cli.results import ExampleObject, Illustration, MetricExample, ObjectRef, Picture, Scalar
 
 Ints = NDArray[np.int64]
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.dataset.gallery import Gallery
 from valor_cli.kernels.shapes import Shapes
-from valor_cli.metric import Illustration
-from valor_cli.results import MetricExample
+from valor_cli.results import Illustration, MetricExample
 
 Ints = NDArray[np.int64]
 

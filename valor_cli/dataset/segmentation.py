@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.dataset.stray_pixels import StrayPixels
 from valor_cli.errors import DataError
 from valor_cli.kernels.label_maps import RawPair
-from valor_cli.metric import Illustration
-from valor_cli.results import MetricExample, Picture
+from valor_cli.results import Illustration, MetricExample, Picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.spans import Span, apart, masked
-from valor_cli.metric import Illustration
-from valor_cli.results import Mark, MetricExample, ShownText
+from valor_cli.results import Illustration, Mark, MetricExample, ShownText
 
 Texts = tuple[str | None, ...]
 """(n,) a text of each sample; None where it has none. An empty text is a text."""

@@ -34,10 +34,12 @@ def email_addresses(text: str) -> Iterator[tuple[int, int]]:
 
 def _address(text: str, at: int) -> tuple[int, int] | None:
     """The address around an "@"."""
+    host = _HOST.match(text, at)
+    if host is None:
+        return None
     before = text[max(0, at - 320) : at][::-1]
     local = _LOCAL.match(before)
-    host = _HOST.match(text, at)
-    if local is None or host is None:
+    if local is None:
         return None
     end = _host_end(host)
     # Quotes and dots around an address are not its own.

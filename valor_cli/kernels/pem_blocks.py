@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from valor_cli.kernels.spans import Span
 
@@ -35,7 +36,7 @@ def pem_blocks(text: str) -> Iterator[Span]:
 
 def _whole_blocks(text: str) -> Iterator[Span]:
     edges = list(_EDGE.finditer(text))
-    for edge, following in zip(edges, [*edges[1:], None], strict=True):
+    for edge, following in zip_longest(edges, edges[1:]):
         begins, label = (edge[1], edge[2]) if edge[1] else (edge[3], edge[4])
         kind = _kind(label)
         if begins != "BEGIN" or kind is None:

@@ -79,7 +79,7 @@ def _number_end(text: str, start: int) -> int | None:
         if fewest <= sum(map(str.isdecimal, found[found.lastgroup or 0])) <= most:
             return found.end()
     found = _DIGITS.match(text, start)
-    if found is None or not 7 <= sum(map(str.isdecimal, found[0])):
+    if found is None or not sum(map(str.isdecimal, found[0])) >= 7:
         return None
     named = _WORD_BEHIND.match(text, found.end()) or _WORD_BEFORE.search(
         text[max(0, start - _BEFORE) : start]

@@ -6,7 +6,6 @@ All patterns are anchored or of bounded length: looking for steps is linear in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -58,14 +57,15 @@ _NUMBERED = re.compile(
 )
 _BULLETED = re.compile(r"^[ \t]*[-*+•‣◦▪●○∙·–—][ \t]+(?=\S)", re.MULTILINE)
 _ORDINAL = re.compile(
-    # "First World War" and "Next Generation" are names.
-    rf"[ \t]*(?:{_ORDINALS})\b(?=[,:]|[ \t]{{1,4}}(?:[^\W\d_A-Z]|I\b))[,:]?",
+    rf"(?:{_ORDINALS})\b(?=[,:]|[ \t]{{1,4}}[^\W\d_])",
     re.IGNORECASE,
 )
-_CAPITAL = re.compile(r"[ \t]*\w+(?: that)?[ \t]+(?!I\b)[A-Z]")
+# "First World War" and "Next Generation" are names.
+_CAPITAL = re.compile(r"\w+(?: that)?[ \t]+(?!I\b)[A-Z]")
 _LINE = re.compile(r"[^\n]+")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
-_AROUND = " \t\r\n*_#>`.,:;!?-–—"
+_AROUND = " \t\r\n*_#>`.,:;!?–—-"
+_SAYING = re.compile(f"[^{_AROUND}]")
 
 
 def find_steps(text: str) -> list[Step]:
@@ -123,16 +123,17 @@ def _bulleted(text: str) -> list[Step]:
 
 
 def _ordinal(text: str) -> list[Step]:
-    found = []
+    found: list[Step] = []
     if not re.search(rf"\b(?:{_ORDINALS})\b", text, re.IGNORECASE):
         return found
     for line in _LINE.finditer(text):
         for start, end in split_sentences(line.group()):
             first, last = line.start() + start, line.start() + end
             match = _ORDINAL.match(text, first, last)
-            if match and not _CAPITAL.match(text, first, last):
-                found.append(Step(first, match.end(), last))
-    return [step for step in found if words_of(text, step)]
+            words = _SAYING.search(text, match.end(), last) if match else None
+            if words and not _CAPITAL.match(text, first, last):
+                found.append(Step(first, words.start(), last))
+    return found
 
 
 def _indent(before: str) -> int:
@@ -147,23 +148,17 @@ def _outermost(spans: list[tuple[int, int]], indents: list[int]) -> list[tuple[i
 
 
 def _bounded(text: str, markers: list[tuple[int, int]]) -> list[Step]:
-    """Steps that begin with markers; those without words are none."""
+    """Steps that begin with markers, until the next one or a blank line; none without words."""
     limits = [*(start for start, _ in markers), len(text)][1:]
-    steps = (
-        Step(start, body, _end(text, body, limit))
-        for (start, body), limit in zip(markers, limits, strict=True)
-    )
-    return [step for step in steps if words_of(text, step)]
-
-
-def _end(text: str, body: int, limit: int) -> int:
-    """Where the paragraph ends in which the first words of a step stand."""
-    end = limit
-    for blank in _BLANK.finditer(text, body, limit):
-        if text[body : blank.start()].strip(_AROUND):
-            end = blank.start()
-            break
-    return body + len(text[body:end].rstrip())
+    found = []
+    for (start, after), limit in zip(markers, limits, strict=True):
+        words = _SAYING.search(text, after, limit)
+        if words:
+            blank = _BLANK.search(text, words.start(), limit)
+            end = blank.start() if blank else limit
+            length = len(text[words.start() : end].rstrip())
+            found.append(Step(start, words.start(), words.start() + length))
+    return found
 
 
 def align(equal: NDArray[np.bool_]) -> list[Pairing]:

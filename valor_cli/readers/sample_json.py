@@ -79,7 +79,7 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
         names=layouts.names,
         metadata=plain.found | slow.found,
         plain_contexts=slow.plain_contexts,
-        place=f": {printable(found.name)}[{{row}}]" if found.name else "[{row}]",
+        place=f": {printable(found.name).replace('{', '{{').replace('}', '}}')}[{{row}}]",
     )
 
 
@@ -145,7 +145,7 @@ def _search(document: Record, path: str, name: str, depth: int) -> _Found | None
     lists = {
         key: value
         for key, value in document.items()
-        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
+        if isinstance(value, list) and value and isinstance(value[0], dict)
     }
     inside = [key for key in (*ROW_LISTS, *document) if isinstance(document.get(key), dict)]
     known = [key for key in ROW_LISTS if key in lists]

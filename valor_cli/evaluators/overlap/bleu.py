@@ -171,7 +171,7 @@ BLEU_1 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-1",),
-    threshold=0.75,
+
 )
 
 BLEU_2 = Metric(
@@ -182,7 +182,7 @@ BLEU_2 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-2",),
-    threshold=0.75,
+
 )
 
 BLEU_3 = Metric(
@@ -193,7 +193,7 @@ BLEU_3 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-3",),
-    threshold=0.75,
+
 )
 
 BLEU_4 = Metric(
@@ -204,5 +204,5 @@ BLEU_4 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-4",),
-    threshold=0.75,
+
 )

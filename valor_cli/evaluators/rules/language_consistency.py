@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Interval
@@ -156,6 +157,10 @@ def _decided(own: str, other: str, details: dict[str, Any], *, sure: bool) -> Ou
     return Outcome(status="not_applicable", reason=why, details=details)
 
 
+def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    return () if parameters["language"] is not None else ("user_input",)
+
+
 LANGUAGE_CONSISTENCY = Metric(
     name="language_consistency",
     measure=language_consistency,
@@ -164,5 +169,6 @@ LANGUAGE_CONSISTENCY = Metric(
     citation="Lui and Baldwin, langid.py: An Off-the-shelf Language Identification Tool, ACL 2012",
     outputs=RATES,
     needs=("response",),
+    needs_with=_needs,
     threshold=0.5,
 )

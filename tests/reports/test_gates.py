@@ -1,0 +1,47 @@
+"""Gates in words, those of coverage among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.reports.text_runs import coverage_gate, gates, text_run
+from valor_cli.reports.digest import digest
+from valor_cli.reports.gates import verdict
+from valor_cli.results import GateResult
+
+
+def _told(held: Sequence[GateResult]) -> list[tuple[str, ...]]:
+    told = digest(text_run(("small",), gates=tuple(held)))
+    return [(one.status, one.subject, one.rule, one.value, one.reason) for one in told.gates]
+
+
+def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
+    low, high = coverage_gate("bleu_1", "small", 0.9), coverage_gate("rouge_l", "small", 1.0)
+    found = verdict([low, high])
+    assert (found.word, found.detail) == ("INCOMPLETE", "coverage too low in 1 of 2 gates")
+    unknown = replace(low, value=None, status="not checked", reason="not applicable to any sample")
+    assert verdict([low, unknown]).detail == "coverage too low in 1 of 2 gates, 1 not checked"
+    assert verdict([unknown]).word == "DONE"
+    assert verdict([high, unknown]).word == "PASSED"
+    worse = gates(("small",))[0]
+    assert (verdict([low, worse]).word, verdict([low, worse]).detail) == ("FAILED", "2 of 2 gates")
+
+
+def test_a_coverage_is_told_in_percent() -> None:
+    low, high = coverage_gate("bleu_1", "small", 0.9496), coverage_gate("rouge_l", "small", 1.0)
+    assert _told([high, low]) == [
+        ("failed", "coverage of bleu_1", "≥ 95.00%", "94.96%", ""),
+        ("passed", "coverage of rouge_l", "≥ 95%", "100%", ""),
+    ]
+
+
+def test_coverages_that_pass_stand_in_one_line() -> None:
+    value, *covered = gates(("small",))
+    lower = replace(covered[3], value=0.951)
+    low = coverage_gate("bleu_1", "small", 0.5)
+    assert _told([*covered[1:3], lower, low, value]) == [
+        ("failed", "coverage of bleu_1", "≥ 95%", "50%", ""),
+        ("failed", "rouge_l", "≥ 0.500", "0.333", ""),
+        ("passed", "coverage, 3 gates", "≥ 95.0%", "95.1%", "the lowest of them"),
+    ]

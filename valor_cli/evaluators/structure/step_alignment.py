@@ -1,0 +1,180 @@
+"""Step alignment: whether a response lists the steps that the retrieved contexts list, in order.
+
+The edits are those of the shortest way from the steps of the response to the steps of the
+contexts: an insertion is a step of the contexts that is missing, a deletion a step of the response
+too many, a mismatch a step that says something else. H2O Eval Studio finds steps with a language
+model or regular expressions, and compares them by embeddings; here regular expressions find them,
+and their edit distance compares them: 1 - Levenshtein distance / length of the longer one, without
+case, markup and extra white space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from valor_cli.kernels.steps import Pairing, align, find_steps, words_of
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Mark
+
+COMPARED = 1_000
+"""Characters of a step that are compared with other steps."""
+
+MOST_STEPS = 500
+"""Of a response, or of its contexts, that are aligned; more are no procedure."""
+
+Fraction = Annotated[float, Interval(ge=0, le=1)]
+
+OUTPUTS = (
+    Output("edits", "lower", (0, None), "count"),
+    Output("insertions", "lower", (0, None), "count"),
+    Output("deletions", "lower", (0, None), "count"),
+    Output("mismatches", "lower", (0, None), "count"),
+    Output("context_steps", None, (0, None), "count"),
+    Output("answer_steps", None, (0, None), "count"),
+    Output("edits_per_context_step", "lower", (0, None), "ratio"),
+)
+
+
+class _Step(NamedTuple):
+    """A step: the field and the characters where it stands, and what it says."""
+
+    field: str
+    start: int
+    end: int
+    words: str
+
+
+def step_alignment(
+    texts: Texts,
+    *,
+    similarity: Literal["edit"] = "edit",
+    step_similarity_threshold: Fraction = 0.5,
+) -> Outcomes:
+    """How many steps would have to be inserted, deleted or replaced for the response to list the
+    steps of the retrieved contexts in their order.
+
+    Steps are "Step n", numbered, bulleted, or begin with an ordinal word (First, Then, Finally …).
+
+    Args:
+        texts: The samples.
+        similarity: How two steps are compared: "edit", by their edit distance.
+        step_similarity_threshold: From where on, 0 to 1, two steps are the same.
+    """
+    data = texts.data
+    return Outcomes.of(
+        [
+            missing("no response")
+            if response is None
+            else missing("no retrieved contexts")
+            if not contexts
+            else _outcome(response, contexts, step_similarity_threshold)
+            for response, contexts in zip(data.response, data.retrieved_contexts, strict=True)
+        ],
+        [output.name for output in OUTPUTS],
+    )
+
+
+STEP_ALIGNMENT = Metric(
+    name="step_alignment",
+    measure=step_alignment,
+    compute=mean_of_samples,
+    outputs=OUTPUTS,
+    reference="H2O Eval Studio, Step Alignment and Completeness",
+    citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in Retrieval-Augmented "
+    "Generation (RAG) Systems",
+    needs=("response", "retrieved_contexts"),
+    threshold=0.75,
+    aliases=("step_alignment_and_completeness",),
+)
+
+
+def _outcome(response: str, contexts: Sequence[str], threshold: float) -> Outcome:
+    expected = [
+        step
+        for number, context in enumerate(contexts)
+        for step in _steps(f"retrieved_contexts[{number}]", context)
+    ]
+    given = list(_steps("response", response))
+    if not expected:
+        return Outcome(status="not_applicable", reason="no steps in the retrieved contexts")
+    for steps, where in ((expected, "retrieved contexts list"), (given, "response lists")):
+        if len(steps) > MOST_STEPS:
+            reason = f"the {where} {len(steps):,} steps; at most {MOST_STEPS} are aligned"
+            return Outcome(status="skipped", reason=reason)
+    likeness = _likeness(expected, given)
+    pairings = align(likeness >= threshold)
+    return Outcome(
+        _values(pairings, len(expected), len(given)),
+        details=_details(pairings, expected, given, likeness),
+        marks=tuple(_marks(pairings, expected, given)),
+    )
+
+
+def _steps(field: str, text: str) -> Iterator[_Step]:
+    for step in find_steps(text):
+        compared = step._replace(end=min(step.end, step.body + COMPARED))
+        yield _Step(field, step.start, step.end, words_of(text, compared))
+
+
+def _likeness(expected: Sequence[_Step], given: Sequence[_Step]) -> NDArray[np.float64]:
+    """(expected, given) how similar the steps are, from 0 to 1."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    ours, theirs = ([step.words for step in steps] for steps in (expected, given))
+    distances = cdist(ours, theirs, scorer=Levenshtein.distance, dtype=np.int32)
+    lengths = (np.array([len(words) for words in column], np.int32) for column in (ours, theirs))
+    return 1 - distances.reshape(len(ours), len(theirs)) / np.maximum.outer(*lengths)
+
+
+def _values(pairings: Sequence[Pairing], expected: int, given: int) -> dict[str, float]:
+    made = [pairing.edit for pairing in pairings]
+    edits = len(made) - made.count("match")
+    return {
+        "edits": edits,
+        "insertions": made.count("insertion"),
+        "deletions": made.count("deletion"),
+        "mismatches": made.count("mismatch"),
+        "context_steps": expected,
+        "answer_steps": given,
+        "edits_per_context_step": edits / expected,
+    }
+
+
+def _details(
+    pairings: Sequence[Pairing],
+    expected: Sequence[_Step],
+    given: Sequence[_Step],
+    likeness: NDArray[np.float64],
+) -> dict[str, Any]:
+    """Where the steps stand, and what becomes of each; their words are in the texts."""
+    return {
+        "alignment": [
+            {
+                "edit": edit,
+                "context_step": i,
+                "answer_step": j,
+                "similarity": None if i is None or j is None else float(likeness[i, j]),
+            }
+            for edit, i, j in pairings
+        ],
+        "context_steps": [step[:3] for step in expected],
+        "answer_steps": [step[:3] for step in given],
+    }
+
+
+def _marks(
+    pairings: Sequence[Pairing], expected: Sequence[_Step], given: Sequence[_Step]
+) -> Iterator[Mark]:
+    """The steps that are missing, too many, or say something else."""
+    for edit, i, j in pairings:
+        for steps, at, kind in ((expected, i, "missing step"), (given, j, "extra step")):
+            if at is not None and edit != "match":
+                what = "different step" if edit == "mismatch" else kind
+                yield Mark(*steps[at][:3], what)
