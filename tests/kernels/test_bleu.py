@@ -18,11 +18,9 @@ REFERENCES = st.lists(WORDS, min_size=1, max_size=4)
 
 def test_clipping() -> None:
     # The paper's example: "the" counts twice, as in the first reference, not seven times.
-    references = [
-        ["the", "cat", "is", "on", "the", "mat"],
-        ["there", "is", "a", "cat", "on", "the", "mat"],
-    ]
-    found = ngram_matches(["the"] * 7, references, 2)
+    first = ["the", "cat", "is", "on", "the", "mat"]
+    second = ["there", "is", "a", "cat", "on", "the", "mat"]
+    found = ngram_matches(["the"] * 7, [first, second], 2)
     assert found == NgramMatches((2, 0), (7, 6), 7, 7)
     assert found.precisions(2) == [2 / 7, 0]
 

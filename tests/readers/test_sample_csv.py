@@ -135,8 +135,10 @@ def test_rows_of_another_length_are_told_at_the_line_they_begin_on() -> None:
     told = error(text)
     assert told[:2] == [
         "a.csv:4: expected 2 fields as in the first line, found 1",
-        "a.csv:5: expected 2 fields as in the first line, found 3; "
-         "a field that holds a comma must stand in double quotes",
+        (
+            "a.csv:5: expected 2 fields as in the first line, found 3; "
+            "a field that holds a comma must stand in double quotes"
+        ),
     ]
     found = read(text, invalid="skip")
     assert [row.sample_id for row in found.rows] == ["1", "4"]

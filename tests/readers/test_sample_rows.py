@@ -68,10 +68,9 @@ def test_contexts_are_texts_or_objects_with_a_text() -> None:
 def test_contexts_of_one_text_are_one_context_and_are_told() -> None:
     found = read('{"id": 1, "context": "a, b"}\n{"id": 2, "context": ["a"]}\n')
     assert [one.retrieved_contexts for one in found.rows] == [("a, b",), ("a",)]
-    assert found.warnings == [
-        "a.jsonl: contexts written as one text, not as a list, count as one context each: 1 rows; "
-         "write several contexts as a JSON list"
-    ]
+    (told,) = found.warnings
+    assert told.startswith("a.jsonl: contexts written as one text, not as a list, count as one")
+    assert ": 1 rows; " in told
 
 
 def test_no_reference_is_an_empty_tuple() -> None:
@@ -91,8 +90,10 @@ def test_no_reference_is_an_empty_tuple() -> None:
         ('"contexts": [{"text": null}]', "contexts[0].text: expected a text, found null"),
         (
             '"contexts": [{"id": 1}]',
-            'contexts[0]: expected a text, or an object with one of "text", "content", '
-             '"page_content", found none of them',
+            (
+                'contexts[0]: expected a text, or an object with one of "text", "content", '
+                '"page_content", found none of them'
+            ),
         ),
         ('"contexts": {"a": 1}', "contexts: expected a list of texts, found an object"),
         ('"latency_s": -0.5', "latency_s: expected 0 or more, found -0.5"),

@@ -8,9 +8,7 @@ revisited, AWOCA 2004.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 BLOCK: Final = 2048
@@ -30,24 +28,13 @@ def common_lengths(ones: Sequences, others: Sequences) -> list[int]:
     return [similarity(one, other) for one, other in zip(ones, others, strict=True)]
 
 
-def union_hits(reference: Sequences, hypothesis: Sequences) -> int:
-    """How many words of the reference's lines the lines of the hypothesis hold in their order.
-
-    Of each line of the reference, those words that are in its longest common subsequence with any
-    line of the hypothesis; each word as often as the hypothesis has it at most. That is the number
-    of hits of ROUGE-Lsum in rouge-score, whose choice among subsequences of equal length it makes.
-    Takes time in proportion to the product of how many different lines either side has.
-    """
-    found: list[int] = []
-    others = set(map(tuple, hypothesis))
-    for line, times in Counter(map(tuple, reference)).items():
-        blocks = _blocks(line)
-        taken: set[int] = set()
-        for other in others:
-            taken.update(_positions(blocks, other))
-        found += [line[at] for at in taken] * times
-    held = Counter(chain.from_iterable(hypothesis))
-    return sum(min(count, held[word]) for word, count in Counter(found).items())
+def union_positions(reference: Sequence[int], hypotheses: Iterable[Sequence[int]]) -> list[int]:
+    """Where in the reference the elements of its `common_positions` with any hypothesis stand."""
+    blocks = _blocks(reference)
+    taken: set[int] = set()
+    for hypothesis in set(map(tuple, hypotheses)):
+        taken.update(_positions(blocks, hypothesis))
+    return sorted(taken)
 
 
 def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> list[int]:

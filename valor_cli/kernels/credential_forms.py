@@ -218,8 +218,11 @@ _SERVICES = (
     _token("ATLASSIAN_TOKEN", "ATATT3", r"[A-Za-z0-9_=-]{180,512}+"),
 )
 _ANY = (
-    _token(
-        "JWT", "eyJ", rf"{_W}{{1,65536}}+={{0,2}}\.{_W}{{2,65536}}+={{0,2}}(?:\.{_W}*+)?", _is_jwt
+    Form(
+        "JWT",
+        "eyJ",
+        re.compile(rf"eyJ(?<!{_W}eyJ){_W}++={{0,2}}\.{_W}{{2,}}+={{0,2}}(?:\.{_W}*+)?"),
+        check=_is_jwt,
     ),
     Form(
         "BASIC_AUTH",

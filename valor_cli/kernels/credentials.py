@@ -37,7 +37,7 @@ def find_credentials(text: str) -> list[Span]:
                 spans += _found(text, form)
     if _ASSIGNED.search(words):
         spans += assigned_secrets(text)
-    return apart(spans) if spans else spans
+    return apart({(span.start, span.end): span for span in reversed(spans)}.values())
 
 
 def _found(text: str, form: Form) -> Iterator[Span]:

@@ -65,7 +65,7 @@ _CAPITAL = re.compile(r"\w+(?: that)?[ \t]+(?!I\b)[A-Z]")
 _LINE = re.compile(r"[^\n]+")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _AROUND = " \t\r\n*_#>`.,:;!?–—-"
-_SAYING = re.compile(f"[^{_AROUND}]")
+_SAYING = re.compile(rf"[^\s{_AROUND}]")
 
 
 def find_steps(text: str) -> list[Step]:

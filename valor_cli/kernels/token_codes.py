@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +38,6 @@ class Coded(NamedTuple):
     def line_counts(self) -> Ints:
         """(n,) lines of each text that have words."""
         return np.diff(np.searchsorted(self.lines, self.starts))
-
-    def line_sequences(self) -> list[list[list[int]]]:
-        """The codes of each line that has words, of each text."""
-        codes, counts = self.codes.tolist(), self.line_counts().tolist()
-        ends = iter(pairwise([*self.lines.tolist(), len(codes)]))
-        return [[codes[start:end] for start, end in islice(ends, count)] for count in counts]
 
 
 class WordCodes:

@@ -13,13 +13,14 @@ from typing import Any, Final
 import orjson
 
 from valor_cli.readers.sample_files import SampleReading, SampleRow
-from valor_cli.readers.sample_header import Layouts, in_milliseconds, metadata_at, value_at
+from valor_cli.readers.sample_header import COLUMNS, Layouts, in_milliseconds, metadata_at, value_at
 from valor_cli.readers.sample_peers import is_promptfoo
 
+_REFERENCES: Final = COLUMNS.index("references")
+_DURATION: Final = COLUMNS.index("duration_s")
 _TEXTS: Final = frozenset({str, type(None)})
 _NUMBERS: Final = frozenset({int, float, type(None)})
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_NESTING: Final = frozenset({dict, list})
 _TEXT: Final = frozenset({str})
 _SPACED_KEY: Final = re.compile(rb'"[ \t\r\n]+:')
 
@@ -49,14 +50,20 @@ class PlainRows:
             return None
         names = tuple(record)
         layout = self._layouts.of(names)
-        if layout.paths or is_promptfoo(record) or (layout.keys[4] or "").startswith("__"):
+        if (
+            layout.paths
+            or is_promptfoo(record)
+            or (layout.keys[_REFERENCES] or "").startswith("__")
+        ):
             return None
-        row = _row(map(record.get, layout.keys), line)
-        if row is None or (row.duration_s is not None and in_milliseconds(layout.keys[10])):
+        metadata = self._metadata_of(record) if self._metadata else ()
+        row = None if metadata is None else _row(map(record.get, layout.keys), metadata, line)
+        if row is None or (row.duration_s is not None and in_milliseconds(layout.keys[_DURATION])):
             return None
-        return self._with_metadata(row, record) if self._metadata else row
+        return row
 
-    def _with_metadata(self, row: SampleRow, record: dict[str, Any]) -> SampleRow | None:
+    def _metadata_of(self, record: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The values asked for; None if one is not single."""
         values = []
         for name in self._metadata:
             path = metadata_at(record, name)
@@ -66,10 +73,10 @@ class PlainRows:
             values.append(value)
             if path is not None:
                 self.found.add(name)
-        return row._replace(metadata=tuple(values))
+        return tuple(values)
 
 
-def _row(values: Any, line: int) -> SampleRow | None:
+def _row(values: Any, metadata: tuple[Any, ...], line: int) -> SampleRow | None:
     """A row from the values of the standard columns; None if one is unusual."""
     (
         sample_id,
@@ -125,7 +132,7 @@ def _row(values: Any, line: int) -> SampleRow | None:
         None if duration is None else float(duration),
         None if cost is None else float(cost),
         artifacts,
-        (),
+        metadata,
         line,
     )
 
@@ -164,10 +171,9 @@ def _may_repeat(content: bytes, record: dict[str, Any]) -> bool:
 
 def _keys(value: Any) -> int:
     """How many keys there are in an object or a list, those of objects inside included."""
-    inner = value
-    count = 0
-    if type(value) is dict:
-        inner, count = value.values(), len(value)
-    if not _NESTING.isdisjoint(map(type, inner)):
-        count += sum(_keys(one) for one in inner if type(one) in _NESTING)
+    inner, count = (value.values(), len(value)) if type(value) is dict else (value, 0)
+    for one in inner:
+        kind = type(one)
+        if kind is dict or (kind is list and not _TEXT.issuperset(map(type, one))):
+            count += _keys(one)
     return count

@@ -135,6 +135,6 @@ def _quoted(shown: ShownText) -> str:
         before = " " if told and characters[:1].isspace() else ""
         after = " " if characters[-1:].isspace() else ""
         told.append(f"{before}<b>{text}</b>{after}" if kind and text else f"{before}{text}{after}")
-    text = "".join(told).strip()
+    text = " ".join("".join(told).split())
     more = start > 0, end < len(shown.text) or shown.left_out > 0
     return f"{'… ' if more[0] else ''}{text}{' …' if more[1] else ''}"

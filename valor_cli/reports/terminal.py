@@ -58,8 +58,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     problems, insights = shown_problems(result), shown_insights(result)
     found = {"problems": len(problems), "insights": len(insights), "warnings": len(warnings)}
     lines = len(files) + len(errors) + bool(errors) + told.partial
-    lines += folded([problem.message for problem in problems[: _LEAST["problems"]]])
-    room = _room(told, found, lines)
+    room = _room(told, found, lines, [problem.message for problem in problems])
     parts = [_verdict(told)]
     parts += _section(headline(told, room["headline"]))
     parts += _section(gates(told.gates, room["gates"], many=len(told.models) > 1))
@@ -105,11 +104,13 @@ def _coco_line(row: MetricResult, ious: Sequence[float], *cells: object) -> str:
     )
 
 
-def _room(told: Digest, found: Mapping[str, int], lines: int) -> dict[str, int]:
+def _room(
+    told: Digest, found: Mapping[str, int], lines: int, problems: Sequence[str]
+) -> dict[str, int]:
     """How many lines each section gets: the longest give way until all fit the screen.
 
     `found` counts those of sections that the digest does not hold, `lines` those that stand in
-    any case.
+    any case; problems are long enough to take several.
     """
     every = len(told.headline.measures) + told.unlisted
     wanted = {
@@ -125,7 +126,8 @@ def _room(told: Digest, found: Mapping[str, int], lines: int) -> dict[str, int]:
         # Insights do not say how many are left out.
         cut = sum(room[name] < count for name, count in wanted.items() if name != "insights")
         longest = max(room, key=lambda name: room[name] - _LEAST[name])
-        if sum(room.values()) + frame + cut <= SCREEN or room[longest] <= _LEAST[longest]:
+        taken = sum(room.values()) + folded(problems[: room["problems"]])
+        if taken + frame + cut <= SCREEN or room[longest] <= _LEAST[longest]:
             return room
         room[longest] -= 1
 

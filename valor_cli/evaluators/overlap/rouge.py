@@ -21,7 +21,8 @@ from valor_cli.evaluators.overlap.wording import (
     word_codes,
 )
 from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
-from valor_cli.kernels.common_subsequence import common_lengths, union_hits
+from valor_cli.kernels.common_subsequence import common_lengths
+from valor_cli.kernels.line_subsequences import union_words
 from valor_cli.kernels.shared_grams import gram_counts, overlap_rates, shared_grams
 from valor_cli.kernels.token_codes import Coded, Ints
 from valor_cli.metric import Metric, Output
@@ -100,12 +101,10 @@ def rouge_lsum(
     several = (pairs.references.line_counts() > 1) | (
         pairs.responses.line_counts()[pairs.response] > 1
     )
-    if several.any():
-        responses, references = (
-            one.line_sequences() for one in (pairs.responses, pairs.references)
-        )
-        for at in np.flatnonzero(several).tolist():
-            hits[at] = union_hits(references[at], responses[pairs.response[at]])
+    chosen = np.flatnonzero(several)
+    if len(chosen):
+        held = union_words(pairs.responses, pairs.references, pairs.response, chosen)
+        hits[chosen] = shared_grams(pairs.responses, held, pairs.response, 1)[chosen]
     return _outcomes(texts, pairs, hits, 1)
 
 

@@ -37,7 +37,7 @@ OUTPUTS = (
     Output("mismatches", "lower", (0, None), "count"),
     Output("context_steps", None, (0, None), "count"),
     Output("answer_steps", None, (0, None), "count"),
-    Output("edits_per_context_step", "lower", (0, None), "ratio"),
+    Output("edits_per_context_step", "lower", (0, None)),
 )
 
 
@@ -86,8 +86,8 @@ STEP_ALIGNMENT = Metric(
     compute=mean_of_samples,
     outputs=OUTPUTS,
     reference="H2O Eval Studio, Step Alignment and Completeness",
-    citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in Retrieval-Augmented "
-    "Generation (RAG) Systems",
+    citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in "
+    "Retrieval-Augmented Generation (RAG) Systems",
     needs=("response", "retrieved_contexts"),
     threshold=0.75,
     aliases=("step_alignment_and_completeness",),
@@ -164,8 +164,8 @@ def _details(
             }
             for edit, i, j in pairings
         ],
-        "context_steps": [step[:3] for step in expected],
-        "answer_steps": [step[:3] for step in given],
+        "context_steps": [list(step[:3]) for step in expected],
+        "answer_steps": [list(step[:3]) for step in given],
     }
 
 

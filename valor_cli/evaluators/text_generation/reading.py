@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import filtered_columns
@@ -131,7 +131,7 @@ def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
     if not kept:
         problem = _malformed(file, faulty[0], wrong[faulty[0].condition or ""])
         raise DataError(problem, total=len(faulty))
-    return without(replace(file), kept)
+    return without(file, kept)
 
 
 def _malformed(file: SampleFile, row: SampleRow, error: object) -> Problem:
