@@ -16,12 +16,13 @@ def test_equal_words_have_equal_numbers_in_all_texts() -> None:
 def test_lines_without_words_are_none() -> None:
     coded = WordCodes(str.split).of(["\n a b\n \nc\n", "", "\n", "d"])
     assert coded.line_counts().tolist() == [2, 0, 0, 1]
-    assert coded.line_sequences() == [[[0, 1], [2]], [], [], [[3]]]
+    # a b, c, d
+    assert coded.lines.tolist() == [0, 2, 3]
 
 
 def test_no_texts() -> None:
     coded = WordCodes(str.split).of([])
-    assert coded.sequences() == coded.line_sequences() == []
+    assert coded.sequences() == coded.line_counts().tolist() == []
     assert coded.lengths.tolist() == []
 
 

@@ -78,7 +78,7 @@ def _shared(mine: Sequence[Any], theirs: Iterable[Sequence[Any]]) -> int:
             if count > most.get(ngram, 0):
                 most[ngram] = count
     counts = Counter(mine) if most else {}
-    return sum(min(counts[ngram], count) for ngram, count in most.items())
+    return sum([min(counts[ngram], count) for ngram, count in most.items()])
 
 
 def brevity_penalty(words: int, reference_words: int) -> float:

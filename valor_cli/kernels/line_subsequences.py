@@ -54,8 +54,8 @@ def union_words(hypotheses: Coded, references: Coded, paired: Ints, chosen: Ints
         looked_at.start[line] + position
         for line, position in _found(own, looked_at, paired[looked_at.text])
     ]
-    places = np.concatenate([np.empty(0, np.int64), *found])
-    places.sort()
+    # A line may be found narrow beside one line and wide beside another.
+    places = np.unique(np.concatenate([np.empty(0, np.int64), *found]))
     starts = np.searchsorted(places, references.starts)
     return Coded(references.codes[places], starts, np.empty(0, np.int64))
 
@@ -73,8 +73,10 @@ class _Lines(NamedTuple):
         return _Lines(self.text[chosen], self.start[chosen], self.length[chosen], self.codes)
 
     def words(self, line: int) -> list[int]:
+        """The words of a line."""
         start = int(self.start[line])
-        return self.codes[start : start + int(self.length[line])].tolist()
+        found: list[int] = self.codes[start : start + int(self.length[line])].tolist()
+        return found
 
     def columns(self, lines: Ints, padding: int) -> Codes:
         """(w, l) the words of lines, which end together in the last row; padding before them."""
@@ -143,7 +145,7 @@ def _taken(reference: Codes, hypothesis: Codes) -> Bits:
     for row, words in enumerate(reference):
         marks |= (hypothesis == words).astype(np.uint64) << row
     stops = np.empty_like(marks)
-    level = np.full(marks.shape[1], ~np.uint64(0))
+    level = ~np.zeros_like(marks[0])
     for mark, stop in zip(marks, stops, strict=True):
         matched = level & mark
         level = (level + matched) | (level ^ matched)
@@ -153,8 +155,8 @@ def _taken(reference: Codes, hypothesis: Codes) -> Bits:
 
 def _read_back(marks: Bits, stops: Bits, width: int) -> Bits:
     """Read subsequences out from their ends; as `common_subsequence` does for one pair."""
-    below = np.full(marks.shape[1], ~np.uint64(0) >> np.uint64(WIDEST - width))
-    taken = np.zeros_like(below)
+    taken: Bits = np.zeros_like(marks[0])
+    below = ~taken
     shifts = [shift for shift in (1, 2, 4, 8, 16, 32) if shift < width]
     for mark, stop in zip(marks[::-1], stops[::-1], strict=True):
         reach = stop & below

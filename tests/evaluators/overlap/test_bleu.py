@@ -1,4 +1,4 @@
-"""Sentence BLEU: by hand, NLTK's numbers to the last digit, and sacrebleu's where it is smoothed."""
+"""Sentence BLEU: by hand, NLTK's numbers to the last digit, sacrebleu's where it is smoothed."""
 
 from __future__ import annotations
 
@@ -128,14 +128,14 @@ def test_edges() -> None:
         ["", "", "a b", "a b c", None, "a", "a b c"],
         references=[["a"], [""], ["a b"], [""], ["a"], [], ["", "a b c d"]],
     )
-    found_ = measured(BLEU_3, data)
+    outcomes = measured(BLEU_3, data)
     # Two words have no run of three; an empty reference is one, and the farther one here.
-    assert found_.columns["value"].tolist()[:4] == [0, 0, 0, 0]
-    assert outcome(found_, 4).status == "missing_input"
-    assert outcome(found_, 4).reason == "no response"
-    assert outcome(found_, 5).reason == "no reference"
-    assert outcome(found_, 6).values["value"] == pytest.approx(exp(1 - 4 / 3), abs=1e-15)
-    assert outcome(found_, 2).details == {
+    assert outcomes.columns["value"].tolist()[:4] == [0, 0, 0, 0]
+    assert outcome(outcomes, 4).status == "missing_input"
+    assert outcome(outcomes, 4).reason == "no response"
+    assert outcome(outcomes, 5).reason == "no reference"
+    assert outcome(outcomes, 6).values["value"] == pytest.approx(exp(1 - 4 / 3), abs=1e-15)
+    assert outcome(outcomes, 2).details == {
         "precisions": [1, 1, None],
         "brevity_penalty": 1,
         "response_tokens": 2,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -131,6 +133,14 @@ def test_sacrebleu_does_not_talk(caplog: pytest.LogCaptureFixture) -> None:
     assert not caplog.records
 
 
+def test_sacrebleu_is_imported_only_where_it_is_needed() -> None:
+    script = (
+        "import sys; from valor_cli.evaluators.overlap import corpus_bleu, chrf, ter, bleu; "
+        "sys.exit('sacrebleu' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("name", "package"),
     [("ja-mecab", "sacrebleu[ja]"), ("ko-mecab", "sacrebleu[ko]"), ("flores200", "sentencepiece")],
@@ -160,6 +170,6 @@ def test_a_model_is_never_downloaded(
 def test_a_tokenizer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     # Said to be installed, though sacrebleu cannot import it.
     monkeypatch.setattr(sacrebleu_tokenizers, "what_lacks", lambda name: None)
-    monkeypatch.setitem(__import__("sys").modules, "MeCab", None)
+    monkeypatch.setitem(sys.modules, "MeCab", None)
     with pytest.raises(MissingExtraError, match="ja-mecab does not work"):
         measured(CORPUS_BLEU, samples(["a"], references=[["a"]]), tokenize="ja-mecab")

@@ -1,0 +1,139 @@
+"""What `agent_sanity` can be asked to check of the files that an agent leaves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from annotated_types import Interval, MinLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from valor_cli.evaluators.rules.schema_documents import SchemaSource
+from valor_cli.kernels.patterns import PatternError, parse_pattern
+
+Written: TypeAlias = dict[str, Any]
+"""A check as results have it."""
+
+
+def _inside(pattern: str) -> str:
+    if not pattern or pattern.startswith("/") or "\\" in pattern or "\0" in pattern:
+        raise ValueError("expected a path inside the folder, as reports/*.json")
+    if any(part in ("", ".", "..") for part in pattern.split("/")):
+        raise ValueError("expected a path inside the folder, without '.', '..' and empty parts")
+    return pattern
+
+
+def _searchable(pattern: str) -> str:
+    try:
+        parse_pattern(pattern)
+    except PatternError as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return pattern
+
+
+Files = Annotated[str, AfterValidator(_inside)]
+"""Files of the folder: a path, or a pattern with *, ?, [abc], and ** for any folders."""
+
+
+class _Check(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Exists(_Check):
+    """There is a file of that path or pattern."""
+
+    check: Literal["exists"]
+    path: Files
+
+
+class Layout(_Check):
+    """There is a file of each of several paths and patterns."""
+
+    check: Literal["layout"]
+    paths: Annotated[tuple[Files, ...], MinLen(1)]
+
+
+class NotEmpty(_Check):
+    """A file says something: white space alone is nothing."""
+
+    check: Literal["not_empty"]
+    path: Files = "**/*"
+
+
+class MinSize(_Check):
+    """A file has so many bytes or more."""
+
+    check: Literal["min_size"]
+    path: Files
+    size: Annotated[int, Interval(ge=1)] = Field(alias="bytes")
+
+
+class MinPages(_Check):
+    """A PDF has so many pages or more."""
+
+    check: Literal["min_pages"]
+    path: Files = "**/*.pdf"
+    pages: Annotated[int, Interval(ge=1)]
+
+
+class Parses(_Check):
+    """A file can be read as what its name, or `format`, says; of other names nothing is asked."""
+
+    check: Literal["parses"]
+    path: Files = "**/*"
+    format: Literal["json", "jsonl", "yaml", "csv"] | None = None
+
+
+class ValidJson(_Check):
+    """A file is JSON, and valid under a JSON Schema, written here or named as a file."""
+
+    check: Literal["json_schema"]
+    path: Files
+    document: SchemaSource = Field(alias="schema")
+
+
+class Matches(_Check):
+    """A regular expression is found in a file, or is not."""
+
+    check: Literal["regex"]
+    path: Files
+    pattern: Annotated[str, AfterValidator(_searchable)]
+    expected: Literal["found", "absent"] = "found"
+
+
+Check: TypeAlias = Exists | Layout | NotEmpty | MinSize | MinPages | Parses | ValidJson | Matches
+
+_KINDS: dict[str, type[Check]] = {
+    "exists": Exists,
+    "layout": Layout,
+    "not_empty": NotEmpty,
+    "min_size": MinSize,
+    "min_pages": MinPages,
+    "parses": Parses,
+    "json_schema": ValidJson,
+    "regex": Matches,
+}
+
+
+def _as_written(checks: tuple[Check, ...]) -> tuple[Written, ...]:
+    return tuple(
+        {
+            field.alias or name: getattr(check, name)
+            for name, field in type(check).model_fields.items()
+        }
+        for check in checks
+    )
+
+
+Checks = Annotated[
+    tuple[Annotated[Check, Field(discriminator="check")], ...],
+    MinLen(1),
+    AfterValidator(_as_written),
+]
+"""Checks as a config writes them; once validated, mappings with every key, as results have them."""
+
+
+def check_of(written: Written) -> Check:
+    """The check that a validated mapping is."""
+    kind = _KINDS[written["check"]]
+    names = {field.alias or name: name for name, field in kind.model_fields.items()}
+    return kind.model_construct(None, **{names[key]: value for key, value in written.items()})
