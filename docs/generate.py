@@ -70,7 +70,8 @@ METRICS_INTRODUCTION = """\
 `valor metrics` lists the same from the installed version; `valor metrics NAME` explains one.
 Metrics marked ● are computed when a config lists none. The rules that all of them rest on are told
 by task: [classification](classification.md), [object detection and instance
-segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md)."""
+segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md),
+[text generation](text-generation.md)."""
 
 
 def metrics_page() -> str:

@@ -16,14 +16,17 @@ from tests.oracles.keypoints import with_keypoints
 from tests.oracles.label_map_problems import exactly_right, random_maps
 from tests.oracles.panoptic import dataset_of, random_scene
 from tests.oracles.problems import random_dataset
+from tests.oracles.text_problems import perfectly_answered, random_texts, reordered
+from tests.oracles.text_samples import samples
 from valor_cli import catalogue
 from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.dataset.detection import DetectionDataset, Detections
 from valor_cli.dataset.segmentation import SegmentationDataset
+from valor_cli.dataset.text import TextDataset
 from valor_cli.kernels.conversion import areas
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.pipeline.intervals import findings_of
-from valor_cli.results import Findings
+from valor_cli.results import STATUSES, Findings
 
 ENTRIES = [
     pytest.param(task, wing, metric, id=f"{task.name}-{metric.name}")
@@ -32,12 +35,40 @@ ENTRIES = [
     for metric in wing.metrics
 ]
 
+OF_TEXTS = [entry for entry in ENTRIES if entry.values[0].name == "text_generation"]  # type: ignore[attr-defined]
+
 NOT_AT_THE_BEST_BOUND_WHEN_PERFECT = {
     "counts": "the best count of hits is the number of objects",
     "pr_curve": "draws curves, has no value",
     "detailed_pr_curve": "draws curves, has no value",
     "confusion_matrix": "fills a table, has no value",
 }
+
+NOT_IN_SHARDS = {
+    "self_consistency": "compares samples with each other, and its wing is never split",
+}
+
+SIGNED = "signature"
+"""What sacrebleu's metrics say of their settings beside a value, and not of a resample's."""
+
+ODD_TEXTS = (
+    *(
+        "",
+        " ",
+        "\n\n",
+        "\0",
+        "\x1b[31mred",
+        "a",
+        "ا",
+        "한국어",
+        "日本語",
+        "🙂",
+        "e\u0301",
+        "\ufeff",
+        "\u202e",
+    ),
+    *("word " * 400, "x" * 5000, "{}", "[[[[", "1.", "- - - -", "((((", "\\", "%s{0}", "<b>&amp;"),
+)
 
 
 def problem(task: str, metric: str) -> Any:
@@ -46,6 +77,8 @@ def problem(task: str, metric: str) -> Any:
         return random_samples(8)
     if task == "semantic_segmentation":
         return random_maps(8)
+    if task == "text_generation":
+        return random_texts(8, quoted=metric == "json_schema")
     if metric == "panoptic_quality":
         return dataset_of([random_scene(seed) for seed in range(12)])
     assert task in ("object_detection", "instance_segmentation"), "give the new task a problem"
@@ -58,6 +91,8 @@ def perfect(dataset: Any) -> Any:
         return surely_right(dataset)
     if isinstance(dataset, SegmentationDataset):
         return exactly_right(dataset)
+    if isinstance(dataset, TextDataset):
+        return perfectly_answered(dataset)
     return perfectly_detected(dataset)
 
 
@@ -104,11 +139,28 @@ def shuffled(dataset: DetectionDataset) -> DetectionDataset:
     return replace(dataset, detections=taken(found), ground_truths=taken(truths))
 
 
+def called(metric: Metric[Any]) -> Call:
+    """The metric with its default parameters."""
+    return Call(metric, {one.name: one.default for one in metric.parameters})
+
+
+def by_row(findings: Findings) -> dict[Any, Any]:
+    """The values by what tells them apart; resamples have no signatures."""
+    return {
+        (
+            value.output,
+            value.label,
+            *((key, of) for key, of in value.at.items() if key != SIGNED),
+        ): (value.value)
+        for value in findings.values
+    }
+
+
 def found(
-    wing: Wing[Any, Any], metric: Metric[Any], task: str, *shards: Any, pickled: bool = False
+    wing: Wing[Any, Any], metric: Metric[Any], *shards: Any, pickled: bool = False
 ) -> Findings:
     """What the metric says of a data set, or of the shards of one."""
-    call = Call(metric, dict(catalogue.parameters(task, metric.name)()))
+    call = called(metric)
     plan = wing.plan([call], [])
     parts = [wing.evidence(shard, plan) for shard in shards]
     if pickled:
@@ -121,14 +173,14 @@ def found(
 def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: Any) -> None:
     if metric.name in NOT_AT_THE_BEST_BOUND_WHEN_PERFECT:
         pytest.skip(NOT_AT_THE_BEST_BOUND_WHEN_PERFECT[metric.name])
-    values = found(wing, metric, task.name, perfect(problem(task.name, metric.name))).values
+    values = found(wing, metric, perfect(problem(task.name, metric.name))).values
     assert any(value.value is not None for value in values)
     for value in values:
         output = metric.output(value.output)
         if output.better is None:
             continue
         best = output.bounds[1 if output.better == "higher" else 0]
-        if value.value is not None:
+        if value.value is not None and best is not None:
             assert value.value == pytest.approx(best, abs=1e-12), value
 
 
@@ -136,12 +188,13 @@ def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: 
 def test_no_samples_is_undefined_with_a_reason(task: Any, wing: Any, metric: Any) -> None:
     dataset = problem(task.name, metric.name)
     nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
-    result = found(wing, metric, task.name, nothing)
+    result = found(wing, metric, nothing)
     assert not result.curves
     assert not result.tables
     assert not result.examples
     for value in result.values:
-        if metric.output(value.output).unit == "count":
+        # Counts of all units add up to 0; a mean of what each sample counts has no sample.
+        if metric.output(value.output).unit == "count" and metric.measure is None:
             assert value.value == 0
         else:
             assert value.value is None
@@ -151,24 +204,39 @@ def test_no_samples_is_undefined_with_a_reason(task: Any, wing: Any, metric: Any
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_order_of_samples_does_not_matter(task: Any, wing: Any, metric: Any) -> None:
     dataset = problem(task.name, metric.name)
-    one = found(wing, metric, task.name, dataset)
+    one = found(wing, metric, dataset)
     if isinstance(dataset, DetectionDataset):
-        assert one == found(wing, metric, task.name, shuffled(dataset))
-    assert one == found(wing, metric, task.name, dataset)
+        assert one == found(wing, metric, shuffled(dataset))
+    if isinstance(dataset, TextDataset):
+        other = found(wing, metric, reordered(dataset))
+        assert by_sample(one) == by_sample(other)
+        assert replace(one, samples=None) == replace(other, samples=None)
+    assert one == found(wing, metric, dataset)
+
+
+def by_sample(findings: Findings) -> dict[Any, Any]:
+    """What is told of each sample, whatever their order."""
+    own = findings.samples
+    assert own is not None
+    columns = (*own.columns.values(), own.undefined, own.statuses or (), own.details or ())
+    return dict(zip(own.sample_ids, zip(*columns, strict=True), strict=True))
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_shards_of_any_size_and_order_make_the_same(task: Any, wing: Any, metric: Any) -> None:
+    if metric.name in NOT_IN_SHARDS:
+        assert not wing.sharded
+        pytest.skip(NOT_IN_SHARDS[metric.name])
     dataset = problem(task.name, metric.name)
     number = np.random.default_rng(1).integers(0, 3, dataset.unit_count)
     shards = [dataset.shard(number == at) for at in (2, 0, 1)]
-    one = found(wing, metric, task.name, dataset)
-    assert one == found(wing, metric, task.name, *shards, pickled=True)
+    one = found(wing, metric, dataset)
+    assert one == found(wing, metric, *shards, pickled=True)
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_values_keep_their_bounds_and_are_json(task: Any, wing: Any, metric: Any) -> None:
-    result = found(wing, metric, task.name, problem(task.name, metric.name))
+    result = found(wing, metric, problem(task.name, metric.name))
     assert result.values or result.curves or result.tables
     for value in result.values:
         low, high = metric.output(value.output).bounds
@@ -183,10 +251,98 @@ def test_values_keep_their_bounds_and_are_json(task: Any, wing: Any, metric: Any
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
+def test_a_resample_without_some_units_is_the_evidence_of_the_others(
+    task: Any, wing: Any, metric: Any
+) -> None:
+    if not metric.resampled or not metric.outputs:
+        pytest.skip("has no intervals")
+    dataset = problem(task.name, metric.name)
+    call = called(metric)
+    evidence = wing.evidence(dataset, wing.plan([call], []))
+    kept = np.random.default_rng(3).random(dataset.unit_count) < 0.7
+    (again,) = evidence.resamples(kept[None].astype(np.int64))
+    resampled = by_row(findings_of(call, again, wing.parts))
+    selected = by_row(findings_of(call, evidence.select(kept), wing.parts))
+    assert any(value is not None for value in selected.values())
+    # Labels that only the other units have keep their rows.
+    assert {row: resampled[row] for row in selected} == pytest.approx(selected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
+def test_a_resample_counts_a_sample_as_often_as_it_is_drawn(
+    task: Any, wing: Any, metric: Any
+) -> None:
+    dataset = problem(task.name, metric.name)
+    call = called(metric)
+    evidence = wing.evidence(dataset, wing.plan([call], []))
+    weights = np.random.default_rng(4).integers(0, 4, dataset.unit_count)
+    (again,) = evidence.resamples(weights[None])
+    drawn = evidence._taken(np.repeat(np.arange(dataset.unit_count), weights))
+    resampled, counted = by_row(call.found(again)), by_row(call.found(drawn))
+    assert {row: resampled[row] for row in counted} == pytest.approx(counted, abs=1e-12)
+    # Intervals are of the values of the whole, one by one.
+    assert list(resampled) == list(by_row(call.found(evidence)))
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
+def test_every_sample_is_told_of(task: Any, wing: Any, metric: Any) -> None:
+    dataset = problem(task.name, metric.name)
+    result = found(wing, metric, dataset)
+    told = by_sample(result)
+    assert tuple(told) == dataset.sample_ids
+    assert sum(result.statuses.values()) == dataset.unit_count
+    for *values, reason, status, details in told.values():
+        assert status in STATUSES
+        assert (values[0] is not None) if status == "ok" else reason
+        json.dumps([values, reason, details], allow_nan=False)
+    primary = metric.outputs[0]
+    assert [one.value for one in result.examples if one.value is not None] == sorted(
+        (one.value for one in result.examples if one.value is not None),
+        reverse=primary.better == "lower",
+    )
+    texts = {at: dict(dataset.texts_of(at)) for at in range(dataset.unit_count)}
+    for one in result.examples:
+        for mark in one.marks:
+            text = texts[dataset.sample_ids.index(str(one.sample_id))][mark.field]
+            assert 0 <= mark.start < mark.end <= len(text)
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
+def test_samples_without_any_column_have_no_value(task: Any, wing: Any, metric: Any) -> None:
+    result = found(wing, metric, samples([None, None]))
+    assert result.statuses == {"missing_input": 2}
+    assert not result.examples
+    for value in result.values:
+        assert value.value is None
+        assert value.undefined
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
+def test_odd_texts_keep_the_bounds(task: Any, wing: Any, metric: Any) -> None:
+    pairs = [(one, other) for one in ODD_TEXTS for other in ODD_TEXTS]
+    dataset = samples(
+        [one for one, _ in pairs],
+        user_input=[other for _, other in pairs],
+        references=[[other] for _, other in pairs],
+        retrieved_contexts=[[other, one] for one, other in pairs],
+        condition=['"a" OR regexp("(.)\\\\1")'] * len(pairs),
+        artifacts=["nowhere"] * len(pairs),
+    )
+    outcomes = by_sample(found(wing, metric, dataset))
+    for *values, _, status, _ in outcomes.values():
+        assert status not in ("missing_input", "judge_error")
+        for output, value in zip(metric.outputs, values, strict=False):
+            low, high = output.bounds
+            if value is not None:
+                assert low <= value <= (float("inf") if high is None else high)
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_the_entry_is_complete(task: Any, wing: Any, metric: Any) -> None:
     assert metric.description.endswith(".")
     assert metric.reference
-    assert metric.compute.__name__ == metric.name
+    if metric.measure is None:
+        assert metric.compute.__name__ == metric.name
     assert bool(metric.outputs) + metric.curve + metric.table == 1
 
 

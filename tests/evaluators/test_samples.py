@@ -68,7 +68,9 @@ def agreements(texts: Texts) -> Outcomes:
         if response == "?"
         else missing("no response")
         if response is None
-        else verdict(response == "yes", contexts_passed=None if context is None else "yes" in context)
+        else verdict(
+            response == "yes", contexts_passed=None if context is None else "yes" in context
+        )
         for response, context in zip(
             texts.data.response, texts.data.retrieved_contexts, strict=True
         )

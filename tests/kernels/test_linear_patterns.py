@@ -28,6 +28,7 @@ from valor_cli.kernels import (
     personal_data,
     phone_numbers,
 )
+from valor_cli.kernels.personal_entities import Entity
 
 MODULES = (
     assigned_secrets,
@@ -105,6 +106,6 @@ def test_patterns_are_looked_at() -> None:
 def test_long_texts_of_one_piece_come_to_an_end(unit: str) -> None:
     # With time that grows as the square these would take minutes each.
     text = unit * (200_000 // len(unit))
-    personal_data.find_personal_data(text, get_args(personal_data.Entity))
+    personal_data.find_personal_data(text, get_args(Entity))
     credentials.find_credentials(text)
     encodings.encoded_runs(text)

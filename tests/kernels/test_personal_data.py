@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from valor_cli.kernels.payment_cards import is_payment_card
-from valor_cli.kernels.personal_data import DEFAULT_ENTITIES, Entity, find_personal_data
+from valor_cli.kernels.personal_data import find_personal_data
+from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
 
 PRESIDIO = Path(__file__).parents[1] / "data" / "safety" / "pii" / "presidio.jsonl"
 ALL = get_args(Entity)
@@ -64,6 +65,13 @@ def test_card_numbers_of_every_scheme(number: str) -> None:
         ("0.4111111111111111 and 4111111111111111.5", []),
         ("x4111111111111111 4111111111111111y", []),
         ("41111111111111111111", []),
+        # 19 digits are more often the key of a row.
+        (
+            "6212345678901232 6200 0000 0000 0000 000",
+            ["6212345678901232", "6200 0000 0000 0000 000"],
+        ),
+        ("id 6200000000000000000", []),
+        ("UnionPay card no. 6200000000000000000", ["6200000000000000000"]),
         ("4111 1111 11111111", []),
     ],
 )

@@ -42,7 +42,7 @@ def test_problems_insights_and_coverage() -> None:
         "| metric | model | coverage | OK | Parse failure | Missing input | Not applicable |"
     )
     assert table[2] == "| text_matching | small | 94% | 189 | 4 | 7 | – |"
-    assert table[-1] == "Of metrics and models, the other 13 have a value of every sample."
+    assert table[-1] == "The other 13 pairs of metric and model have a value of every sample."
     many = replace(run, problems=run.problems * 20, insights=run.insights * 20)
     assert "- … and 50 more in results.json" in _section(many, "Problems")
     assert "- … and 68 more in results.json" in _section(many, "Insights")

@@ -30,6 +30,14 @@ def test_a_model_is_named_once_and_where_there_are_several() -> None:
     assert shown_problems(replace(run, problems=[many]))[0].samples == "s0, s1, s2 and 1,000 more"
 
 
+def test_a_metric_asked_twice_is_told_by_its_parameters() -> None:
+    run = text_run(("small",))
+    (call,) = [one for one in run.coverage if one.metric == "bleu_1"]
+    again = replace(call, parameters={"threshold": 0.9})
+    found = shown_problems(replace(run, coverage=(*run.coverage, again)))
+    assert found[1].message == "bleu_1: the mean of 0.210 is below 0.5 (threshold=0.5)"
+
+
 def test_one_insight_of_each_kind_before_the_second_of_any() -> None:
     assert shown_insights(text_run()) == (
         "large is best by bleu_1: 0.300",
@@ -65,7 +73,7 @@ def test_coverage_worked_by_hand() -> None:
         ("looping", "b", "–", (0, 0, 0, 200)),
     ]
     assert found.whole == 1
-    assert found.remark == "Of metrics and models, the other one has a value of every sample."
+    assert found.remark == "The other metric and model has a value of every sample."
     whole = coverage_table(replace(text_run(("a",)), coverage=rows[:1]))
     assert (whole.lines, whole.remark) == ((), "Every metric has a value of every sample.")
 
@@ -80,5 +88,7 @@ def test_a_value_of_one_element_finds_the_coverage_of_its_call() -> None:
     twice = Covered([listed, replace(call, parameters={"thresholds": 0.9}, coverage=0.5)])
     assert twice.part(at) == 0.5
     assert twice.part(row) is None  # of two calls it is neither
+    signed = replace(row, parameters={"thresholds": 0.9, "signature": "nrefs:1"})
+    assert twice.part(signed) == 0.5
     assert Covered([call]).part(replace(row, label="yes")) is None
     assert Covered([replace(call, coverage=1.0)]).part(row) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -97,6 +98,24 @@ def test_statuses_and_details_of_samples(build: Build) -> None:
     bad = replace(one, details=({"tokens": [3, {"x": float("nan")}]}, None, None))
     with pytest.raises(ValueError, match="m, bleu_1 details of 'a': NaN or infinity"):
         to_jsonl(replace(build(("m",)), samples=(bad,)))
+
+
+def test_metrics_of_other_samples_share_lines_where_they_can(build: Build) -> None:
+    def column(metric: str, *ids: Any) -> SamplesResult:
+        values = {"value": [at / 10 for at in range(len(ids))]}
+        return SamplesResult(metric, "m", {}, ids, values, (None,) * len(ids))
+
+    columns = [column("a", 1, "x", 2), column("b", 1, "x", 2), column("c", True, "x", 2)]
+    lines = _lines(replace(build(("m",)), samples=[*columns, column("d", 2, 3)]))
+    metrics = [line["metrics"] for line in lines]
+    assert [(line["sample_id"], "".join(line["metrics"])) for line in lines] == [  # type: ignore[arg-type]
+        (1, "ab"),
+        ("x", "abc"),
+        (2, "abcd"),
+        (True, "c"),
+        (3, "d"),
+    ]
+    assert [one["value"] for one in metrics[2].values()] == [0.2, 0.2, 0.2, 0.0]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])

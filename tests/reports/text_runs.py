@@ -190,8 +190,17 @@ def problems(models: Sequence[str]) -> tuple[ProblemResult, ...]:
     ]
     return tuple(
         ProblemResult(
-            kind, metric, "value", first, value, at, severity, ids, f"{metric}: {message}"
-        )  # type: ignore[arg-type]
+            kind,  # type: ignore[arg-type]
+            metric,
+            "value",
+            first,
+            value,
+            at,
+            severity,  # type: ignore[arg-type]
+            ids,
+            f"{metric}: {message}",
+            parameters(metric),
+        )
         for kind, metric, value, at, severity, ids, message in found
     )
 

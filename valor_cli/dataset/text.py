@@ -23,9 +23,12 @@ MOST_SHOWN = 5
 """References, and contexts, of a sample that reports show, at most."""
 
 
-def nothing_secret(text: str) -> Iterable[tuple[int, int]]:
-    """Of texts that may be shown as they are."""
-    return ()
+def secret_characters(text: str) -> list[tuple[int, int]]:
+    """Where personal data and credentials stand, encoded ones too."""
+    # Their many patterns are made when they are needed.
+    from valor_cli.kernels.secret_places import secret_places
+
+    return [(start, end) for start, end, _ in secret_places(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class TextDataset:
     perturbed_from: Texts
     artifacts: Texts
     label_map: Mapping[str, str] = field(default_factory=dict)
-    secrets: Callable[[str], Iterable[tuple[int, int]]] = nothing_secret
+    secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
 
     @property
     def unit_count(self) -> int:

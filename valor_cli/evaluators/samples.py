@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from math import fsum
 from typing import Any, NamedTuple, TypeVar
 
@@ -277,13 +278,16 @@ class Sampled:
         low, high = primary.bounds
         best = high if primary.better == "higher" else low
         wrong = np.flatnonzero(self.read & ~np.isnan(column) & (column != best)).tolist()
-        sign = 1.0 if primary.better == "higher" else -1.0
-        wrong.sort(key=lambda at: (not self.scored[at], sign * column[at], self.sample_ids[at]))
-        for at in wrong[:WORST]:
+        scored, sign = self.scored, 1.0 if primary.better == "higher" else -1.0
+        distance = sign * column
+        first = nsmallest(
+            WORST, wrong, key=lambda at: (not scored[at], distance[at], self.sample_ids[at])
+        )
+        for at in first:
             yield MetricExample(
-                "worst_sample" if self.scored[at] else "unreadable",
+                "worst_sample" if scored[at] else "unreadable",
                 self.sample_ids[at],
-                value=float(column[at]) if self.scored[at] else None,
+                value=float(column[at]) if scored[at] else None,
                 marks=self.outcomes.marks[at],
                 reason=self.outcomes.reasons[at],
             )

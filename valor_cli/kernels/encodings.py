@@ -2,7 +2,7 @@
 
 A run has 16 characters or more, and is one only where it decodes to UTF-8 that is mostly
 printable; words, names and hashes do not. Lines that were wrapped are one run. Base 64 may lack
-its padding and have either alphabet; bytes in base 16 may be parted: "57 68", "57:68", "0x57, 0x68".
+its padding and have either alphabet; bytes in base 16 may be parted ("57 68", "57:68", "0x57").
 """
 
 from __future__ import annotations

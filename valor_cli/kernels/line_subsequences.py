@@ -135,11 +135,11 @@ def _side_by_side(own: _Lines, right: _Lines, line: Ints, other: Ints) -> tuple[
 
 
 def _taken(reference: Codes, hypothesis: Codes) -> Bits:
-    """(l,) which words of the line of a reference are in the subsequence, the first the last bit.
+    """(l,) which words of a line are in the common subsequence: bit 0 is that of row 0.
 
     Args:
-        reference: (w, l) the words of lines, one line a column.
-        hypothesis: (v, l) those of the lines they are compared with.
+        reference: (w, l) the words of lines, a line in each column.
+        hypothesis: (v, l) those of the lines that they are compared with.
     """
     marks = np.zeros(hypothesis.shape, np.uint64)
     for row, words in enumerate(reference):

@@ -25,6 +25,10 @@ _CANDIDATE = re.compile(
     rf"|[0-9]{{3}}{_GAP}[0-9]{{3}}{_GAP}[0-9]{{3}}{_END}"
     rf"))({_GAP}[0-9]{{3}}{_END})?)"
 )
+# Numbers of 64 bits have up to 19 digits too.
+_COMMON = 16
+_WORD_BEFORE = re.compile(r"(?i:card|visa|maestro|unionpay|discover|jcb)[^\n]{0,30}\Z")
+_BEFORE = 40
 _NOT_DIGITS = re.compile("[^0-9]")
 
 # (first and last prefix, shortest and longest number)
@@ -69,12 +73,25 @@ def is_payment_card(digits: str) -> bool:
     )
 
 
+def _is_printed_card(text: str, start: int, end: int) -> bool:
+    """Whether a number is a card's where it stands."""
+    digits = _NOT_DIGITS.sub("", text[start:end])
+    if not is_payment_card(digits):
+        return False
+    grouped = len(digits) < end - start
+    return (
+        grouped
+        or len(digits) <= _COMMON
+        or _WORD_BEFORE.search(text, max(0, start - _BEFORE), start) is not None
+    )
+
+
 def payment_cards(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each card number; time grows with the length of the text alone."""
     for found in _CANDIDATE.finditer(text):
         start = found.start()
         # Three more digits are the rest of a number of 19, or stand behind one of 16.
         for end in (found.end(2), found.end(1)):
-            if end > start and is_payment_card(_NOT_DIGITS.sub("", text[start:end])):
+            if end > start and _is_printed_card(text, start, end):
                 yield start, end
                 break

@@ -1,4 +1,4 @@
-"""A text in; the keys and certificates in it out, as PEM (RFC 7468), OpenPGP and PuTTY have them."""
+"""A text in; the keys and certificates in it, as PEM (RFC 7468) and its kin have them, out."""
 
 from __future__ import annotations
 

@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from valor_cli.kernels.bank_accounts import ibans
 from valor_cli.kernels.checksums import base58check, bech32
 from valor_cli.kernels.email_addresses import email_addresses
 from valor_cli.kernels.ip_addresses import ip_addresses
 from valor_cli.kernels.payment_cards import payment_cards
+from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
 from valor_cli.kernels.phone_numbers import phone_numbers
 from valor_cli.kernels.spans import Span, apart
 
-Entity = Literal[
-    "credit_card", "us_ssn", "email", "phone", "iban", "ip", "us_itin", "uk_nino", "crypto"
-]
 Places = Iterator[tuple[int, int]]
-
-DEFAULT_ENTITIES: tuple[Entity, ...] = ("credit_card", "us_ssn", "email")
 
 _DASH = "[\\-\u2010-\u2013]"
 _SSN = re.compile(

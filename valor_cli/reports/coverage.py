@@ -43,8 +43,9 @@ class CoverageTable:
             return "Every metric has a value of every sample."
         if not self.whole:
             return ""
-        rest = "the other one has" if self.whole == 1 else f"the other {self.whole:,} have"
-        return f"Of metrics and models, {rest} a value of every sample."
+        if self.whole == 1:
+            return "The other metric and model has a value of every sample."
+        return f"The other {self.whole:,} pairs of metric and model have a value of every sample."
 
 
 def coverage_table(result: RunResult) -> CoverageTable:

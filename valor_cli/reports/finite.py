@@ -48,7 +48,7 @@ def _refuse_nan_of_findings(result: RunResult) -> None:
         if not finite((covered.coverage, *covered.parameters.values())):
             raise ValueError(f"coverage.{index} ({covered.metric}): NaN or infinity")
     for index, problem in enumerate(result.problems):
-        if not finite((problem.value, problem.threshold)):
+        if not finite((problem.value, problem.threshold, *problem.parameters.values())):
             raise ValueError(f"problems.{index} ({problem.kind}): NaN or infinity")
     for index, insight in enumerate(result.insights):
         if not finite((insight.value,)):

@@ -22,7 +22,7 @@ _RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤", COVERAGE: "≥"}
 class Verdict:
     """The first thing to read: `detail` says of how many gates.
 
-    `word` is PASSED, FAILED or DONE, or INCOMPLETE where all that failed is a coverage.
+    `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low.
     """
 
     word: str
@@ -44,15 +44,17 @@ class Gate:
 
 
 def verdict(gates: Sequence[GateResult]) -> Verdict:
-    """What the gates come to: a value on the wrong side weighs more than one of few samples."""
+    """What the gates come to: values that too few samples have say little of the other gates."""
     counts = {status: sum(gate.status == status for gate in gates) for status in _ORDER}
     unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
     of_all = f"{_count(gates)}{unchecked}"
     short = sum(gate.status == "failed" and gate.rule == COVERAGE for gate in gates)
-    if counts["failed"] > short:
-        return Verdict("FAILED", "✗", f"{counts['failed']} of {of_all}")
+    others = counts["failed"] - short
     if short:
-        return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}")
+        more = f"; {others} failed" if others else ""
+        return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}{more}")
+    if others:
+        return Verdict("FAILED", "✗", f"{others} of {of_all}")
     if counts["passed"]:
         return Verdict("PASSED", "✓", f"{counts['passed']} of {of_all}")
     return Verdict("DONE", "●", f"{_count(gates)} not checked" if gates else "no gates set")

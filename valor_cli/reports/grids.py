@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.keyed import BY_LABEL, THRESHOLD
-from valor_cli.reports.naming import Names, frozen
+from valor_cli.reports.naming import Kind, Names, frozen
 from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
@@ -83,19 +83,21 @@ class Covered:
     """How much of the samples each row rests on."""
 
     def __init__(self, rows: Iterable[CoverageResult]) -> None:
-        self._of_calls: dict[tuple[str, str, str | None], dict[object, float | None]] = {}
+        self._of_calls: dict[tuple[str, str, str | None], list[tuple[Kind, float | None]]] = {}
         for row in rows:
-            of_calls = self._of_calls.setdefault((row.metric, row.model, row.slice), {})
-            of_calls[frozen(row.parameters)] = row.coverage
+            of_calls = self._of_calls.setdefault((row.metric, row.model, row.slice), [])
+            of_calls.append((frozen(row.parameters), row.coverage))
 
     def part(self, row: MetricResult) -> float | None:
         """The part of the samples that have a value; None where it is all, or not known."""
         if row.label is not None or not self._of_calls:
             return None
-        of_calls = self._of_calls.get((row.metric, row.model, row.slice), {})
-        # A value of one element of a list parameter has other parameters than the call had.
-        only = next(iter(of_calls.values())) if len(of_calls) == 1 else None
-        part = of_calls.get(frozen(row.parameters), only)
+        of_calls = self._of_calls.get((row.metric, row.model, row.slice), [])
+        if len(of_calls) > 1:
+            # A row may say more than the parameters of its call, as a signature.
+            own = set(frozen(row.parameters))
+            of_calls = [(call, part) for call, part in of_calls if own.issuperset(call)]
+        part = of_calls[0][1] if len(of_calls) == 1 else None
         return part if part is not None and part < 1 else None
 
 

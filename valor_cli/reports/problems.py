@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
+from valor_cli.reports.naming import Names
 from valor_cli.results import ProblemResult, RunResult
 
 UNCLEAR = "cannot tell"
@@ -33,21 +34,26 @@ class ShownProblem:
 
 def shown_problems(result: RunResult) -> tuple[ShownProblem, ...]:
     """All of them, most severe first; equally severe ones in the order of the run."""
-    found = [_shown(problem, len(result.models) > 1) for problem in result.problems]
+    names = Names((row.metric, row.parameters) for row in result.coverage)
+    several = len(result.models) > 1
+    found = [_shown(problem, several, names) for problem in result.problems]
     return tuple(sorted(found, key=lambda problem: SEVERITIES.index(problem.severity)))
 
 
-def _shown(problem: ProblemResult, several: bool) -> ShownProblem:
+def _shown(problem: ProblemResult, several: bool, names: Names) -> ShownProblem:
     message, model = plain(problem.message, MESSAGE), plain(problem.model, 60)
+    detail = names.detail(problem.metric or "", problem.parameters)
+    if detail:
+        message = f"{message} ({detail})"
     if several and problem.model and model not in message:
         message = f"{model}: {message}"
-    names = [plain(str(name), 40) for name in problem.sample_ids[:SAMPLES]]
-    more = len(problem.sample_ids) - len(names)
+    samples = [plain(str(name), 40) for name in problem.sample_ids[:SAMPLES]]
+    more = len(problem.sample_ids) - len(samples)
     return ShownProblem(
         problem.severity or UNCLEAR,
         problem.kind,
         message,
-        ", ".join(names) + (f" and {more:,} more" if more else ""),
+        ", ".join(samples) + (f" and {more:,} more" if more else ""),
     )
 
 

@@ -209,8 +209,7 @@ def _result(document: Mapping[str, Any]) -> RunResult:
         ignored_prediction_labels=_frozen(document["ignored_prediction_labels"]),
         coverage=tuple(CoverageResult(**_identified(row)) for row in document.get("coverage", ())),
         problems=tuple(
-            ProblemResult(**row | {"sample_ids": tuple(row["sample_ids"])})
-            for row in document["problems"]
+            ProblemResult(**_identified(row, "sample_ids")) for row in document["problems"]
         ),
         insights=tuple(
             InsightResult(**row | {name: tuple(row[name]) for name in ("models", "sample_ids")})

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.reports.formatting import number, plain, words
 from valor_cli.reports.naming import Names
-from valor_cli.results import MetricResult, RunResult, SamplesResult, Scalar
+from valor_cli.reports.sample_places import placed
+from valor_cli.results import MetricResult, RunResult, SamplesResult
 
 ROWS = 100
 """Samples listed of each model."""
 
 CELLS = 12_000
 """Cells of all tables together, about 500 kB."""
-
-Key: TypeAlias = tuple[type, Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,9 @@ def _matrix(
     rows: Mapping[tuple[str, str], MetricResult],
     most: int,
 ) -> SampleMatrix:
-    places, where = _placed(columns)
+    ids, where = placed(columns)
     declared = [rows.get((one.metric, next(iter(one.columns)))) for one in columns]
-    worst = _worst_first(columns, where, declared, len(places))[:most]
+    worst = _worst_first(columns, where, declared, len(ids))[:most]
     cells: list[dict[int, MatrixCell]] = []
     kept = set(worst)
     for one, at, row in zip(columns, where, declared, strict=True):
@@ -89,31 +87,16 @@ def _matrix(
         cells.append(
             {line: _cell(one, index, unit) for index, line in enumerate(at) if line in kept}
         )
-    told = list(places)
     absent = MatrixCell("", "", judged=False)
     return SampleMatrix(
         model,
         tuple(_heading(one, names) for one in columns),
         tuple(
-            (plain(str(told[line][1]), 80), tuple(column.get(line, absent) for column in cells))
+            (plain(str(ids[line]), 80), tuple(column.get(line, absent) for column in cells))
             for line in worst
         ),
-        len(places) - len(worst),
+        len(ids) - len(worst),
     )
-
-
-def _placed(columns: Sequence[SamplesResult]) -> tuple[dict[Key, int], list[list[int]]]:
-    """The line of each sample, and of each column the lines of its samples."""
-    places: dict[Key, int] = {}
-    where: list[list[int]] = []
-    for at, one in enumerate(columns):
-        if at and one.sample_ids is columns[at - 1].sample_ids:
-            where.append(where[-1])
-            continue
-        # Python takes 1 and true for one key.
-        keys = ((type(name), name) for name in one.sample_ids)
-        where.append([places.setdefault(key, len(places)) for key in keys])
-    return places, where
 
 
 def _worst_first(

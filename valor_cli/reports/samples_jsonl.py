@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from valor_cli.reports.finite import finite
 from valor_cli.reports.naming import Names
 from valor_cli.reports.results_json import dumps
-from valor_cli.results import RunResult, SamplesResult, Scalar, Status
+from valor_cli.reports.sample_places import placed
+from valor_cli.results import RunResult, SamplesResult, Status
 
 
 def to_jsonl(result: RunResult) -> bytes:
@@ -21,28 +22,34 @@ def to_jsonl(result: RunResult) -> bytes:
         ValueError: A number is NaN or infinite, which JSON does not have.
     """
     names = Names((one.metric, one.parameters) for one in result.samples)
-    lines: dict[str, dict[tuple[type, Scalar], dict[str, Any]]] = {
-        model: {} for model in result.models
-    }
-    taken: dict[str, set[str]] = {model: set() for model in result.models}
-    for one in result.samples:
-        _refuse_nan(one)
-        detail = names.detail(one.metric, one.parameters)
-        name = _unlike(f"{one.metric} ({detail})" if detail else one.metric, taken[one.model])
-        of_model = lines[one.model]
-        for sample_id, record in zip(one.sample_ids, _records(one), strict=True):
-            # Python takes 1 and true for one key.
-            key = (type(sample_id), sample_id)
-            if key in of_model:
-                of_model[key][name] = record
-            else:
-                of_model[key] = {name: record}
-    rows = [
-        dumps({"sample_id": key[1], "model": model, "metrics": metrics})
-        for model, samples in lines.items()
-        for key, metrics in samples.items()
-    ]
-    return b"".join([row + b"\n" for row in rows])
+    rows: list[bytes] = []
+    for model in result.models:
+        columns: dict[str, SamplesResult] = {}
+        for one in result.samples:
+            if one.model == model:
+                _refuse_nan(one)
+                detail = names.detail(one.metric, one.parameters)
+                name = f"{one.metric} ({detail})" if detail else one.metric
+                columns[_unlike(name, columns)] = one
+        rows += _rows(model, columns)
+    return b"".join(rows)
+
+
+def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:
+    """The lines of a model, one at a time: all records at once would be ten times the file."""
+    ids, where = placed(list(columns.values()))
+    records = {name: _records(one) for name, one in columns.items()}
+    if all(lines is where[0] for lines in where):
+        found = zip(*records.values(), strict=True)
+        each: Iterable[dict[str, Any]] = (dict(zip(columns, one, strict=True)) for one in found)
+    else:
+        by_line: list[dict[str, Any]] = [{} for _ in ids]
+        for (name, own), lines in zip(records.items(), where, strict=True):
+            for line, record in zip(lines, own, strict=True):
+                by_line[line][name] = record
+        each = by_line
+    for sample_id, metrics in zip(ids, each, strict=True):
+        yield dumps({"sample_id": sample_id, "model": model, "metrics": metrics}) + b"\n"
 
 
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
@@ -53,14 +60,15 @@ def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
     columns = zip(_statuses(one), one.columns[primary], rest, one.undefined, strict=True)
     details = one.details
     for index, (status, value, outputs, undefined) in enumerate(columns):
-        record = {
+        record: dict[str, Any] = {
             "status": status,
             "value": value,
             "outputs": dict(zip(others, outputs, strict=True)),
             "reason": undefined,
         }
-        # Every record of a metric that tells details has the key, so that tables have the column.
-        yield record if details is None else {**record, "details": details[index] or {}}
+        if details is not None:  # then every record has the key, and tables of them the column
+            record["details"] = details[index] or {}
+        yield record
 
 
 def _statuses(one: SamplesResult) -> Sequence[Status]:
@@ -71,14 +79,13 @@ def _statuses(one: SamplesResult) -> Sequence[Status]:
     return ["not_applicable" if value is None else "ok" for value in primary]
 
 
-def _unlike(name: str, taken: set[str]) -> str:
+def _unlike(name: str, taken: Container[str]) -> str:
     """The name, numbered if long parameters were cut to the same words."""
     count = 2
     found = name
     while found in taken:
         found = f"{name} {count}"
         count += 1
-    taken.add(found)
     return found
 
 

@@ -50,8 +50,9 @@ def of_nltk(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = float(nltk_bleu.sentence_bleu(references, response, tuple(weights)))
-    # Of orders without a match NLTK makes the smallest number there is.
-    return value if value > 1e-30 else 0.0
+    # For an order without a match NLTK takes the smallest number there is, to a power of 1/13
+    # (1e-24) or more here.
+    return value if value > 1e-20 else 0.0
 
 
 def test_by_hand() -> None:

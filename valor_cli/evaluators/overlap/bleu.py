@@ -2,9 +2,9 @@
 
 Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002. Without
 smoothing the numbers are those of NLTK's `sentence_bleu` on the same words, but for one thing:
-where no n-gram of a length that counts matches, NLTK warns and answers a number between 1e-154 and
-1e-77, or less; the value here is 0. With smoothing they are sacrebleu's. So is `effective_order`,
-which NLTK does not have and which sacrebleu's `sentence_bleu` switches on.
+where no n-gram of a length that counts matches, NLTK warns and answers some tiny number (1e-77 with
+equal weights of four); the value here is 0. With smoothing they are sacrebleu's. So is
+`effective_order`, which NLTK does not have and which sacrebleu's `sentence_bleu` switches on.
 
 `tokenizer` "word" takes the whole text for one sentence, as NLTK's `word_tokenize` does when asked
 to preserve the line; splitting into sentences first needs a model that NLTK downloads.
@@ -171,7 +171,6 @@ BLEU_1 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-1",),
-
 )
 
 BLEU_2 = Metric(
@@ -182,7 +181,6 @@ BLEU_2 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-2",),
-
 )
 
 BLEU_3 = Metric(
@@ -193,7 +191,6 @@ BLEU_3 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-3",),
-
 )
 
 BLEU_4 = Metric(
@@ -204,5 +201,4 @@ BLEU_4 = Metric(
     citation=_CITATION,
     needs=_NEEDS,
     aliases=("BLEU-4",),
-
 )

@@ -211,9 +211,7 @@ def _details(pairs: Pairs, best: list[int]) -> tuple[dict[str, Any] | None, ...]
     return tuple(details)
 
 
-def _rouge(
-    name: str, measure: Any, original: str, aliases: tuple[str, ...], threshold: float | None = 0.75
-) -> Metric[Any]:
+def _rouge(name: str, measure: Any, original: str, aliases: tuple[str, ...]) -> Metric[Any]:
     return Metric(
         name=name,
         measure=measure,
@@ -223,11 +221,10 @@ def _rouge(
         citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL Workshop 2004",
         aliases=aliases,
         needs=("response", "references"),
-        threshold=threshold,
     )
 
 
 ROUGE_1 = _rouge("rouge_1", rouge_1, "rouge1", ("ROUGE-1", "rouge1"))
 ROUGE_2 = _rouge("rouge_2", rouge_2, "rouge2", ("ROUGE-2", "rouge2"))
 ROUGE_L = _rouge("rouge_l", rouge_l, "rougeL", ("ROUGE-L", "rougeL", "ROUGE", "rouge"))
-ROUGE_LSUM = _rouge("rouge_lsum", rouge_lsum, "rougeLsum", ("ROUGE-Lsum", "rougeLsum"), None)
+ROUGE_LSUM = _rouge("rouge_lsum", rouge_lsum, "rougeLsum", ("ROUGE-Lsum", "rougeLsum"))

@@ -11,10 +11,8 @@ from valor_cli.evaluators.rules.text_matching import ConditionText
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.conditions import Condition, ConditionError, parse_condition
-from valor_cli.kernels.credentials import find_credentials
 from valor_cli.kernels.encodings import ENCODINGS, Encoded, Encoding, encoded_runs
 from valor_cli.kernels.patterns import Patience, PatternTimeout
-from valor_cli.kernels.personal_data import find_personal_data
 from valor_cli.kernels.spans import Span, apart, masked
 from valor_cli.metric import Metric
 from valor_cli.results import Mark
@@ -138,6 +136,8 @@ def _held(
 
 def _personal(fields: Sequence[_Field]) -> _Found:
     """What personal data stands in the texts, and in what is encoded in them."""
+    from valor_cli.kernels.personal_data import find_personal_data
+
     clear = [(field, span) for field in fields for span in find_personal_data(field.text)]
     named = [(field.name, span.kind) for field, span in clear]
     for field in fields:
@@ -157,12 +157,10 @@ def _personal(fields: Sequence[_Field]) -> _Found:
 
 
 def _secrets(text: str) -> list[Span]:
-    """What reports must not show of a text, nor of what is encoded in it."""
-    clear = [*find_personal_data(text), *find_credentials(text)]
-    for run in encoded_runs(text):
-        if find_personal_data(run.text) or find_credentials(run.text):
-            clear.append(Span(run.start, run.end, run.encodings[0]))
-    return apart(clear)
+    # Their many patterns are made when they are needed.
+    from valor_cli.kernels.secret_places import secret_places
+
+    return secret_places(text)
 
 
 def _told_run(field: _Field, run: Encoded, secrets: Sequence[Span]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 from valor_cli.evaluators.rules.leaks import leaks
 from valor_cli.evaluators.samples import Outcomes, Texts, rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
-from valor_cli.kernels.personal_data import DEFAULT_ENTITIES, Entity, find_personal_data
+from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
 from valor_cli.metric import Metric
 
 
@@ -32,6 +32,9 @@ def pii_leakage(texts: Texts, *, entities: Entities = DEFAULT_ENTITIES) -> Outco
     add telephone numbers, bank accounts (IBAN), IP addresses, US taxpayer numbers, British
     national insurance numbers and Bitcoin addresses.
     """
+    # Its many patterns are made when they are needed.
+    from valor_cli.kernels.personal_data import find_personal_data
+
     return leaks(texts, partial(find_personal_data, entities=entities))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from valor_cli.evaluators.rules.leaks import leaks
 from valor_cli.evaluators.samples import Outcomes, Texts, rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
-from valor_cli.kernels.credentials import find_credentials
 from valor_cli.metric import Metric
 
 
@@ -16,6 +15,9 @@ def sensitive_data_leakage(texts: Texts) -> Outcomes:
     others), Windows product keys, and the keys and tokens of clouds and services, each by the form
     that its issuer gives it.
     """
+    # Its many patterns are made when they are needed.
+    from valor_cli.kernels.credentials import find_credentials
+
     return leaks(texts, find_credentials)
 
 

@@ -43,7 +43,7 @@ Secrets = Callable[[str], Iterable[tuple[int, int]]]
 
 
 def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: ignore[assignment]
-    """Which fraction of checks the files pass that an agent leaves in the sample's artifacts folder.
+    """Which fraction of checks the files pass that an agent leaves in its artifacts folder.
 
     Without `checks`: that there is a file, that none is empty, and that JSON, JSON Lines, YAML and
     CSV files parse. A folder that does not exist passes none. A check that cannot be told (a

@@ -198,14 +198,16 @@ def _parse_yaml(text: str) -> None:
                 anchors.clear()
             elif isinstance(event, yaml.AliasEvent):
                 if event.anchor not in anchors:
-                    raise _NotPassedError(f"line {event.start_mark.line + 1:,}: undefined alias")
-            elif getattr(event, "anchor", None):
+                    raise _NotPassedError(f"undefined alias{_at(event.start_mark)}")
+            elif isinstance(event, yaml.NodeEvent) and event.anchor:
                 anchors.add(event.anchor)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
-        place = "" if mark is None else f"line {mark.line + 1:,}, column {mark.column + 1:,}: "
-        raise _NotPassedError(f"{place}{what}") from None
+        raise _NotPassedError(f"{what}{_at(getattr(error, 'problem_mark', None))}") from None
+
+
+def _at(mark: Any) -> str:
+    return f" at line {mark.line + 1:,}, column {mark.column + 1:,}" if mark else ""
 
 
 def _parse_csv(text: str) -> None:

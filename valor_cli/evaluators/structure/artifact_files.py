@@ -1,4 +1,7 @@
-"""A folder in; its files, and their bytes, out. Links are not followed, and nothing outside is read."""
+"""A folder in; its files, and their bytes, out.
+
+Links are not followed, and nothing outside of the folder is read.
+"""
 
 from __future__ import annotations
 

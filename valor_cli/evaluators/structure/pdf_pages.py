@@ -17,7 +17,9 @@ MOST_INFLATED = 1 << 26
 _HEAD = 1024
 """The first bytes, of which `%PDF-` stands somewhere."""
 
-_TOKEN = re.compile(rb"(?<!\d)(\d{1,10})\s{1,8}\d{1,5}\s{1,8}obj\b|endobj|stream(?=\r?\n)|trailer")
+_TOKEN = re.compile(
+    rb"(?<!\d)(\d{1,10})\s{1,8}\d{1,5}\s{1,8}obj\b|endobj|(?<!end)stream(?=\r?\n)|trailer"
+)
 _ROOT = re.compile(rb"/Root\s{1,8}(\d{1,10})\s{1,8}\d{1,5}\s{1,8}R")
 _PAGES = re.compile(rb"/Pages\s{1,8}(\d{1,10})\s{1,8}\d{1,5}\s{1,8}R")
 _COUNT = re.compile(rb"/Count\s{1,8}(\d{1,10})(?:\s{1,8}\d{1,5}\s{1,8}(R))?")
@@ -75,7 +77,7 @@ def _objects(data: bytes) -> Iterator[tuple[int | None, bytes]]:
                 inflated = _inflated(content, data[at:end].lstrip(b"\r\n"), left)
                 left -= len(inflated)
                 yield from _packed(content, inflated)
-            number, at = None, end
+            number, at = None, end + len(b"endstream")
 
 
 def _inflated(content: bytes, stream: bytes, most: int) -> bytes:

@@ -1,0 +1,31 @@
+"""Values of single samples of one model in; the line of each sample in a table of them all out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from valor_cli.results import SamplesResult, Scalar
+
+Key: TypeAlias = tuple[type, Scalar]
+"""A sample's id; Python takes 1 and true for one key."""
+
+
+def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequence[int]]]:
+    """The ids in the order of the first metric that has each; of each metric its samples' lines.
+
+    Metrics that have the same samples in the same order share their lines.
+    """
+    places: dict[Key, int] = {}
+    where: list[Sequence[int]] = []
+    for at, one in enumerate(columns):
+        if at and _same(one.sample_ids, columns[at - 1].sample_ids):
+            where.append(where[-1])
+            continue
+        keys = ((type(name), name) for name in one.sample_ids)
+        where.append([places.setdefault(key, len(places)) for key in keys])
+    return [name for _, name in places], where
+
+
+def _same(one: Sequence[Scalar], other: Sequence[Scalar]) -> bool:
+    return one is other or (one == other and [*map(type, one)] == [*map(type, other)])
