@@ -25,7 +25,10 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
     assert verdict([unknown]).word == "DONE"
     assert verdict([high, unknown]).word == "PASSED"
     worse = gates(("small",))[0]
-    assert (verdict([low, worse]).word, verdict([low, worse]).detail) == ("FAILED", "2 of 2 gates")
+    assert (verdict([low, worse]).word, verdict([low, worse]).detail) == (
+        "INCOMPLETE",
+        "coverage too low in 1 of 2 gates; 1 failed",
+    )
 
 
 def test_a_coverage_is_told_in_percent() -> None:

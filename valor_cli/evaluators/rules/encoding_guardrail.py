@@ -13,7 +13,7 @@ from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.conditions import Condition, ConditionError, parse_condition
 from valor_cli.kernels.encodings import ENCODINGS, Encoded, Encoding, encoded_runs
 from valor_cli.kernels.patterns import Patience, PatternTimeout
-from valor_cli.kernels.spans import Span, apart, masked
+from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Metric
 from valor_cli.results import Mark
 

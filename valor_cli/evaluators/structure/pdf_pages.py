@@ -18,7 +18,7 @@ _HEAD = 1024
 """The first bytes, of which `%PDF-` stands somewhere."""
 
 _TOKEN = re.compile(
-    rb"(?<!\d)(\d{1,10})\s{1,8}\d{1,5}\s{1,8}obj\b|endobj|(?<!end)stream(?=\r?\n)|trailer"
+    rb"(?<!\d)(\d{1,10})\s{1,8}\d{1,5}\s{1,8}obj\b|endobj|(?<!end)stream(?=\r?\n)|trailer|startxref"
 )
 _ROOT = re.compile(rb"/Root\s{1,8}(\d{1,10})\s{1,8}\d{1,5}\s{1,8}R")
 _PAGES = re.compile(rb"/Pages\s{1,8}(\d{1,10})\s{1,8}\d{1,5}\s{1,8}R")
@@ -36,7 +36,7 @@ def page_count(data: bytes) -> int | None:
     objects: dict[int, bytes] = {}
     root = None
     for number, content in _objects(data):
-        if number is not None:
+        if number is not None and content:
             objects[number] = content
         if found := _ROOT.search(content):
             root = int(found[1])
@@ -55,29 +55,24 @@ def page_count(data: bytes) -> int | None:
 def _objects(data: bytes) -> Iterator[tuple[int | None, bytes]]:
     """Every object with its number, and every trailer without, in the order of the file."""
     number: int | None = None
-    start = at = 0
-    left = MOST_INFLATED
+    start: int | None = None
+    at, left = 0, MOST_INFLATED
     while token := _TOKEN.search(data, at):
         at = token.end()
         if token[1] is not None or token[0] == b"trailer":
             number, start = None if token[1] is None else int(token[1]), at
-            if token[1] is None:
-                end = data.find(b"startxref", at)
-                yield None, data[at : len(data) if end < 0 else end]
-        elif token[0] == b"endobj":
-            if number is not None:
-                yield number, data[start : token.start()]
-            number = None
-        else:
-            content = data[start : token.start()]
-            yield number, content
+            continue
+        content = b"" if start is None else data[start : token.start()]
+        yield number, content
+        start = None
+        if token[0] == b"stream":
             end = data.find(b"endstream", at)
             end = len(data) if end < 0 else end
             if b"/ObjStm" in content:
                 inflated = _inflated(content, data[at:end].lstrip(b"\r\n"), left)
                 left -= len(inflated)
                 yield from _packed(content, inflated)
-            number, at = None, end + len(b"endstream")
+            at = end + len(b"endstream")
 
 
 def _inflated(content: bytes, stream: bytes, most: int) -> bytes:
