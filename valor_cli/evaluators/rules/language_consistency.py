@@ -43,17 +43,17 @@ def language_consistency(
     *,
     language: LanguageCode | None = None,
     least_letters: Letters = 10,
-    least_odds: Odds = 10.0,
+    least_odds: Odds = 100.0,
 ) -> Outcomes:
     """Whether the response is in the language of the user's input, or in a given `language`.
 
     It passes where both are likeliest in the same language. It fails where they are not, and each
     is `least_odds` times as likely in its own language as in the other's. All else, and a text of
     fewer than `least_letters` letters, is not_applicable: of 10 letters one in five languages is
-    told wrong, of 50 one in ninety. Code, addresses and tags are not read, of a text longer than
-    6,000 characters six pieces of 1,000 are. Languages that ISO 639-3 has as one macrolanguage
-    (Croatian, Bosnian and Serbian; Indonesian and Malay; the kinds of Norwegian, Arabic, Chinese)
-    count as one. Contexts are not looked at.
+    told wrong, of 50 one in ninety, and a name may look like any language. Code, addresses and
+    tags are not read; of a text longer than 6,000 characters six pieces of 1,000 are. Languages
+    that ISO 639-3 has as one macrolanguage (Croatian, Bosnian and Serbian; Indonesian and Malay;
+    the kinds of Norwegian, Arabic, Chinese) count as one. Contexts are not looked at.
     """
     data = texts.data
     reader = _Reader(least_letters, {})

@@ -49,10 +49,8 @@ def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: i
     CSV files parse. A folder that does not exist passes none. A check that cannot be told (a
     pattern that takes too long, a PDF without a readable page tree, a file of more than 64 MiB)
     makes the sample a parse failure. Links are not followed, and no file is changed or executed.
-
-    Args:
-        texts: The samples.
-        checks: What to check; see the kinds of checks.
+    The checks are `exists`, `layout`, `not_empty`, `min_size`, `min_pages`, `parses`,
+    `json_schema` and `regex`; each counts once for every file that its `path` names.
     """
     asked = [check_of(check) for check in checks]  # type: ignore[arg-type]
     patience = Patience()

@@ -101,7 +101,7 @@ def _examiner(
 ) -> Callable[[ArtifactFile], None]:
     """What looks at one file for a check."""
     if isinstance(check, MinSize):
-        return lambda file: _check_size(file, check.size)
+        return lambda file: _check_size(file, check.bytes)
     if isinstance(check, NotEmpty):
         return lambda file: _check_content(artifacts, file)
     if isinstance(check, MinPages):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from annotated_types import Interval, MinLen
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.rules.schema_documents import SchemaSource
 from valor_cli.kernels.patterns import PatternError, parse_pattern
 
@@ -64,7 +65,7 @@ class MinSize(_Check):
 
     check: Literal["min_size"]
     path: Files
-    size: Annotated[int, Interval(ge=1)] = Field(alias="bytes")
+    bytes: Annotated[int, Interval(ge=1)]
 
 
 class MinPages(_Check):
@@ -124,8 +125,16 @@ def _as_written(checks: tuple[Check, ...]) -> tuple[Written, ...]:
     )
 
 
+def _known(given: object) -> object:
+    name = given.get("check") if isinstance(given, dict) else None
+    if isinstance(given, dict) and name not in _KINDS:
+        near = did_you_mean(name, _KINDS) if isinstance(name, str) else ""
+        raise ValueError(f"expected a `check` that is one of {', '.join(_KINDS)}{near}")
+    return given
+
+
 Checks = Annotated[
-    tuple[Annotated[Check, Field(discriminator="check")], ...],
+    tuple[Annotated[Check, Field(discriminator="check"), BeforeValidator(_known)], ...],
     MinLen(1),
     AfterValidator(_as_written),
 ]

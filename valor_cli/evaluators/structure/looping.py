@@ -12,10 +12,11 @@ texts under 200 bytes, whose ratio tells of zlib's own header and tables, is dec
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import Annotated, Any
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator
 
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
 from valor_cli.kernels.repeats import Repeat, most_repeated
@@ -23,7 +24,14 @@ from valor_cli.kernels.sentences import split_sentences
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, Mark
 
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
+
+def _code(language: str) -> str:
+    if not re.fullmatch("[a-z]{2,3}", language):
+        raise ValueError("expected an ISO 639 code of two or three small letters, as en")
+    return language
+
+
+Language = Annotated[str, AfterValidator(_code)]
 
 SHORTEST = 10
 """Characters of a sentence, and of a repeated substring, at least."""
@@ -48,9 +56,9 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
     """Whether the response repeats itself: its different sentences as a fraction of all, the part
     that one repeated substring makes up, and how far it can be compressed.
 
-    Args:
-        texts: The samples.
-        language: ISO 639 code by whose rules sentences end.
+    Sentences, and repeated substrings, have 10 characters or more. Sentences end by the rules of
+    `language`, an ISO 639 code, as sentencex has them. Repetitions are looked for in the first
+    million characters. A text of less than 200 bytes has no compression ratio.
     """
     return Outcomes.of(
         [

@@ -60,11 +60,9 @@ def step_alignment(
     steps of the retrieved contexts in their order.
 
     Steps are "Step n", numbered, bulleted, or begin with an ordinal word (First, Then, Finally …).
-
-    Args:
-        texts: The samples.
-        similarity: How two steps are compared: "edit", by their edit distance.
-        step_similarity_threshold: From where on, 0 to 1, two steps are the same.
+    Two are the same whose similarity is `step_similarity_threshold` or more; with `edit` that is
+    1 - Levenshtein distance / length of the longer. An insertion is a step that is missing, a
+    deletion one too many, a mismatch one that says something else.
     """
     data = texts.data
     return Outcomes.of(
