@@ -105,13 +105,10 @@ def test_problems_most_severe_first() -> None:
     assert told == f"  … and {20 - shown} more in the report"
 
 
-def test_insights_are_a_few_of_different_kinds() -> None:
+def test_insights_say_what_the_table_does_not() -> None:
     lines = _lines(replace(text_run(), warnings=(), gates=()))
     at = lines.index("Insights")
-    assert lines[at + 1 : at + 3] == [
-        "  • large is best by bleu_1: 0.300",
-        "  • small is worst by bleu_1: 0.210",
-    ]
+    assert lines[at + 1 : at + 3] == ["  • faq-019 is hardest: 0.100 on average", ""]
 
 
 def test_too_few_samples_are_no_failure_of_the_model() -> None:

@@ -16,7 +16,7 @@ COMPARED = 3
 """Headline measures of which the best and the worst model are named."""
 
 LISTED = 3
-"""Samples that are named where several are equally hard."""
+"""Samples that are named where several are equally hard, and metrics that say so."""
 
 
 def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[InsightResult]:
@@ -120,9 +120,10 @@ def _hardest(
         return
     lowest = min(means.values())
     hardest = sorted((one for one, mean in means.items() if mean == lowest), key=str)
-    metrics = ", ".join(dict.fromkeys(one.metric for one, _ in used))
+    metrics = list(dict.fromkeys(one.metric for one, _ in used))
+    what = f"by {', '.join(metrics)}" if len(metrics) <= LISTED else f"over {len(metrics)} metrics"
     models = list(dict.fromkeys(one.model for one, _ in used))
     more = f" and {len(hardest) - LISTED:,} more" if len(hardest) > LISTED else ""
     shown = ", ".join(map(str, hardest[:LISTED])) + more
-    words = f"hardest sample: {shown} ({lowest:.3f} of 1 on average, by {metrics})"
+    words = f"hardest sample: {shown} ({lowest:.3f} of 1 on average, {what})"
     yield InsightResult("hardest_sample", None, models, hardest[:LISTED], lowest, words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
@@ -63,11 +63,15 @@ def counted(problems: Sequence[ShownProblem]) -> str:
     return ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
 
 
-def shown_insights(result: RunResult) -> tuple[str, ...]:
-    """All of them, one of each kind before the second of any."""
+RANKS = frozenset({"best_model", "worst_model"})
+"""Kinds of insights that say what a table of models side by side shows."""
+
+
+def shown_insights(result: RunResult, without: Set[str] = frozenset()) -> tuple[str, ...]:
+    """All but some kinds, one of each kind before the second of any."""
     seen: Counter[str] = Counter()
     ranked = []
-    for insight in result.insights:
+    for insight in (one for one in result.insights if one.kind not in without):
         ranked.append((seen[insight.kind], plain(insight.message, MESSAGE)))
         seen[insight.kind] += 1
     return tuple(message for _, message in sorted(ranked, key=lambda pair: pair[0]))

@@ -13,7 +13,7 @@ from valor_cli.reports.confusion import confusions, most_confused
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
-from valor_cli.reports.problems import shown_insights, shown_problems
+from valor_cli.reports.problems import RANKS, shown_insights, shown_problems
 from valor_cli.reports.terminal_findings import folded, insight_lines, problem_lines
 from valor_cli.reports.terminal_tables import gates, headline, more, slices
 from valor_cli.results import MetricResult, RunResult
@@ -55,7 +55,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     told = digest(result)
     warnings = [plain(warning, 150) for warning in result.warnings]
     errors = _errors(result, told)
-    problems, insights = shown_problems(result), shown_insights(result)
+    problems, insights = shown_problems(result), shown_insights(result, RANKS)
     found = {"problems": len(problems), "insights": len(insights), "warnings": len(warnings)}
     lines = len(files) + len(errors) + bool(errors) + told.partial
     room = _room(told, found, lines, [problem.message for problem in problems])
