@@ -19,7 +19,8 @@ def texts(text: str, language: str = "en") -> list[str]:
 
 
 def test_sentences_by_hand() -> None:
-    text = "  Dr. Smith went home.  He slept! \n\nAnd then?\n日本語の文です。 次の文。 Ünï \U0001f600 end. "
+    text = "  Dr. Smith went home.  He slept! \n\nAnd then?\n"
+    text += "日本語の文です。 次の文。 Ünï \U0001f600 end. "
     assert texts(text) == [
         "Dr. Smith went home.",
         "He slept!",

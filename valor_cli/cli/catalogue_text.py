@@ -131,7 +131,7 @@ def kind_name(kind: Any) -> str:
     if origin is dict:
         return "mapping"
     if inner:
-        return " | ".join(map(kind_name, inner))
+        return " | ".join(dict.fromkeys(map(kind_name, inner)))
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "mapping"
     names = {

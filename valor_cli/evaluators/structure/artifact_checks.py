@@ -29,7 +29,7 @@ from valor_cli.evaluators.structure.checks import (
     ValidJson,
 )
 from valor_cli.evaluators.structure.pdf_pages import is_pdf, page_count
-from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
+from valor_cli.kernels.json_texts import DEEPEST, BeyondLimitsError, NotJsonError, parse_json
 from valor_cli.kernels.patterns import Patience, PatternError, PatternTimeout, parse_pattern
 
 Format: TypeAlias = Literal["json", "jsonl", "yaml", "csv"]
@@ -192,6 +192,7 @@ def _parse_yaml(text: str) -> None:
     import yaml
 
     anchors: set[str] = set()
+    depth = 0
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             if isinstance(event, yaml.DocumentStartEvent):
@@ -201,6 +202,13 @@ def _parse_yaml(text: str) -> None:
                     raise _NotPassedError(f"undefined alias{_at(event.start_mark)}")
             elif isinstance(event, yaml.NodeEvent) and event.anchor:
                 anchors.add(event.anchor)
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            # The work of libyaml grows as the square of the depth.
+            if depth > DEEPEST:
+                raise BeyondLimitsError(
+                    f"it is nested deeper than the {DEEPEST} levels that are read"
+                )
     except yaml.YAMLError as error:
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
         raise _NotPassedError(f"{what}{_at(getattr(error, 'problem_mark', None))}") from None

@@ -50,7 +50,8 @@ class Layout(_Check):
     """There is a file of each of several paths and patterns."""
 
     check: Literal["layout"]
-    paths: Annotated[tuple[Files, ...], MinLen(1)]
+    # Behind `_known`, what was a list in the config is one, and no tuple.
+    paths: Annotated[tuple[Files, ...], MinLen(1), Field(strict=False)]
 
 
 class NotEmpty(_Check):
@@ -127,9 +128,9 @@ def _as_written(checks: tuple[Check, ...]) -> tuple[Written, ...]:
 
 def _known(given: object) -> object:
     name = given.get("check") if isinstance(given, dict) else None
-    if isinstance(given, dict) and name not in _KINDS:
+    if not isinstance(name, str) or name not in _KINDS:
         near = did_you_mean(name, _KINDS) if isinstance(name, str) else ""
-        raise ValueError(f"expected a `check` that is one of {', '.join(_KINDS)}{near}")
+        raise ValueError(f"expected a mapping whose `check` is one of {', '.join(_KINDS)}{near}")
     return given
 
 
