@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-PIECE = 10_000
+PIECE = 5_000
 """Characters split at once, at most: the work grows as the square of unmatched quotation marks."""
 
 _ENDS = ("\n\n", "\n", ". ", " ")

@@ -28,8 +28,7 @@ def distance(left: str, right: str) -> int:
 def test_by_hand() -> None:
     # "boil water" is "boil the water" without four of 14 characters: 1 - 4/14 = 0.714. Salt is
     # missing, "add the pasta" is the same; of "serve" and "eat" one stands for "drain it", and one
-    # is too many. In order, "add salt" against "add the pasta" and so on, there would be three edits
-    # too, and two matches fewer.
+    # is too many. Step by step there would be three edits as well, and two matches fewer.
     response = "1. Boil water\n2. ADD the  pasta.\n3. Serve\n4. Eat"
     data = samples([response], retrieved_contexts=[CONTEXTS])
     found = outcome(measured(STEP_ALIGNMENT, data), 0)
