@@ -6,7 +6,6 @@ exits 1. The schemas are what `valor schema` prints; JSON has no room for a line
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 import os
@@ -127,8 +126,7 @@ def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
     """One metric's section: what its docstring adds, its parameters, its reference."""
     yield f"### {entry['name']}"
     yield entry["description"]
-    _, _, more = (inspect.getdoc(metric.declared) or "").partition("\n\n")
-    yield from (" ".join(paragraph.split()) for paragraph in more.split("\n\n") if paragraph)
+    yield from metric.explanation
     if entry["parameters"]:
         rows = [
             [f"`{parameter['name']}`", parameter["type"], f"`{json.dumps(parameter['default'])}`"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import (
     Any,
     Concatenate,
@@ -67,6 +68,9 @@ class Dataset(Protocol):
             DataError: Something in it cannot be used.
         """
 
+
+_SECTIONS = ("Args:", "Returns:", "Raises:")
+"""What the parts of a docstring that are for callers begin with."""
 
 E = TypeVar("E", bound=Evidence)
 D = TypeVar("D", bound=Dataset)
@@ -143,6 +147,13 @@ class Metric(Generic[R]):
     def description(self) -> str:
         """The first paragraph of the function's docstring, on one line."""
         return " ".join((inspect.getdoc(self.declared) or "").split("\n\n")[0].split())
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """The further paragraphs of the docstring, on one line each, less those for callers."""
+        paragraphs = (inspect.getdoc(self.declared) or "").split("\n\n")[1:]
+        told = takewhile(lambda one: not one.startswith(_SECTIONS), paragraphs)
+        return tuple(" ".join(one.split()) for one in told)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +131,11 @@ def test_a_model_that_lacks_samples_has_its_coverage_told(folder: Path, evaluate
     left = [line for line in run.samples if line["metrics"]["exact_match"]["status"] != "ok"]
     assert [(line["model"], line["sample_id"]) for line in left] == [("half", "c"), ("half", "d")]
     assert left[0]["metrics"]["exact_match"] == {
-        **{"status": "missing_input", "value": None, "outputs": {}},
-        **{"reason": "no response", "details": {}},
+        "status": "missing_input",
+        "value": None,
+        "outputs": {},
+        "reason": "no response",
+        "details": {},
     }
 
 
@@ -179,7 +181,7 @@ def test_too_little_coverage_is_incomplete(valor: Valor, folder: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("INCOMPLETE")
     run = Run(folder / "out")
-    assert [gate["passed"] for gate in run.result["gates"]] == [False, False]
+    assert [gate["status"] for gate in run.result["gates"]] == ["failed", "failed"]
     assert run.values("exact_match") == {"samples": EXACT}
     # 4 of 5 is enough for 80 %; then the other gate decides.
     gates[0] = {"coverage": 0.8}
@@ -268,7 +270,7 @@ def test_a_baseline_is_compared_with(folder: Path, evaluate: Evaluate) -> None:
     written(folder / "samples.jsonl", [{**row, "answer": "no idea"} for row in ROWS])
     run = evaluate("samples.jsonl", ["exact_match"], "--baseline", "before", code=1, gates=gates)
     (gate,) = run.result["gates"]
-    assert not gate["passed"]
+    assert (gate["rule"], gate["value"], gate["status"]) == ("max_drop", EXACT, "failed")
     written(folder / "samples.jsonl", ROWS)
     evaluate("samples.jsonl", ["exact_match"], "--baseline", "before", gates=gates)
 
@@ -307,9 +309,11 @@ def test_odd_texts_are_evaluated_and_shown(folder: Path, evaluate: Evaluate) -> 
     assert statuses == {"ok"}
     page = (run.folder / "report.html").read_text(encoding="utf-8")
     assert "</script><b>" not in page
-    for odd in "\0\x1b\x07\u202e":
-        for path in run.folder.iterdir():
-            assert odd not in path.read_text(encoding="utf-8"), path.name
+    for path in run.folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert not set("\0\x1b\x07") & set(text), path.name
+        # A direction that is turned inside a text must not turn the report around it.
+        assert path.suffix.startswith(".json") or "\u202e" not in text, path.name
 
 
 def test_contexts_as_one_text_are_one_context(folder: Path, evaluate: Evaluate) -> None:
@@ -322,7 +326,7 @@ def test_contexts_as_one_text_are_one_context(folder: Path, evaluate: Evaluate) 
 
 def test_a_pattern_without_end_ends(folder: Path, evaluate: Evaluate) -> None:
     condition = 'regexp("(a|aa)+$") OR "mat"'
-    rows = [{"id": n, "answer": "a" * 40 + "!", "condition": condition} for n in range(5)]
+    rows = [{"id": n, "answer": "a" * (40 + n) + "!", "condition": condition} for n in range(2)]
     written(folder / "slow.jsonl", [*rows, {"id": 9, "answer": "a mat", "condition": condition}])
     run = evaluate("slow.jsonl", ["text_matching"])
     found = run.each("text_matching")
@@ -330,19 +334,51 @@ def test_a_pattern_without_end_ends(folder: Path, evaluate: Evaluate) -> None:
     for one in found.values():
         assert one["status"] == "parse_failure"
         assert one["reason"] == 'the regexp("(a|aa)+$") at character 1 took longer than 1 s'
-    assert run.values("text_matching", "parse_failures") == {"slow": 5 / 6}
+    assert run.values("text_matching", "parse_failures") == {"slow": 2 / 3}
 
 
 def test_ten_megabytes_in_a_field(folder: Path, evaluate: Evaluate) -> None:
     long = "word and " * 1_200_000
     written(folder / "big.jsonl", [*ROWS, {"id": "e", "answer": long, "reference": "and so on"}])
-    metrics = ["exact_match", "rouge_1", "pii_leakage", "edit_similarity", "looping"]
-    run = evaluate("big.jsonl", metrics)
+    run = evaluate("big.jsonl", ["exact_match", "rouge_1", "pii_leakage"])
     assert run.values("exact_match") == {"big": EXACT * 4 / 5}
     assert len(run.samples) == 5
     # "and" is one of 2,400,000 words, and of the reference's 3.
     assert run.each("rouge_1")["e"]["outputs"]["precision"] == pytest.approx(1 / 2_400_000)
     assert sum(path.stat().st_size for path in run.folder.iterdir()) < 500_000
+
+
+ARTIFACTS = Path(__file__).parents[1] / "data" / "text" / "artifacts"
+
+
+def test_agents_steps_and_folders(folder: Path, evaluate: Evaluate) -> None:
+    steps = "1. Open the box.\n2. Take the key out.\n3. Close it."
+    other = "1. Open the box.\n2. Sleep well."
+    rows = [
+        {"id": "a", "artifacts": "whole", "answer": steps, "contexts": [steps]},
+        # One step is missing, and one says something else.
+        {"id": "b", "artifacts": "broken", "answer": other, "contexts": [steps]},
+        {"id": "c", "artifacts": "nowhere", "answer": "", "contexts": [steps]},
+        {"id": "d", "answer": "1. Wait.", "contexts": ["No steps here."]},
+    ]  # fmt: skip
+    written(folder / "agents.jsonl", rows)
+    data = {"samples": "agents.jsonl", "artifacts": str(ARTIFACTS)}
+    run = evaluate(data, ["agent_sanity", "step_alignment"])
+    found = run.each("agent_sanity")
+    checked = found["b"]["details"]
+    assert (checked["checks"], checked["passed"]) == (5, 4)
+    assert [one["path"] for one in checked["results"] if not one["passed"]] == ["report.json"]
+    assert [one["value"] for one in found.values()] == [1.0, 4 / 5, 0.0, None]
+    assert found["d"]["status"] == "missing_input"
+    edits = {key: (one["status"], one["value"]) for key, one in run.each("step_alignment").items()}
+    assert edits == {
+        "a": ("ok", 0), "b": ("ok", 2), "c": ("ok", 3), "d": ("not_applicable", None),
+    }  # fmt: skip
+    assert run.values("step_alignment", "edits") == {"agents": pytest.approx(5 / 3)}
+    (folder / "elsewhere").mkdir()
+    run = evaluate({"samples": "agents.jsonl", "artifacts": "elsewhere"}, ["agent_sanity"])
+    (warning,) = run.result["warnings"]
+    assert "none of 3 artifacts folders exists" in warning
 
 
 SECRETS = (
@@ -351,30 +387,49 @@ SECRETS = (
 )
 
 
+CODED = {secret: base64.b64encode(f"It is {secret}, tell".encode()).decode() for secret in SECRETS}
+
+
+def check_nothing_is_told(folder: Path) -> None:
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        for secret, coded in CODED.items():
+            assert secret not in text, path.name
+            assert coded not in text, path.name
+
+
 def test_secrets_stand_in_no_report(folder: Path, evaluate: Evaluate) -> None:
     rows = []
-    for secret in SECRETS:
-        coded = base64.b64encode(f"the secret is {secret}, tell".encode()).decode()
+    for secret, coded in CODED.items():
         common = {"question": f"Is it {secret}?", "contexts": [f"It is {secret}, he said."]}
-        for answer in (secret, coded, json.dumps({secret: secret})):
-            rows.append({**common, "answer": answer, "reference": f"{secret}?"})
-            rows[-1]["condition"] = f'"{secret}" AND NOT "zzz"'
+        answers = (secret, coded, json.dumps({secret: secret}), f"It is {secret}. " * 9)
+        rows += [{**common, "answer": answer, "reference": f"{secret}?"} for answer in answers]
     written(folder / "secret.jsonl", rows)
     metrics = [
-        *("rouge_l", "exact_match", "llm_classification", "text_matching", "pii_leakage"),
+        *("rouge_l", "exact_match", "llm_classification", "self_consistency", "pii_leakage"),
         *("sensitive_data_leakage", "encoding_guardrail", "looping", "edit_similarity"),
         {"json_schema": {"schema": {"additionalProperties": {"maxLength": 1}}}},
     ]
     run = evaluate("secret.jsonl", metrics)
-    assert run.values("sensitive_data_leakage")["pass"] if False else run.samples
-    for path in run.folder.iterdir():
-        text = path.read_text(encoding="utf-8")
-        for secret in SECRETS:
-            assert secret not in text, path.name
-            assert base64.b64encode(f"the secret is {secret}, tell".encode()).decode() not in text
+    # Two of five are keys, three are personal data; base64 hides them from all but the guardrail.
+    kinds = ("pii_leakage", "sensitive_data_leakage")
+    shares = [run.values(kind, "fail")["secret"] for kind in kinds]
+    assert shares == pytest.approx([3 / 5 * 3 / 4, 2 / 5 * 3 / 4])
+    assert run.values("encoding_guardrail", "fail") == {"secret": 3 / 5}
+    check_nothing_is_told(run.folder)
 
 
-def one(**changed: Any) -> str:
+def test_a_condition_that_names_a_secret_is_told_without_it(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    rows = [{"answer": "I do not say.", "condition": f'"{secret}"'} for secret in SECRETS]
+    written(folder / "asked.jsonl", rows)
+    run = evaluate("asked.jsonl", ["text_matching", "encoding_guardrail"])
+    assert run.values("text_matching", "pass") == {"asked": 0.0}
+    check_nothing_is_told(run.folder)
+
+
+def second(**changed: Any) -> str:
     """The lines of a file, the second of which is changed."""
     return "".join(json.dumps(row) + "\n" for row in [ROWS[0], {**ROWS[1], **changed}])
 
@@ -383,34 +438,42 @@ BAD_DATA: dict[str, tuple[str | bytes, str]] = {
     "other columns": ('{"text": "x"}', "no column is one that text samples have; there is: text"),
     "no reference": ('{"answer": "x"}', "no row has 'references', 'reference'"),
     "what is there": ('{"answer": "x", "z": 1}', "there is: answer, z"),
-    "latin-1": (one(answer="chèvre").replace("\\u00e8", "è").encode("latin-1"), "not UTF-8 text"),
-    "utf-16": (one().encode("utf-16"), "this looks like UTF-16"),
+    "latin-1": (
+        second(answer="chèvre").replace("\\u00e8", "è").encode("latin-1"),
+        "not UTF-8 text",
+    ),
+    "utf-16": (second().encode("utf-16"), "this looks like UTF-16"),
     "empty": ("", "the file is empty"),
-    "half an object": (one()[:-9], "samples.jsonl:2: not JSON"),
+    "half an object": (second()[:-9], "samples.jsonl:2: not JSON"),
     "a list": ("[1]\n", "samples.jsonl:1: expected an object"),
-    "control character": (one(answer="a").replace('"a"', '"\x01"'), "Invalid control character"),
-    "half a letter": (one(answer="\ud800"), "samples.jsonl:2: answer: expected Unicode text"),
+    "control character": (second(answer="a").replace('"a"', '"\x01"'), "Invalid control character"),
+    "half a letter": (second(answer="\ud800"), "samples.jsonl:2: answer: expected Unicode text"),
     "nested without end": ("[" * 100_000, "the JSON is nested too deeply"),
     "mixed references": (
-        one(reference=None, references=["a", None]),
+        second(reference=None, references=["a", None]),
         "samples.jsonl:2: references[1]: expected a text, found null",
     ),
-    "references by name": (one(reference={"a": 1}), "reference: expected a text, found an object"),
-    "sample twice": (one(id="a"), "samples.jsonl:2: the sample 'a' stands on line 1 too"),
-    "id true": (one(id=True), "samples.jsonl:2: id: expected a string or a number, found true"),
-    "duration": (one(duration_s="long"), 'duration_s: expected a number, found the string "long"'),
+    "references by name": (
+        second(reference={"a": 1}),
+        "reference: expected a text, found an object",
+    ),
+    "sample twice": (second(id="a"), "samples.jsonl:2: the sample 'a' stands on line 1 too"),
+    "id true": (second(id=True), "samples.jsonl:2: id: expected a string or a number, found true"),
+    "duration": (
+        second(duration_s="long"),
+        'duration_s: expected a number, found the string "long"',
+    ),
     "copy of nothing": (
-        one(perturbed_from="z"),
-        "samples.jsonl:2: perturbed_from: expected the id of another sample of the model, found 'z'",
+        second(perturbed_from="z"),
+        "jsonl:2: perturbed_from: expected the id of another sample of the model, found 'z'",
     ),
-    "copy of itself": (one(perturbed_from="b"), "found the sample itself"),
+    "copy of itself": (second(perturbed_from="b"), "found the sample itself"),
     "condition": (
-        one(condition='"a" AND ("b"'),
-        'samples.jsonl:2: condition: this bracket is never closed, at character 9: "a" AND ▸("b"\n'
-        '"a" AND ("b"\n'
-        "        ^\n",
+        second(condition='"a" AND ("b"'),
+        'samples.jsonl:2: condition: this bracket is never closed, at character 9: "a" AND ▸("b"',
     ),
-    "pattern": (one(condition='regexp("(a")'), "condition: not a regular expression: missing )"),
+    "caret": (second(condition='"a" AND ("b"'), '\n"a" AND ("b"\n        ^\n'),
+    "pattern": (second(condition='regexp("(a")'), "condition: not a regular expression: missing )"),
 }
 
 
@@ -431,8 +494,7 @@ def test_bad_data(valor: Valor, folder: Path) -> None:
 BAD_CONFIGS: dict[str, tuple[Mapping[str, Any], str]] = {
     "condition": (
         {"metrics": [{"text_matching": {"condition": '"a" ANDD "b"'}}]},
-        'metrics.0.condition: unknown word ANDD; strings stand in double quotes, "ANDD", at '
-        'character 5: "a" ▸ANDD "b"',
+        'strings stand in double quotes, "ANDD", at character 5: "a" ▸ANDD "b"',
     ),
     "schema": (
         {"metrics": [{"json_schema": {"schema": {"type": "strin"}}}]},
@@ -455,7 +517,7 @@ BAD_CONFIGS: dict[str, tuple[Mapping[str, Any], str]] = {
     ),
     "standard column": (
         {"data": {"samples": "samples.jsonl", "columns": {"respons": "answer"}}},
-        "there is no 'respons' (did you mean 'response'?)",
+        "there is no column 'respons' (did you mean 'response'?)",
     ),
     "no such file": ({"data": {"samples": "none.jsonl"}}, "none.jsonl: no such file"),
     "artifacts": (

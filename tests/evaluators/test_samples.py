@@ -159,7 +159,7 @@ def test_rates_are_fractions_of_the_samples_with_input() -> None:
         retrieved_contexts=[["yes"], ["no"], None, ["no"], None],
     )
     found = findings(given.of(call))
-    # Four samples have a response: 2 pass, 1 fails, 1 cannot be read. Of the contexts judged 1 fails.
+    # Four have a response: 2 pass, 1 fails, 1 is unreadable. Of the contexts judged 1 fails.
     assert {row.output: row.value for row in found.values} == {
         "pass": 0.5,
         "fail": 0.25,

@@ -60,7 +60,7 @@ def test_results_with_their_coverage_and_further_outputs_folded() -> None:
     assert further.count('<th scope="row"') == 9
     assert "9 further outputs of these metrics" in further
     assert '0.667<small class="part">of 97%<span class="vh"> of the samples</span></small>' in first
-    assert "“of 96%”: that part of the samples has a value" in further
+    assert "A percentage beside a value is the part of the samples" in further
     ranked = _section(text_run([f"m{index}" for index in range(6)]), "results")
     assert 'class="part">of 97%' in ranked
 

@@ -23,7 +23,7 @@ def test_coverage_stands_beside_the_means_that_need_it() -> None:
     first, further = text.split("<details><summary>9 further outputs</summary>")
     assert "| pii_leakage pass |" in first
     assert "| pii_leakage fail |" in further
-    assert "(96%): that part of the samples has a value" in first
+    assert "A percentage beside a value is the part of the samples" in first
 
 
 def test_problems_insights_and_coverage() -> None:

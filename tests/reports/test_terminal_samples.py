@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.text_runs import MODELS, coverage_gate, text_run
+from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.terminal import SCREEN, summary
 from valor_cli.results import RunResult
 
@@ -56,7 +57,7 @@ def test_coverage_stands_beside_the_means_that_need_it() -> None:
     ]
     # numbers stand below each other
     assert rows[0].index("0.060") == rows[1].index("0.727")
-    assert "(96%): that part of the samples has a value; the others are in no mean" in lines
+    assert PARTIAL in lines
     whole = text_run(coverage=[replace(row, coverage=1.0) for row in text_run().coverage])
     assert not any("%)" in line for line in _lines(whole))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -41,11 +40,8 @@ def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
 
 def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     """Everything declared of one metric of these tasks."""
-    doc = inspect.getdoc(metric.declared) or ""
-    _, _, more = doc.partition("\n\n")
     parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
-    if more:
-        parts.append("\n\n".join(textwrap.fill(p, 100) for p in more.split("\n\n")))
+    parts += [textwrap.fill(paragraph, 100) for paragraph in metric.explanation]
     if metric.outputs:
         wide = max(12, *(len(output.name) + 2 for output in metric.outputs))
         lines = [f"  {output.name:<{wide}}{_range(output)}" for output in metric.outputs]

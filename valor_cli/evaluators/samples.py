@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns import nulls
+from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
     STATUSES,
@@ -358,7 +359,7 @@ def plan_samples(calls: Sequence[Call], slices: Sequence[str]) -> tuple[Call, ..
 
 
 def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidence:
-    """Look at the samples of a shard, for every call.
+    """Look at the samples of a shard, for every call; in no reason stands what is secret.
 
     Raises:
         ValueError: A metric of samples has no `measure`.
@@ -368,8 +369,19 @@ def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidenc
     for call in calls:
         if call.metric.measure is None:
             raise ValueError(f"{call.metric.name} has no measure")
-        outcomes.append(call.metric.measure(texts, **call.parameters))
+        found: Outcomes = call.metric.measure(texts, **call.parameters)
+        outcomes.append(replace(found, reasons=_safe(found.reasons, data)))
     return SampleEvidence(calls, tuple(outcomes), data.sample_ids, data.number)
+
+
+def _safe(reasons: Sequence[str | None], data: TextDataset) -> tuple[str | None, ...]:
+    """Reasons may quote a condition, or a text."""
+    shown = {
+        reason: masked(reason, [Span(start, end, "") for start, end in data.secrets(reason)])
+        for reason in set(reasons)
+        if reason is not None
+    }
+    return tuple(None if reason is None else shown[reason] for reason in reasons)
 
 
 def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:

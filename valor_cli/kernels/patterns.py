@@ -28,9 +28,12 @@ TRIES = 3
 MOST_GROUPS = 200
 """Brackets that may stand open in a pattern at one place; `regex` reads them by recursion."""
 
+LARGEST = 100_000
+"""Characters of a pattern with `(ab){3}` written out as `ababab`, as `regex` does: 30 MB of them."""
+
 _PIECE = re.compile(
     r"""\\[pPN]\{[^}]*+\} | \\. | \[\^?+\]?+(?:[^]\\]|\\.)*+\]"""
-    r""" | \{(?:\d++(?:,\d*+)?+|,\d++)\} | [{()]""",
+    r""" | \{(?P<least>\d*+)(?:,\d*+)?+(?<![{,])\} | [{()]""",
     re.DOTALL | re.VERBOSE,
 )
 

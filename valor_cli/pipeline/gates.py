@@ -46,6 +46,7 @@ def check_gates(
             problems.append(Problem(config.place("gates", at, "metric"), message))
             continue
         named = len(problems)
+        problems += _out_of_reach(config, at, gate, task)
         for key, names in known.items():
             asked = getattr(gate, key)
             if asked is not None and asked not in names:
@@ -58,6 +59,21 @@ def check_gates(
             problems.append(Problem(config.place("gates", at), why))
     if problems:
         raise ConfigError(problems)
+
+
+def _out_of_reach(config: RunConfig, at: int, gate: Gate, task: Task[Any]) -> list[Problem]:
+    """Limits that no value can keep: a percentage where a fraction is meant."""
+    if not gate.on_value:
+        return []
+    metric = _metric(task, gate)
+    output = metric.output(gate.output or metric.outputs[0].name)
+    low, high = output.bounds
+    problems = []
+    if gate.min is not None and high is not None and gate.min > high:
+        problems.append(("min", f"no value of {metric.name} is above {high:g}"))
+    if gate.max is not None and gate.max < low:
+        problems.append(("max", f"no value of {metric.name} is below {low:g}"))
+    return [Problem(config.place("gates", at, key), told) for key, told in problems]
 
 
 def judge_gates(

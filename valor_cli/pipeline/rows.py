@@ -150,7 +150,8 @@ class Computation:
         found: Findings,
         ranges: Sequence[Interval],
     ) -> None:
-        told = [f"{call.metric.name} of {model}: {one}" for one in found.warnings]
+        where = "" if cut is None else f" in {cut}"
+        told = [f"{call.metric.name} of {model}{where}: {one}" for one in found.warnings]
         self.warnings |= dict.fromkeys(told)
         for value, interval in zip(found.values, ranges, strict=True):
             self.metrics.append(_row(call, model, cut, value, interval))

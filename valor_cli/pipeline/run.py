@@ -21,7 +21,7 @@ from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
-from valor_cli.results import MetricResult, Pictures, RunInfo, RunResult
+from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult
 
 
 def check(plan: Plan) -> None:
@@ -84,7 +84,7 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
     """Parameters with a number for each of some labels name labels that there are.
 
     Raises:
-        ConfigError: A label does not occur.
+        ConfigError: A label does not occur, or no value can reach what it is held against.
     """
     known = dict.fromkeys([*loaded.labels, *loaded.known_labels])
     problems = [
@@ -98,6 +98,15 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
         for label in value
         if label not in known
     ]
+    outputs = {metric.name: metric.outputs[0] for metric in plan.task.metrics if metric.outputs}
+    for request in plan.config.metrics or ():
+        if request.threshold is None:
+            continue
+        low, high = outputs[request.name].bounds
+        if request.threshold < low or (high is not None and request.threshold > high):
+            top = "" if high is None else f" to {high:g}"
+            told = f"values of {request.name} go from {low:g}{top}, never to {request.threshold:g}"
+            problems.append(Problem(plan.config.place("metrics", request.index, THRESHOLD), told))
     if problems:
         raise ConfigError(problems)
 

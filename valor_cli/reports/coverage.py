@@ -11,6 +11,9 @@ from valor_cli.results import STATUSES, CoverageResult, RunResult
 
 OK = "ok"
 
+PARTIAL = "A percentage beside a value is the part of the samples that could be judged"
+"""Said below values where some could not."""
+
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:

@@ -133,7 +133,9 @@ class RowIndex:
 
     def _line(self, keys: Sequence[Key], label: str | None, name: str | None) -> Line:
         rows = [self.found.get((label, name, key), {}) for key in keys]
-        n = next((row.n for at in rows for row in at.values() if row.n is not None), None)
+        counts = ([row.n for row in at.values() if row.n is not None] for at in rows)
+        # Models may have samples of their own: the most that any of them has.
+        n = next((max(one) for one in counts if one), None)
         cells = tuple(
             self._cells(at, self.measures[key].direction)
             for at, key in zip(rows, keys, strict=True)

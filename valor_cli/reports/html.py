@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from valor_cli.reports.compiled_templates import CompiledTemplates
+from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.curves import PLOT, curves
 from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.digest import Digest, digest
@@ -68,6 +69,7 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         board=leaderboard(told),
         leading=_leading(told),
         ranked=ranked(told),
+        partial=PARTIAL,
         bars=any(cell.interval for cell in _cells(told.headline)),
         labels=_label_views(told),
         slices=_slices(told),

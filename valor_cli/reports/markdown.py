@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from valor_cli.reports.breakdown import breakdowns
+from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.digest import Digest, difference, digest, worst_first
 from valor_cli.reports.formatting import covered, number, plain, signed, span
 from valor_cli.reports.grids import Cell, Grid, Measure
@@ -69,7 +70,7 @@ def _headline(told: Digest) -> Iterator[str]:
     leading = told.leading if told.of_samples and told.leading else len(rows)
     yield from _measures(rows[:leading], told)
     if told.partial:
-        yield "\n(96%): that part of the samples has a value; the others are in no mean."
+        yield f"\n{PARTIAL}."
     if rows[leading:]:
         yield f"\n<details><summary>{len(rows) - leading} further outputs</summary>\n"
         yield from _measures(rows[leading:], told)

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
+from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.fitting import HEADING, Fitting, table
@@ -18,9 +19,6 @@ from valor_cli.reports.grids import Cell, Line, Measure
 
 RANKED = 12
 """Models shown one a line at most."""
-
-PARTIAL = "(96%): that part of the samples has a value; the others are in no mean"
-"""Said below the values where some do not rest on all samples."""
 
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not checked": ("?", "yellow")}
 

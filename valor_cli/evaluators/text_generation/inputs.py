@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
 from valor_cli.readers.paths import InputPath
+from valor_cli.readers.sample_header import COLUMNS
 
 Format: TypeAlias = Literal["jsonl", "csv", "json"]
+
+
+def _known(columns: dict[str, str]) -> dict[str, str]:
+    """A map of columns that there are."""
+    for name in columns:
+        if name not in COLUMNS:
+            near = did_you_mean(name, COLUMNS)
+            raise ValueError(f"there is no column {name!r}{near}; there is {', '.join(COLUMNS)}")
+    return columns
 
 
 class TextInputs(Strict):
@@ -23,7 +34,7 @@ class TextInputs(Strict):
     format: Format | None = Field(
         None, description="format of the files; omitted: by extension and content"
     )
-    columns: dict[str, str] = Field(
+    columns: Annotated[dict[str, str], AfterValidator(_known)] = Field(
         {},
         description="standard name of a column to the name that the file has; in JSON also a path "
         "into objects: vars.question",
