@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.oracles.text_samples import samples
 from valor_cli.dataset.text import SHOWN, shown_text
+from valor_cli.kernels import secret_places
+from valor_cli.kernels.spans import Span
 from valor_cli.results import Mark, MetricExample, ShownText
 
 
@@ -58,6 +61,20 @@ def test_what_is_secret_is_masked_wherever_a_text_is_shown() -> None:
     assert shown == ShownText(
         "response", "mail •••@•.••• now, key ••-••", ((24, 29, "KEY"),), left_out=0
     )
+
+
+def test_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+
+    def found(text: str) -> list[Span]:
+        searched.append(text)
+        return [Span(0, 4, "KEY")]
+
+    monkeypatch.setattr(secret_places, "secret_places", found)
+    data = samples(["key1 of a sample that many metrics show"])
+    shown = data.illustrate([MetricExample("x", "s000"), MetricExample("y", "s000")])
+    assert [one.texts[0].text[:7] for one in shown] == ["•••• of"] * 2
+    assert searched == [data.response[0]]
 
 
 def test_a_dataset_masks_what_its_own_eye_finds() -> None:

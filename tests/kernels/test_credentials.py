@@ -65,6 +65,8 @@ def test_tokens_of_issuers(kind: str, prefix: str, rest: str) -> None:
         ("http://u:$PASS" + "WORD@host http://u:xx" + "xx@host http://host:80/@a", []),
         ("risk-averse-people-and-task-oriented-ones XXXXX-XXXXX-XXXXX-XXXXX-XXXXX", []),
         ("sk-learn-is-a-name-of-thirty-letters-and-more", []),
+        ("APPLICATIONS of APChemistry, APDataController: AKCRegistrations", []),
+        ("jfrog: AK" + "Cp8k1qRtZ2x", [("ARTIFACTORY_CREDENTIALS", "AK" + "Cp8k1qRtZ2x")]),
         (
             "AWS_SECRET_ACCESS_KEY=" + (MIXED * 2)[:40],
             [("AWS_SECRET_KEY", (MIXED * 2)[:40])],

@@ -8,8 +8,10 @@ import re
 import pytest
 
 from valor_cli.kernels.patterns import (
+    LARGEST,
     MOST_GROUPS,
     Patience,
+    Pattern,
     PatternError,
     PatternTimeout,
     parse_pattern,
@@ -78,6 +80,56 @@ def test_groups_are_nested_only_so_deep() -> None:
             parse_pattern("(" * many + "a" + ")" * many)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a{1000000000}",
+        "a{99999999999999999999,}",
+        "(?:a{1000}){1000}",
+        "(?:(?:(?:ab){50}){50}){50}",
+        # What says nothing may stand between a group and its repetition.
+        "(?:a{1000})(?i)(?#(){1000}",
+        "(?x)(?:a{1000}) # (\n {1000}",
+        r"[)\]]{500}\({500}" + "(?:b{300}){400}",
+    ],
+)
+def test_what_would_not_fit_when_written_out_is_refused(pattern: str) -> None:
+    with pytest.raises(PatternError, match=f"longer than {LARGEST:,} characters"):
+        parse_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^a{0,4000000000}$", "aaa"),
+        ("(?:(?:a{0,100}){0,100}){0,100}b", "aab"),
+        (
+            r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
+            "0123ABCD-0123-4567-89ab-0123456789ab",
+        ),
+        (r"(?x) ([0-9]{4} -?){4}  # a card", "4111-1111-1111-1111"),
+        ("(?:a{1000}){99}|x", "x"),
+        ("(?:a{300}){0}b{99000}|x", "x"),
+    ],
+)
+def test_what_fits_is_kept(pattern: str, text: str) -> None:
+    assert parse_pattern(pattern).search(text) == (0, len(text))
+
+
+class Greedy:
+    """A compiled pattern that asks for more memory than there is."""
+
+    def finditer(self, text: str, timeout: float) -> list[re.Match[str]]:
+        raise MemoryError
+
+
+def test_a_search_that_needs_too_much_memory_is_stopped_too() -> None:
+    # As "(?R)" does on any text, after a GiB.
+    greedy = Pattern("(?R)", Greedy())  # type: ignore[arg-type]
+    with pytest.raises(PatternTimeout, match=r"^needed too much memory$"):
+        greedy.search("a")
+
+
 def test_a_search_is_stopped() -> None:
     with pytest.raises(PatternTimeout, match=r"^took longer than 0\.02 s$"):
         parse_pattern(SLOW).search(ENDLESS, limit_s=0.02)
@@ -91,7 +143,7 @@ def test_after_a_few_stops_texts_as_long_are_spared() -> None:
             patience.search(slow, text)
     # The shortest of those that it was stopped on has 61 characters.
     for text in (ENDLESS, ENDLESS + "x", "b" * 1_000_000):
-        with pytest.raises(PatternTimeout, match=r"was not tried: .* 0\.02 s on 2"):
+        with pytest.raises(PatternTimeout, match=r"was not tried: .* 0\.02 s, .* on 2"):
             patience.search(slow, text)
     assert patience.search(slow, "caa") == (1, 3)
     assert patience.search(parse_pattern("b"), "b" * 100) == (0, 1)

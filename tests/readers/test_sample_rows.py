@@ -190,6 +190,9 @@ def test_names_may_be_written_in_other_ways() -> None:
 
 def test_milliseconds_become_seconds() -> None:
     assert row(id=1, latency_ms=250, query="q").duration_s == 0.25
+    for name in ("LATENCY_MS", "latencyms", "Duration-Ms", "durationMs"):
+        assert row(id=1, query="q", **{name: 250}).duration_s == 0.25
+    assert row(id=1, latency_s=250, query="q").duration_s == 250
     assert row(id=1, latencyMs=500, query="q").duration_s == 0.5
 
 

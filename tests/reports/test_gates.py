@@ -34,7 +34,7 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
 def test_a_coverage_is_told_in_percent() -> None:
     low, high = coverage_gate("bleu_1", "small", 0.9496), coverage_gate("rouge_l", "small", 1.0)
     assert _told([high, low]) == [
-        ("failed", "coverage of bleu_1", "≥ 95.00%", "94.96%", ""),
+        ("failed", "coverage of bleu_1", "≥ 95%", "94%", ""),
         ("passed", "coverage of rouge_l", "≥ 95%", "100%", ""),
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import compress
 from typing import Any
 
@@ -23,12 +24,14 @@ MOST_SHOWN = 5
 """References, and contexts, of a sample that reports show, at most."""
 
 
-def secret_characters(text: str) -> list[tuple[int, int]]:
+# Many metrics show the same worst samples, and ten megabytes take seconds.
+@lru_cache(maxsize=256)
+def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
     """Where personal data and credentials stand, encoded ones too."""
     # Their many patterns are made when they are needed.
     from valor_cli.kernels.secret_places import secret_places
 
-    return [(start, end) for start, end, _ in secret_places(text)]
+    return tuple((start, end) for start, end, _ in secret_places(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +94,13 @@ class TextDataset:
 
     def texts_of(self, number: int) -> list[tuple[str, str]]:
         """(field, text) of all that a sample says, in the order of reading."""
+        single = [("user_input", self.user_input[number]), ("response", self.response[number])]
         contexts = self.retrieved_contexts[number] or ()
         return [
-            *((name, text) for name, text in self._single(number) if text is not None),
+            *((name, text) for name, text in single if text is not None),
             *((f"references[{i}]", one) for i, one in enumerate(self.references[number])),
             *((f"retrieved_contexts[{i}]", one) for i, one in enumerate(contexts)),
         ]
-
-    def _single(self, number: int) -> list[tuple[str, str | None]]:
-        return [("user_input", self.user_input[number]), ("response", self.response[number])]
 
     def _shown(self, number: int, marks: Sequence[Mark]) -> Iterable[ShownText]:
         """What reports show of a sample: the first of long lists, and those with a mark."""

@@ -112,11 +112,11 @@ def bleu(
     if not found.matches[0]:
         return 0.0
     precisions = _smoothed(found, len(weights), smoothing, smoothing_value)
+    weighted = [(weight, one) for weight, one in zip(weights, precisions, strict=True) if weight]
     if effective_order:
-        kept = [weight for weight, one in zip(weights, precisions, strict=True) if one is not None]
-        whole = fsum(kept) / fsum(weights)
-        weights = [weight / whole for weight in kept] if whole else []
-    weighted = [(weight, one) for weight, one in zip(weights, precisions, strict=False) if weight]
+        weighted = [(weight, one) for weight, one in weighted if one is not None]
+        kept = fsum(weight for weight, _ in weighted) / fsum(weights)
+        weighted = [(weight / kept, one) for weight, one in weighted]
     if not weighted or not all(one for _, one in weighted):
         return 0.0
     mean = exp(fsum(weight * log(one) for weight, one in weighted if one))
@@ -130,9 +130,8 @@ def _smoothed(
     added = SMOOTHING_VALUES.get(smoothing, 0.0) if value is None else value
     precisions: list[float | None] = []
     halved = 1
-    for n, (matched, total) in enumerate(zip(found.matches, found.totals, strict=True)):
-        if n == order:
-            break
+    counts = zip(found.matches[:order], found.totals[:order], strict=True)
+    for n, (matched, total) in enumerate(counts):
         if smoothing == "add-k" and n:
             # Of a response without such n-grams this is k / k, as in sacrebleu.
             precisions.append((matched + added) / (total + added))

@@ -9,12 +9,12 @@ revisited, AWOCA 2004.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 BLOCK: Final = 2048
 """Elements of a sequence whose table is held at once: that bounds memory."""
 
-Sequences = Sequence[Sequence[int]]
+Sequences = Sequence[Sequence[Any]]
 
 
 def common_lengths(ones: Sequences, others: Sequences) -> list[int]:

@@ -100,4 +100,4 @@ def faults(node: Node, found: Found) -> Iterator[str]:
         yield f"missing {' or '.join(map(str, node.nodes))}"
     else:
         told = [" and ".join(faults(one, found)) for one in node.nodes]
-        yield f"none of these is otherwise: {'; '.join(told)}"
+        yield f"one of these must change: {'; '.join(told)}"

@@ -12,14 +12,13 @@ The language is that of the Text Matching Evaluator of H2O Sonar.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from valor_cli.kernels.condition_lexer import ConditionError
-from valor_cli.kernels.condition_nodes import Found, Node, Operand, faults, operands, value
+from valor_cli.kernels.condition_nodes import Node, Operand, faults, operands, value
 from valor_cli.kernels.condition_parser import ConditionParser
 from valor_cli.kernels.patterns import Patience, PatternTimeout
 from valor_cli.kernels.spans import Span
@@ -54,8 +53,10 @@ class Condition:
     text: str
     _root: Node = field(compare=False, repr=False)
 
-    def holds(self, text: str, patience: Patience | None = None) -> bool:
-        """Whether a text fulfils the condition.
+    def judged(self, text: str, patience: Patience | None = None) -> Judgement:
+        """Whether a text fulfils the condition, where what was found stands, and what is wrong.
+
+        Unknown is as in Kleene's logic, so the answer does not depend on the order of operands.
 
         Args:
             text: To look at.
@@ -63,23 +64,6 @@ class Condition:
 
         Raises:
             PatternTimeout: A pattern takes too long, and the rest does not decide.
-        """
-        watch = patience or Patience()
-        stopped: list[PatternTimeout] = []
-
-        def found(operand: Operand) -> bool | None:
-            try:
-                return next(operand.places(text, watch), None) is not None
-            except PatternTimeout as why:
-                stopped.append(why)
-                return None
-
-        return _decided(self._root, found, stopped)
-
-    def judged(self, text: str, patience: Patience | None = None) -> Judgement:
-        """Whether a text fulfils the condition, where what was found stands, and what is wrong.
-
-        Args and errors are those of `holds`, and so is its answer.
         """
         watch = patience or Patience()
         stopped: list[PatternTimeout] = []
@@ -102,28 +86,11 @@ class Condition:
         def found(operand: Operand) -> bool | None:
             return seen[operand.start]
 
-        holds = _decided(self._root, found, stopped)
+        holds = value(self._root, found)
+        if holds is None:
+            raise stopped[0]
         wrong = () if holds else tuple(faults(self._root, found))
         return Judgement(holds, tuple(sorted(spans)), wrong)
-
-    def spans(self, text: str) -> list[Span]:
-        """As in `Judgement`; `PatternTimeout` as in `holds`."""
-        return list(self.judged(text).spans)
-
-    def absent(self, text: str) -> str | None:
-        """Why the condition does not hold, in words; None: it does. `PatternTimeout` as there."""
-        return "; ".join(self.judged(text).faults) or None
-
-
-def _decided(root: Node, found: Found, stopped: Sequence[PatternTimeout]) -> bool:
-    """The value of a condition; where it hangs on what was stopped, the first of those is raised.
-
-    Unknown is as in Kleene's logic, so the answer does not depend on the order of operands.
-    """
-    holds = value(root, found)
-    if holds is None:
-        raise stopped[0]
-    return holds
 
 
 @lru_cache(maxsize=8192)

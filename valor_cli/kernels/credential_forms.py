@@ -74,9 +74,10 @@ def _is_password(text: str) -> bool:
     return any(map(str.isalnum, text)) and not text.startswith("$") and set(text.lower()) != {"x"}
 
 
-def _no_shout(text: str) -> bool:
-    """Not a word in capitals."""
-    return not (text.isalpha() and text.isupper())
+def _no_name(text: str) -> bool:
+    """Not "APPLICATIONS", nor "APChemistry": letters alone, all of them capitals or with vowels."""
+    spoken = text.isupper() or not set("aeiou").isdisjoint(text[3:].lower())
+    return not (text.isalpha() and spoken)
 
 
 def _is_product_key(text: str) -> bool:
@@ -164,7 +165,7 @@ _CODE = (
             r"A(?:KC|P[0-9A-F])(?<![^\s=:\"'`(]...)(?:(?<=KC)[A-Za-z0-9]{10,512}+"
             r"|(?<!KC)[A-Za-z0-9]{8,512}+)(?![^\s\"'`),;.])"
         ),
-        check=_no_shout,
+        check=_no_name,
     ),
 )
 _SERVICES = (

@@ -29,13 +29,17 @@ MOST_GROUPS = 200
 """Brackets that may stand open in a pattern at one place; `regex` reads them by recursion."""
 
 LARGEST = 100_000
-"""Characters of a pattern with `(ab){3}` written out as `ababab`, as `regex` does: 30 MB of them."""
+"""Characters of a pattern once `(ab){3}` is written out as `ababab`, at most: `regex` does that,
+and takes some 270 bytes for each."""
 
 _PIECE = re.compile(
     r"""\\[pPN]\{[^}]*+\} | \\. | \[\^?+\]?+(?:[^]\\]|\\.)*+\]"""
-    r""" | \{(?P<least>\d*+)(?:,\d*+)?+(?<![{,])\} | [{()]""",
+    r""" | (?P<aside>\(\?(?:\#[^)]*+|[A-Za-z0-9-]++)\))"""
+    r""" | \{(?:(?P<least>\d++)(?:,\d*+)?+|,\d++)\} | [{()]""",
     re.DOTALL | re.VERBOSE,
 )
+# White space and comments may then stand anywhere, brackets in them too.
+_SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 
 
 class PatternError(ValueError):
@@ -63,24 +67,23 @@ class Pattern:
     _compiled: regex.Pattern[str] = field(compare=False, repr=False)
 
     def search(self, text: str, limit_s: float = LIMIT_S) -> tuple[int, int] | None:
-        """(start, end) of the first match; None: there is none.
-
-        Raises:
-            PatternTimeout: It takes longer than `limit_s` seconds.
-        """
+        """(start, end) of the first match; None: there is none. Errors are those of `matches`."""
         return next(self.matches(text, limit_s), None)
 
     def matches(self, text: str, limit_s: float = LIMIT_S) -> Iterator[tuple[int, int]]:
         """(start, end) of every match, none reaching into another.
 
         Raises:
-            PatternTimeout: All together take longer than `limit_s` seconds.
+            PatternTimeout: All together take longer than `limit_s` seconds, or more memory than
+                `regex` allows itself, which is 1 GiB.
         """
         try:
             for match in self._compiled.finditer(text, timeout=limit_s):
                 yield match.span()
         except TimeoutError:
             raise PatternTimeout(f"took longer than {limit_s:g} s") from None
+        except MemoryError:
+            raise PatternTimeout("needed too much memory") from None
 
 
 class Patience:
@@ -110,8 +113,8 @@ class Patience:
         lengths = self._stopped.get(pattern.text, ())
         if len(lengths) >= self.tries and len(text) >= min(lengths):
             raise PatternTimeout(
-                f"was not tried: it took longer than {self.limit_s:g} s on {self.tries} texts, "
-                "one of them no longer than this one"
+                f"was not tried: it took longer than {self.limit_s:g} s, or too much memory, on "
+                f"{self.tries} texts, one of them no longer than this one"
             )
         try:
             yield from pattern.matches(text, self.limit_s)
@@ -125,10 +128,11 @@ def parse_pattern(text: str) -> Pattern:
     """The pattern that a text is.
 
     Raises:
-        PatternError: It is none, or is nested deeper than `MOST_GROUPS`.
+        PatternError: It is none, is nested deeper than `MOST_GROUPS`, or longer than `LARGEST`.
     """
     import regex
 
+    _check_size(text)
     plain = _plain_braces(text)
     try:
         # `regex` keeps what it compiled; the cache here is enough.
@@ -146,13 +150,43 @@ def parse_pattern(text: str) -> Pattern:
 def _plain_braces(text: str) -> str:
     """The pattern with each `{` escaped that `re` takes for itself; to `regex` `x{e}` is fuzzy."""
     pieces: list[str] = []
-    depth = at = 0
+    at = 0
     for match in _PIECE.finditer(text):
-        piece = match.group()
-        depth += (piece == "(") - (piece == ")")
-        if depth > MOST_GROUPS:
-            raise PatternError(f"more than {MOST_GROUPS} groups inside each other", match.start())
-        if piece == "{":
+        if match[0] == "{":
             pieces += [text[at : match.start()], "\\"]
             at = match.start()
     return "".join([*pieces, text[at:]])
+
+
+def _check_size(text: str) -> None:
+    """See that `regex` can read a pattern, by recursion into groups, and keep it.
+
+    Raises:
+        PatternError: It is nested deeper than `MOST_GROUPS`, or written out longer than `LARGEST`.
+    """
+    sizes, repeated, at = [0], 1, 0
+    product = len(text) if _SPACED.search(text) else 0
+    for match in _PIECE.finditer(text):
+        piece, least = match[0], match["least"]
+        if match.start() > at:
+            sizes[-1] += match.start() - at
+            repeated = 1
+        at = match.end()
+        if piece == "(":
+            sizes.append(0)
+        elif piece == ")" and len(sizes) > 1:
+            repeated = sizes.pop()
+            sizes[-1] += repeated
+        elif least is not None:
+            times = int(least) if len(least) < 9 else LARGEST + 1
+            sizes[-1] += repeated * (times - 1)
+            repeated *= times
+            product *= max(times, 1)
+        elif match["aside"] is None:
+            sizes[-1] += 1
+            repeated = 1
+        if len(sizes) > MOST_GROUPS + 1:
+            raise PatternError(f"more than {MOST_GROUPS} groups inside each other", match.start())
+        if max(sizes[-1], product) > LARGEST:
+            message = f"longer than {LARGEST:,} characters with its repetitions written out"
+            raise PatternError(message, match.start())

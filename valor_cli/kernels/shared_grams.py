@@ -11,6 +11,8 @@ from valor_cli.kernels.token_codes import Coded, Ints
 
 Floats = NDArray[np.float64]
 
+_LARGEST = 1 << 62
+
 
 class OverlapRates(NamedTuple):
     """Of pairs of texts: (p,) each, from 0 to 1."""
@@ -50,7 +52,7 @@ def shared_grams(hypotheses: Coded, references: Coded, paired: Ints, order: int)
     """
     own, own_text = _windows(hypotheses, order)
     right, right_text = _windows(references, order)
-    own_grams, right_grams, distinct = _numbered(own, right)
+    own_grams, right_grams, distinct = _numbered(own, right, len(paired) + len(hypotheses.lengths))
     keys, counts = np.unique(own_text * distinct + own_grams, return_counts=True)
     wanted, most = np.unique(right_text * distinct + right_grams, return_counts=True)
     reference, gram = np.divmod(wanted, distinct)
@@ -73,12 +75,19 @@ def _windows(texts: Coded, order: int) -> tuple[Ints, Ints]:
     return windows[inside], text[:last][inside]
 
 
-def _numbered(own: Ints, right: Ints) -> tuple[Ints, Ints, int]:
-    """A number for each n-gram, equal ones equal, and how many numbers there may be."""
+def _numbered(own: Ints, right: Ints, texts: int) -> tuple[Ints, Ints, int]:
+    """A number for each n-gram, equal ones equal, and how many numbers there may be.
+
+    That times `texts` is less than 2 ** 62.
+    """
     grams = np.concatenate([own, right])
     numbers = grams[:, 0]
+    words = int(grams.max(initial=0)) + 1
+    distinct = words
     for column in grams.T[1:]:
-        # Numbered anew at every step, products stay far from 2 ** 63.
-        pairs = numbers * (int(column.max(initial=0)) + 1) + column
-        numbers = np.unique(pairs, return_inverse=True)[1]
-    return numbers[: len(own)], numbers[len(own) :], int(numbers.max(initial=0)) + 1
+        numbers = numbers * words + column
+        distinct *= words
+        if distinct * max(words, texts) >= _LARGEST:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+            distinct = int(numbers.max(initial=0)) + 1
+    return numbers[: len(own)], numbers[len(own) :], distinct

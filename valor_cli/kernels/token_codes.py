@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+BLOCK: Final = 1 << 20
+"""Characters of texts that are split at once."""
+
+SplitLines = Callable[[str], tuple[list[str], Sequence[int] | Ints]]
+"""A text to the words of its lines, which end at "\\n", and how many each line has."""
 
 
 class Coded(NamedTuple):
@@ -40,37 +47,77 @@ class Coded(NamedTuple):
         return np.diff(np.searchsorted(self.lines, self.starts))
 
 
+def as_characters(*texts: Coded) -> list[Sequence[Sequence[Any]]]:
+    """The codes of each text as characters, while Unicode has so many; else as `sequences`.
+
+    rapidfuzz compares characters twice as fast as numbers, and they take a tenth of the memory.
+    """
+    if max(int(one.codes.max(initial=0)) for one in texts) > sys.maxunicode:
+        return [one.sequences() for one in texts]
+    return [_characters(one) for one in texts]
+
+
+def _characters(texts: Coded) -> list[str]:
+    coded = texts.codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [coded[start:end] for start, end in pairwise(texts.starts.tolist())]
+
+
 class WordCodes:
     """Numbers of words from 0, in the order in which they are first met.
 
     Args:
         split: A line to its words.
         merged: A word to what it counts as: its stem.
+        split_lines: The same words for many lines at once; omitted: line by line.
     """
 
-    __slots__ = ("_codes", "_split")
+    __slots__ = ("_codes", "_split_lines")
 
     def __init__(
-        self, split: Callable[[str], list[str]], merged: Callable[[str], str] | None = None
+        self,
+        split: Callable[[str], list[str]],
+        merged: Callable[[str], str] | None = None,
+        split_lines: SplitLines | None = None,
     ) -> None:
-        self._split = split
+        self._split_lines = split_lines or _line_by_line(split)
         self._codes = _Codes(merged)
 
     def of(self, texts: Iterable[str]) -> Coded:
         """The words of texts; lines end at "\\n"."""
-        split, code = self._split, self._codes.__getitem__
-        codes: list[int] = []
-        starts, lines = [0], []
-        for text in texts:
-            for line in text.split("\n"):
-                words = split(line)
-                if words:
-                    lines.append(len(codes))
-                    codes += map(code, words)
-            starts.append(len(codes))
-        return Coded(
-            np.array(codes, np.int64), np.array(starts, np.int64), np.array(lines, np.int64)
-        )
+        code = self._codes.__getitem__
+        codes: list[Ints] = [np.empty(0, np.int64)]
+        counts: list[Ints] = [np.empty(0, np.int64)]
+        lines = [0]
+        for block in _blocks(texts):
+            words, per_line = self._split_lines("\n".join(block))
+            codes.append(np.fromiter(map(code, words), np.int64, len(words)))
+            counts.append(np.asarray(per_line, np.int64))
+            lines += [text.count("\n") + 1 for text in block]
+        starts = np.append(0, np.cumsum(np.concatenate(counts)))
+        filled = np.diff(starts) > 0
+        return Coded(np.concatenate(codes), starts[np.cumsum(lines)], starts[:-1][filled])
+
+
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The texts, about `BLOCK` characters at a time."""
+    block: list[str] = []
+    size = 0
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        if size >= BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _line_by_line(split: Callable[[str], list[str]]) -> SplitLines:
+    def split_lines(text: str) -> tuple[list[str], list[int]]:
+        lines = [split(line) for line in text.split("\n")]
+        return list(chain.from_iterable(lines)), [len(words) for words in lines]
+
+    return split_lines
 
 
 class _Codes(dict[str, int]):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from typing import Any, Final, Literal, TypeAlias
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.checks import LineProblems, Problems, describe, is_text, stop_on
+from valor_cli.readers.checks import LineProblems, Problems, is_text, stop_on
 from valor_cli.readers.csv_cells import ragged
 from valor_cli.readers.csv_columns import DELIMITERS
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json
+from valor_cli.readers.json_records import Number, parsed, said
+from valor_cli.readers.sample_values import faults
 
 RowForm: TypeAlias = Literal["jsonl", "json", "csv"]
 
@@ -27,6 +30,8 @@ FORMS: Final[Mapping[str, RowForm]] = {
     ".tsv": "csv",
 }
 """Extension to the form of a file of rows."""
+
+_TOO_DEEP: Final = "the JSON is nested too deeply to be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +77,71 @@ def read_raw_rows(path: str) -> RawRows:
 def _lines(path: str, content: bytes) -> list[dict[str, Any]]:
     problems = LineProblems(path)
     rows = []
-    for number, line in enumerate(content.decode().split("\n"), 1):
+    for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
+        note = partial(problems.add, number)
         try:
-            rows.append(_object(json.loads(line), problems, number))
+            rows.append(_row(parsed(line), note))
         except json.JSONDecodeError as error:
-            problems.add(number, "", f"not JSON (column {error.colno}): {error.msg}")
+            note("", f"not JSON (column {error.colno}): {error.msg}")
         except RecursionError:
-            problems.add(number, "", "the JSON is nested too deeply to be read")
+            note("", _TOO_DEEP)
     stop_on([problems])
     return rows
 
 
 def _items(path: str, content: bytes) -> list[dict[str, Any]]:
-    document = parse_json(content, path)
+    try:
+        document = parsed(content)
+    except json.JSONDecodeError:
+        parse_json(content, path)
+        raise
+    except RecursionError:
+        raise DataError(Problem(path, _TOO_DEEP)) from None
     if not isinstance(document, list):
-        message = f"expected a list of rows, found {describe(document)}"
+        message = f"expected a list of rows, found {said(document)}"
         raise DataError(Problem(path, message))
     problems = Problems(path)
-    rows = [_object(item, problems, number) for number, item in enumerate(document)]
+    rows = []
+    for number, item in enumerate(document):
+        try:
+            rows.append(_row(item, partial(_note_item, problems, number)))
+        except RecursionError:
+            problems.add(number, "", _TOO_DEEP)
     stop_on([problems])
     return rows
 
 
-def _object(value: Any, problems: Problems, row: int) -> dict[str, Any]:
-    if isinstance(value, dict) and is_text(json.dumps(value, ensure_ascii=False)):
-        return value
-    expected = "an object" if not isinstance(value, dict) else "Unicode text"
-    problems.add(row, "", f"expected {expected}, found {describe(value)}")
-    return {}
+def _note_item(problems: Problems, number: int, place: str, message: str) -> None:
+    problems.add(number, f".{place}" if place else "", message)
+
+
+def _row(value: Any, note: Callable[[str, str], None]) -> dict[str, Any]:
+    """The row of a value from `json_records.parsed`, as `json.loads` has it.
+
+    Raises:
+        RecursionError: It is nested too deeply. What is read here can be written: writing nests
+            less deeply than the looks that are taken here.
+    """
+    if not isinstance(value, dict):
+        note("", f"expected an object, found {said(value)}")
+        return {}
+    wrong = list(faults(value))
+    row: dict[str, Any] = _plain(value)
+    if not is_text(json.dumps(row, ensure_ascii=False)):
+        wrong.append(("", "expected Unicode text, found half of a surrogate pair"))
+    for place, message in wrong:
+        note(place, message)
+    return row
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Number):
+        return value.plain
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _csv(path: str, text: str) -> RawRows:

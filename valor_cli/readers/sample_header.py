@@ -51,6 +51,10 @@ class Layout(NamedTuple):
     keys: tuple[str | None, ...]
     paths: Mapping[str, Path]
 
+    def has(self, standard: str) -> bool:
+        """Whether a standard column is there."""
+        return standard in self.paths or self.keys[COLUMNS.index(standard)] is not None
+
     def name_of(self, standard: str) -> str:
         """What a standard column is called in the file, for messages."""
         if standard in self.paths:
@@ -120,8 +124,11 @@ def _is_alias(standard: str, name: str) -> bool:
 
 
 def in_milliseconds(name: str | None) -> bool:
-    """Whether a column of durations counts in thousandths of a second."""
-    return name is not None and name.endswith(("_ms", "Ms", " ms", "-ms"))
+    """Whether a column of durations counts in thousandths of a second: latencyMs, LATENCY_MS."""
+    if name is None:
+        return False
+    apart = name.endswith("Ms") or name.casefold().endswith(("_ms", " ms", "-ms"))
+    return apart or _plain(name) in ("latencyms", "durationms")
 
 
 def _plain(name: str) -> str:

@@ -97,15 +97,17 @@ def against(value: float | None, limit: float, unit: str = "fraction") -> tuple[
     return number(value, unit), number(limit, unit)
 
 
-def covered(share: float) -> str:
-    """The part of samples that have a value, in whole percent and never more than it is."""
-    return "<1%" if 0 < share < 0.01 else f"{int(share * 100 + 1e-9)}%"
+def covered(share: float, decimals: int = 0) -> str:
+    """The part of samples that have a value, in percent and never more than it is."""
+    if 0 < share < 0.01 and not decimals:
+        return "<1%"
+    return f"{int(share * 10 ** (decimals + 2) + 1e-9) / 10**decimals:.{decimals}f}%"
 
 
 def against_share(share: float | None, limit: float) -> tuple[str, str]:
     """A part and its limit in percent, with as many decimals as it takes to tell them apart."""
     for decimals in range(16):
-        told = NO_VALUE if share is None else f"{share:.{decimals}%}"
+        told = NO_VALUE if share is None else covered(share, decimals)
         least = f"{limit:.{decimals}%}"
         exact = abs(float(least[:-1]) / 100 - limit) < 1e-9
         if exact and (share == limit or told != least):

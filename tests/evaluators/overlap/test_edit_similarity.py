@@ -49,7 +49,7 @@ def test_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
         references=[["b" * 20], ["b" * 20, "a" * 19 + "b"], ["b" * 20, "aa"]],
     )
     outcomes = measured(EDIT_SIMILARITY, data)
-    assert outcome(outcomes, 0).status == "not_applicable"
+    assert outcome(outcomes, 0).status == "skipped"
     assert outcome(outcomes, 0).reason == (
         "too long to compare: 20 characters of the response and 20 of references[0] differ by "
         "more than 2 edits"
@@ -57,5 +57,5 @@ def test_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second is nearer than the first could be, with 3 edits or more.
     assert outcome(outcomes, 1).values == {"value": 0.95}
     # "aa" makes 40 pairs and has 0.1: the first may have more.
-    assert outcome(outcomes, 2).status == "not_applicable"
+    assert outcome(outcomes, 2).status == "skipped"
     assert values(EDIT_SIMILARITY, data)["value"] == 0.95

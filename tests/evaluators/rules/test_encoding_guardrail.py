@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.oracles.text_samples import measured, outcome, samples, values
+from tests.oracles.text_samples import measured, outcome, sampled, samples, values
 from valor_cli.evaluators.rules.encoding_guardrail import ENCODING_GUARDRAIL
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.results import Mark
@@ -116,7 +116,7 @@ def test_a_sample_s_own_condition_and_a_fault_that_shows_no_secret() -> None:
         condition=['NOT "123-45-6789"', None],
         retrieved_contexts=[[SECRET], [PLAIN]],
     )
-    found = measured(ENCODING_GUARDRAIL, data)
+    found = sampled(ENCODING_GUARDRAIL, data).outcomes
     assert outcome(found, 0).reason == (
         'forbidden "•••-••-••••" is there; contexts: forbidden "•••-••-••••" is there'
     )

@@ -117,6 +117,25 @@ def test_models_that_were_asked_something_else_are_told() -> None:
     ]
 
 
+def test_nothing_is_taken_from_models_that_were_asked_something_else() -> None:
+    # Rows without ids, in another order: 2 is the one sample that both were asked.
+    a = "question,answer,reference,x\np,a,P,1\nq,b,Q,2\nr,c,R,3\n"
+    b = "question,answer\nr,a\n q ,b\np,c\n"
+    loaded = load({"a.csv": a, "b.csv": b}, Selection(metadata=["x"]))
+    assert loaded.datasets["a"].references == (("P",), ("Q",), ("R",))
+    assert loaded.datasets["b"].references == ((), ("Q",), ())
+    assert loaded.metadata["b"] == {"x": [None, "2", None]}
+    assert next(iter(loaded.warnings)) == (
+        "models have another user_input under the same sample_id: 2 samples (the first: '1', '3')"
+    )
+
+
+def test_a_file_that_does_not_say_what_was_asked_takes_all_of_the_others() -> None:
+    loaded = load({"a.jsonl": A, "b.csv": "id,answer\ny,b\nx,c\n"})
+    assert loaded.datasets["b"].user_input == ("q1", "q2", "q3")
+    assert loaded.datasets["b"].references == (("r1",), (" r2 ",), ("r1",))
+
+
 def test_one_of_several_files_may_not_hold_several_models() -> None:
     several = lines({"id": 1, "model": "m", "answer": "a"}, {"id": 1, "model": "n", "answer": "a"})
     told = error({"a.jsonl": A, "b.jsonl": several})
@@ -137,6 +156,18 @@ def test_a_column_that_metrics_need_lists_those_there_are() -> None:
         ),
         "Map other names under `data: columns:`, as {response: my_column}.",
     ]
+
+
+def test_a_column_that_metrics_need_and_that_is_empty_is_named() -> None:
+    needs = Selection(needs=frozenset({"response"}))
+    silent = lines({"id": 1, "answer": None}, {"id": 2, "answer": None})
+    assert error({"a.jsonl": silent}, needs)[0] == "a.jsonl: no row has a value of 'answer'"
+    mapped = lines({"id": 1, "said": {"it": None}})
+    told = error({"a.jsonl": mapped}, needs, columns={"response": "said.it"})
+    assert told[0] == "a.jsonl: no row has a value of 'said.it'"
+    of_two = lines(*({"id": 1, "model": m, "answer": a} for m, a in (("m", "a"), ("n", None))))
+    told = error({"a.jsonl": of_two}, needs)
+    assert told[0] == "a.jsonl: no row of the model 'n' has a value of 'answer'"
 
 
 def test_wanted_columns_that_no_file_has_are_lacking() -> None:

@@ -12,15 +12,16 @@ to preserve the line; splitting into sentences first needs a model that NLTK dow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import fsum
 from typing import Annotated, Any
 
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.overlap.bleu_matches import WORDS, Tokenizer, lacking, matches_of
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
+from valor_cli.evaluators.overlap.bleu_matches import WORDS, Tokenizer, matches_of
+from valor_cli.evaluators.overlap.comparable import lacking
+from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, mean_of_samples
 from valor_cli.kernels.bleu import NgramMatches, Smoothing, bleu, brevity_penalty
 from valor_cli.metric import Metric
 
@@ -114,7 +115,6 @@ def _outcomes(
     smoothing_value: float | None,
     effective_order: bool,
 ) -> Outcomes:
-    data = texts.data
     order = len(weights)
 
     def outcome(found: NgramMatches) -> Outcome:
@@ -127,14 +127,10 @@ def _outcomes(
         )
         return Outcome({"value": value}, details=told(found, order))
 
-    matches = matches_of(texts, tokenizer, WORDS[tokenizer], order)
-    return Outcomes.of(
-        [
-            lacking(response) if found is None else outcome(found)
-            for response, found in zip(data.response, matches, strict=True)
-        ],
-        OUTPUTS,
-    )
+    outcomes = lacking(texts.data)
+    for at, found in matches_of(texts, tokenizer, WORDS[tokenizer], order).items():
+        outcomes[at] = outcome(found)
+    return Outcomes.of(outcomes, OUTPUTS)
 
 
 def told(found: NgramMatches, order: int) -> Mapping[str, Any]:
@@ -147,58 +143,23 @@ def told(found: NgramMatches, order: int) -> Mapping[str, Any]:
     }
 
 
-_REFERENCE = "nltk.translate.bleu_score.sentence_bleu"
-_CITATION = (
-    "Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002"
-)
-_NEEDS = ("response", "references")
+def _sentence_bleu(
+    name: str, measure: Callable[..., Outcomes], aliases: tuple[str, ...]
+) -> Metric[Sampled]:
+    return Metric(
+        name=name,
+        measure=measure,
+        compute=mean_of_samples,
+        reference="nltk.translate.bleu_score.sentence_bleu",
+        citation="Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, "
+        "ACL 2002",
+        needs=("response", "references"),
+        aliases=aliases,
+    )
 
-BLEU = Metric(
-    name="bleu",
-    measure=sentence_bleu,
-    compute=mean_of_samples,
-    reference=_REFERENCE,
-    citation=_CITATION,
-    needs=_NEEDS,
-    aliases=("BLEU", "sentence_bleu"),
-)
 
-BLEU_1 = Metric(
-    name="bleu_1",
-    measure=bleu_1,
-    compute=mean_of_samples,
-    reference=_REFERENCE,
-    citation=_CITATION,
-    needs=_NEEDS,
-    aliases=("BLEU-1",),
-)
-
-BLEU_2 = Metric(
-    name="bleu_2",
-    measure=bleu_2,
-    compute=mean_of_samples,
-    reference=_REFERENCE,
-    citation=_CITATION,
-    needs=_NEEDS,
-    aliases=("BLEU-2",),
-)
-
-BLEU_3 = Metric(
-    name="bleu_3",
-    measure=bleu_3,
-    compute=mean_of_samples,
-    reference=_REFERENCE,
-    citation=_CITATION,
-    needs=_NEEDS,
-    aliases=("BLEU-3",),
-)
-
-BLEU_4 = Metric(
-    name="bleu_4",
-    measure=bleu_4,
-    compute=mean_of_samples,
-    reference=_REFERENCE,
-    citation=_CITATION,
-    needs=_NEEDS,
-    aliases=("BLEU-4",),
-)
+BLEU = _sentence_bleu("bleu", sentence_bleu, ("BLEU", "sentence_bleu"))
+BLEU_1 = _sentence_bleu("bleu_1", bleu_1, ("BLEU-1",))
+BLEU_2 = _sentence_bleu("bleu_2", bleu_2, ("BLEU-2",))
+BLEU_3 = _sentence_bleu("bleu_3", bleu_3, ("BLEU-3",))
+BLEU_4 = _sentence_bleu("bleu_4", bleu_4, ("BLEU-4",))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
-from valor_cli.evaluators.samples import Outcome, Texts, missing
+from valor_cli.evaluators.overlap.comparable import comparable
+from valor_cli.evaluators.samples import Texts
 from valor_cli.kernels.bleu import NgramMatches, ngram_matches
 from valor_cli.kernels.mteval import mteval_words
 from valor_cli.kernels.treebank import treebank_words
@@ -15,7 +16,8 @@ Words = Callable[[str], list[str]]
 Tokenizer = Literal["valor", "whitespace", "word", "13a"]
 
 WORDS: Final[Mapping[str, Words]] = {
-    # What valor-lite gives NLTK's RegexpTokenizer.
+    # What valor-lite gives NLTK's RegexpTokenizer. Up to NLTK 3.9 that searches with `re`, as here;
+    # 3.10 takes `regex`, to which accents of their own and joiners too are letters.
     "valor": re.compile(r"\w+|\$[\d]+|[^\s\.]+").findall,
     "whitespace": str.split,
     "word": treebank_words,
@@ -27,13 +29,8 @@ USUAL_ORDER = 4
 """The longest n-grams that are counted, at least: BLEU of every usual order reads the same."""
 
 
-def lacking(response: str | None) -> Outcome:
-    """What is said of a sample that has no response, or else no references."""
-    return missing("no response" if response is None else "no reference")
-
-
-def matches_of(texts: Texts, key: str, words: Words, order: int) -> list[NgramMatches | None]:
-    """What BLEU rests on, of each sample; None where there is nothing to compare.
+def matches_of(texts: Texts, key: object, words: Words, order: int) -> dict[int, NgramMatches]:
+    """What BLEU rests on, of the samples that can be compared, by their positions.
 
     Args:
         texts: The samples.
@@ -42,14 +39,11 @@ def matches_of(texts: Texts, key: str, words: Words, order: int) -> list[NgramMa
         order: The longest n-grams; those of up to `USUAL_ORDER` words are always counted.
     """
     order = max(order, USUAL_ORDER)
-    data = texts.data
 
-    def make() -> list[NgramMatches | None]:
-        return [
-            None
-            if response is None or not references
-            else ngram_matches(words(response), [words(each) for each in references], order)
-            for response, references in zip(data.response, data.references, strict=True)
-        ]
+    def make() -> dict[int, NgramMatches]:
+        return {
+            at: ngram_matches(words(response), list(map(words, references)), order)
+            for at, response, references in comparable(texts.data)
+        }
 
     return texts.once(("ngram matches", key, order), make)

@@ -7,6 +7,7 @@ sacrebleu's. The value is on 0..1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Interval
 
-from valor_cli.evaluators.overlap.bleu_matches import lacking
 from valor_cli.evaluators.overlap.chrf_counts import chrf_counts
-from valor_cli.evaluators.overlap.sacrebleu_settings import (
-    REFERENCES,
-    comparable,
-    of_corpus,
-    reference_counts,
-)
+from valor_cli.evaluators.overlap.comparable import comparable, lacking
+from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
@@ -50,17 +46,17 @@ def chrf(
     data = texts.data
     metric = _settings(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
     chosen = comparable(data)
+    form: Callable[[str], str] = str.lower if lowercase else str
     pairs = [
-        (response.lower(), reference.lower()) if lowercase else (response, reference)
-        for response, references in zip(data.response, data.references, strict=True)
+        (form(response), form(reference))
+        for _, response, references in chosen
         for reference in references
-        if response is not None
     ]
     rows = iter(chrf_counts(pairs, char_order, word_order, whitespace=whitespace).tolist())
     statistics = np.zeros((data.unit_count, 3 * (char_order + word_order)), np.int64)
-    outcomes = [lacking(response) for response in data.response]
-    for at in chosen:
-        own = list(islice(rows, len(data.references[at])))
+    outcomes = lacking(data)
+    for at, _, references in chosen:
+        own = list(islice(rows, len(references)))
         value, row = max(((_value(metric, row), row) for row in own), key=itemgetter(0))
         statistics[at] = row
         outcomes[at] = Outcome({"value": value}, details=_told(row))

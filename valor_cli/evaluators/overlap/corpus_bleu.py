@@ -8,14 +8,14 @@ sacrebleu's. Its rounding may leave a perfect corpus a hair above 100: that is 1
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.bleu import told
-from valor_cli.evaluators.overlap.bleu_matches import lacking, matches_of
+from valor_cli.evaluators.overlap.bleu_matches import matches_of
+from valor_cli.evaluators.overlap.comparable import lacking
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.overlap.sacrebleu_tokenizers import Tokenize, tokenizer_name, words_of
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
@@ -48,22 +48,16 @@ def corpus_bleu(
     of the corpus.
     """
     data = texts.data
-    settings = partial(_settings, tokenize, lowercase, smooth_method, smooth_value)
-    # The words of "13a" are those that sentence BLEU has under that name.
-    key = f"{tokenize} lowercase" if lowercase else tokenize
-    key = key if tokenize == "13a" else f"sacrebleu {key}"
-    words = words_of(settings, tokenize, lowercase)
-    matches = matches_of(texts, key, words, max_ngram_order)
+    # Sentence BLEU has these words too, under that name.
+    key = "13a" if tokenize == "13a" and not lowercase else ("sacrebleu", tokenize, lowercase)
+    matches = matches_of(texts, key, words_of(tokenize, lowercase), max_ngram_order)
     statistics = np.zeros((data.unit_count, 2 + 2 * max_ngram_order), np.int64)
-    outcomes: list[Outcome] = []
-    for at, found in enumerate(matches):
-        if found is None:
-            outcomes.append(lacking(data.response[at]))
-            continue
+    outcomes = lacking(data)
+    for at, found in matches.items():
         row = _row(found, max_ngram_order)
         statistics[at] = row
         score = _score(row, smooth_method, smooth_value, max_ngram_order, effective_order=True)
-        outcomes.append(Outcome({"value": _fraction(score)}, details=told(found, max_ngram_order)))
+        outcomes[at] = Outcome({"value": _fraction(score)}, details=told(found, max_ngram_order))
     counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
     return Outcomes.of(outcomes, OUTPUTS, counts)
 
@@ -71,8 +65,6 @@ def corpus_bleu(
 def bleu_of_corpus(sampled: Sampled) -> Findings:
     """BLEU, its brevity penalty and its length ratio, from the counts of all samples."""
     asked = sampled.parameters
-    names = ("tokenize", "lowercase", "smooth_method", "smooth_value", "max_ngram_order")
-    settings = partial(_settings, *(asked[name] for name in (*names, "effective_order")))
 
     def values() -> Sequence[MetricValue]:
         score = _score(
@@ -93,7 +85,7 @@ def bleu_of_corpus(sampled: Sampled) -> Findings:
             ratio,
         ]
 
-    return of_corpus(sampled, settings, values)
+    return of_corpus(sampled, lambda: _settings(**asked), values)
 
 
 def _row(found: NgramMatches, order: int) -> list[int]:
@@ -133,15 +125,13 @@ def _settings(
     lowercase: bool,
     smooth_method: SmoothMethod,
     smooth_value: float | None,
-    max_ngram_order: int = 4,
-    effective_order: bool = False,
+    max_ngram_order: int,
+    effective_order: bool,
 ) -> BLEU:
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(
         lowercase=lowercase,
-        # Else it warns of texts that look tokenized.
-        force=True,
         tokenize=tokenizer_name(tokenize),
         smooth_method=smooth_method,
         smooth_value=smooth_value,

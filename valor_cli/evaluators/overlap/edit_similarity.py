@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from collections.abc import Callable
+from functools import partial
+
+from valor_cli.evaluators.overlap.comparable import compared
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
 from valor_cli.kernels.edits import edit_distance, most_edits
 from valor_cli.metric import Metric
 
@@ -15,32 +19,21 @@ def edit_similarity(texts: Texts, *, case_sensitive: bool = True) -> Outcomes:
     Two empty texts have 1. Of equal references the first counts. Where case is ignored, texts are
     compared case-folded, as Unicode has it. The distance of two texts that have more than
     40,000,000,000 pairs of characters (200,000 against 200,000) is worked out as far as that number
-    of pairs allows: up to 2,000 edits of 10 MB against 10 MB. Beyond it the sample is
-    not_applicable, unless another reference is nearer than that one could be.
+    of pairs allows: up to 2,000 edits of 10 MB against 10 MB. Beyond it the sample is skipped,
+    unless another reference is nearer than that one could be.
     """
-    data = texts.data
-    return Outcomes.of(
-        [
-            _compared(response, references, case_sensitive=case_sensitive)
-            for response, references in zip(data.response, data.references, strict=True)
-        ],
-        OUTPUTS,
-    )
+    form: Callable[[str], str] = str if case_sensitive else str.casefold
+    return Outcomes.of(compared(texts.data, partial(_best, form)), OUTPUTS)
 
 
-def _compared(
-    response: str | None, references: tuple[str, ...], *, case_sensitive: bool
-) -> Outcome:
-    if response is None:
-        return missing("no response")
-    if not references:
-        return missing("no reference")
+def _best(form: Callable[[str], str], response: str, references: tuple[str, ...]) -> Outcome:
+    """How similar the response is to the nearest reference, both in that form."""
     best, at, edits = -1.0, 0, 0
     # What a reference that is too far to be compared may have at most, and why it is.
     unknown, why = -1.0, ""
-    answer = response if case_sensitive else response.casefold()
+    answer = form(response)
     for number, reference in enumerate(references):
-        right = reference if case_sensitive else reference.casefold()
+        right = form(reference)
         distance = edit_distance(answer, right)
         if distance is None:
             most = most_edits(answer, right)
@@ -52,7 +45,7 @@ def _compared(
         elif (found := _similarity(distance, answer, right)) > best:
             best, at, edits = found, number, distance
     if best < unknown:
-        return Outcome(status="not_applicable", reason=why)
+        return Outcome(status="skipped", reason=why)
     return Outcome({"value": best}, details={"reference": at, "distance": edits})
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from valor_cli.evaluators.overlap.comparable import compared
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
 from valor_cli.kernels.squad import normalised
 from valor_cli.metric import Metric
 
@@ -18,34 +19,16 @@ def exact_match(texts: Texts, *, normalize: bool = True) -> Outcomes:
     of which nothing is left equals a reference of which nothing is left. Without `normalize` the
     texts are compared as they are, character by character.
     """
-    data = texts.data
-    form = normalised if normalize else _itself
-    return Outcomes.of(
-        [
-            _compared(response, references, form)
-            for response, references in zip(data.response, data.references, strict=True)
-        ],
-        OUTPUTS,
-    )
+    form: Callable[[str], str] = normalised if normalize else str
 
+    def compare(response: str, references: tuple[str, ...]) -> Outcome:
+        answer = form(response)
+        for at, reference in enumerate(references):
+            if form(reference) == answer:
+                return Outcome({"value": 1.0}, details={"reference": at})
+        return Outcome({"value": 0.0})
 
-def _itself(text: str) -> str:
-    return text
-
-
-def _compared(
-    response: str | None, references: tuple[str, ...], form: Callable[[str], str]
-) -> Outcome:
-    """1 with the first reference that the response equals, else 0."""
-    if response is None:
-        return missing("no response")
-    if not references:
-        return missing("no reference")
-    answer = form(response)
-    for at, reference in enumerate(references):
-        if form(reference) == answer:
-            return Outcome({"value": 1.0}, details={"reference": at})
-    return Outcome({"value": 0.0})
+    return Outcomes.of(compared(texts.data, compare), OUTPUTS)
 
 
 EXACT_MATCH = Metric(

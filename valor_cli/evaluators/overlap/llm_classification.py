@@ -2,8 +2,10 @@
 
 Averages are scikit-learn's: they run over the labels that are seen in references or responses. F1
 of a label that has ground truth and is never answered follows `zero_division`, as its precision
-does, where scikit-learn has 0 whatever that says. A label that is listed and seen nowhere enters no
-average, where scikit-learn counts it as `zero_division`.
+does, where scikit-learn has 0 whatever that says. Recall of a label without ground truth counts as
+0 in averages, as scikit-learn has it by default, whatever `zero_division` says. A label that is
+listed and seen nowhere enters no average, where scikit-learn counts it as `zero_division`; where
+no label that counts has ground truth, the averages are undefined.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 from annotated_types import MinLen
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.overlap.comparable import compared
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
@@ -25,14 +28,13 @@ from valor_cli.evaluators.ratios import (
     over_labels,
     per_label,
 )
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
+from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
 from valor_cli.kernels.columns import summed
 from valor_cli.kernels.label_texts import label_name, label_reader
 from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricTable, MetricValue
 
-Ints = NDArray[np.int64]
 Labels = Annotated[tuple[str, ...], MinLen(1)]
 
 OUTPUTS: Final = ("accuracy", "precision", "recall", "f1")
@@ -77,20 +79,14 @@ def llm_classification(
         secret = [Span(start, end, "") for start, end in data.secrets(label)]
         return label_name(masked(label, secret) if secret else label)
 
-    found: list[Outcome] = []
-    for response, references in zip(data.response, data.references, strict=True):
-        if response is None:
-            found.append(missing("no response"))
-            continue
-        if not references:
-            found.append(missing("no reference"))
-            continue
+    def compare(response: str, references: tuple[str, ...]) -> Outcome:
         predicted, right = read(response), [read(reference) for reference in references]
         hit = predicted in right
         expected = predicted if hit else right[0]
         details = {"predicted": shown(predicted), "expected": shown(expected)}
-        found.append(Outcome({"accuracy": float(hit)}, details=details))
-    return Outcomes.of(found, OUTPUTS[:1])
+        return Outcome({"accuracy": float(hit)}, details=details)
+
+    return Outcomes.of(compared(data, compare), OUTPUTS[:1])
 
 
 def _named(labels: Labels | None, positive_label: str | None) -> tuple[str, ...]:
@@ -159,7 +155,8 @@ def pooled(sampled: Sampled) -> Findings:
 
 def _values(sampled: Sampled, coded: Coded, ratios: Ratios) -> Iterator[MetricValue]:
     """That of all labels together, then each label's."""
-    each = per_label(coded.names, ratios, WORDS)
+    told = len(coded.names) <= MOST_LABELS
+    each = per_label(coded.names, ratios, WORDS) if told or coded.positive is not None else []
     if coded.positive is not None:
         overall = replace(each[coded.positive], label=None)
     else:
@@ -167,7 +164,7 @@ def _values(sampled: Sampled, coded: Coded, ratios: Ratios) -> Iterator[MetricVa
     if not sampled.scored.any():
         overall = replace(overall, undefined=sampled.why_none())
     yield overall
-    if len(coded.names) <= MOST_LABELS:
+    if told:
         yield from each
 
 

@@ -24,7 +24,7 @@ from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
 from valor_cli.kernels.common_subsequence import common_lengths
 from valor_cli.kernels.line_subsequences import union_words
 from valor_cli.kernels.shared_grams import gram_counts, overlap_rates, shared_grams
-from valor_cli.kernels.token_codes import Coded, Ints
+from valor_cli.kernels.token_codes import Coded, Ints, as_characters
 from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings
 
@@ -131,9 +131,8 @@ def _subsequences(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> list
     pairs = _pairs(texts, use_stemmer, tokenizer)
 
     def lengths() -> list[int]:
-        responses = pairs.responses.sequences()
-        paired = [responses[at] for at in pairs.response.tolist()]
-        return common_lengths(pairs.references.sequences(), paired)
+        references, responses = as_characters(pairs.references, pairs.responses)
+        return common_lengths(references, [responses[at] for at in pairs.response.tolist()])
 
     return texts.once(("rouge subsequences", use_stemmer, tokenizer), lengths)
 

@@ -25,12 +25,6 @@ REFERENCES = "references"
 """The count that holds how many references each sample has."""
 
 
-def comparable(data: TextDataset) -> list[int]:
-    """Positions of the samples that have a response and references."""
-    pairs = enumerate(zip(data.response, data.references, strict=True))
-    return [at for at, (response, references) in pairs if response is not None and references]
-
-
 def reference_counts(data: TextDataset) -> Ints:
     """(n,) how many references each sample has."""
     return np.array([len(each) for each in data.references], np.int64)

@@ -10,15 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
 from valor_cli.errors import MissingExtraError, Problem
 from valor_cli.kernels.mteval import mteval_words
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
 
 _PACKAGES = {
     "ja-mecab": (("MeCab", "ipadic"), "'sacrebleu[ja]'"),
@@ -80,20 +77,17 @@ def tokenizer_name(tokenize: str) -> str:
     return "flores101" if tokenize == "spm" else tokenize
 
 
-def words_of(
-    metric: Callable[[], BLEU], tokenize: str, lowercase: bool
-) -> Callable[[str], list[str]]:
+def words_of(tokenize: str, lowercase: bool) -> Callable[[str], list[str]]:
     """What splits a text into words as sacrebleu does for BLEU.
 
     Args:
-        metric: Makes sacrebleu's metric with that tokenizer.
         tokenize: The tokenizer's name.
         lowercase: Whether the text is lowercased before.
 
     Raises:
         MissingExtraError: A package or a model is not there, or cannot be used.
     """
-    split = mteval_words if tokenize == "13a" else _sacrebleu_words(metric, tokenize)
+    split = mteval_words if tokenize == "13a" else _sacrebleu_words(tokenize)
     return partial(_lowercased, split) if lowercase else split
 
 
@@ -101,11 +95,13 @@ def _lowercased(split: Callable[[str], list[str]], text: str) -> list[str]:
     return split(text.lower())
 
 
-def _sacrebleu_words(metric: Callable[[], BLEU], tokenize: str) -> Callable[[str], list[str]]:
+def _sacrebleu_words(tokenize: str) -> Callable[[str], list[str]]:
+    from sacrebleu.metrics.bleu import BLEU
+
     lack = what_lacks(tokenize)
     if lack is None:
         try:
-            tokenizer = metric().tokenizer
+            tokenizer = BLEU(tokenize=tokenizer_name(tokenize)).tokenizer
         # A dictionary or a model of another kind than sacrebleu expects.
         except (ImportError, RuntimeError, AssertionError, OSError) as error:
             lack = f"{tokenize} does not work: {' '.join(str(error).split())}"

@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Interval
 
-from valor_cli.evaluators.overlap.bleu_matches import lacking
-from valor_cli.evaluators.overlap.sacrebleu_settings import (
-    REFERENCES,
-    comparable,
-    of_corpus,
-    reference_counts,
-)
+from valor_cli.evaluators.overlap.comparable import comparable, lacking
+from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
@@ -52,9 +47,8 @@ def ter(
     data = texts.data
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)
     edits, words = np.zeros((2, data.unit_count), np.int64)
-    outcomes = [lacking(response) for response in data.response]
-    for at in comparable(data):
-        response, references = data.response[at] or "", data.references[at]
+    outcomes = lacking(data)
+    for at, response, references in comparable(data):
         if _longest(metric, (response, *references)) > max_words:
             why = f"a text of more than {max_words:,} words"
             outcomes[at] = Outcome(status="skipped", reason=why)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from valor_cli.evaluators.overlap.comparable import compared
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
 from valor_cli.kernels.squad import normalised, word_overlap
 from valor_cli.metric import Metric, Output
 
@@ -17,21 +18,11 @@ def token_f1(texts: Texts) -> Outcomes:
     three are 1, and where one of them has none they are 0, as SQuAD 2.0 has it; SQuAD 1.1 has 0 for
     both.
     """
-    data = texts.data
-    return Outcomes.of(
-        [
-            _compared(response, references)
-            for response, references in zip(data.response, data.references, strict=True)
-        ],
-        OUTPUTS,
-    )
+    return Outcomes.of(compared(texts.data, _best), OUTPUTS)
 
 
-def _compared(response: str | None, references: tuple[str, ...]) -> Outcome:
-    if response is None:
-        return missing("no response")
-    if not references:
-        return missing("no reference")
+def _best(response: str, references: tuple[str, ...]) -> Outcome:
+    """What the response shares with the reference that it shares most with."""
     given = normalised(response).split()
     overlaps = [word_overlap(given, normalised(reference).split()) for reference in references]
     best = max(overlaps, key=lambda overlap: overlap.f1)

@@ -8,7 +8,12 @@ from typing import Final, Literal
 from valor_cli.evaluators.samples import Sampled
 from valor_cli.kernels.porter import stem
 from valor_cli.kernels.token_codes import WordCodes
-from valor_cli.kernels.word_tokens import ascii_words, is_mostly_lost, unicode_words
+from valor_cli.kernels.word_tokens import (
+    ascii_words,
+    ascii_words_of_lines,
+    is_mostly_lost,
+    unicode_words,
+)
 
 Tokenizer = Literal["rouge", "unicode"]
 
@@ -25,7 +30,8 @@ _SPLIT: Final[dict[Tokenizer, Callable[[str], list[str]]]] = {
 
 def word_codes(tokenizer: Tokenizer, use_stemmer: bool) -> WordCodes:
     """Numbers for words, or for their stems."""
-    return WordCodes(_SPLIT[tokenizer], _stem_of_word if use_stemmer else None)
+    at_once = ascii_words_of_lines if tokenizer == "rouge" else None
+    return WordCodes(_SPLIT[tokenizer], _stem_of_word if use_stemmer else None, at_once)
 
 
 def loses_most(texts: list[str], tokenizer: Tokenizer) -> bool:

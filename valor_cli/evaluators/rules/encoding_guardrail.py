@@ -130,8 +130,7 @@ def _held(
         judged = condition.judged("\n".join(plain + decoded), patience)
         passed[response] = judged.holds
         reasons += [fault if response else f"contexts: {fault}" for fault in judged.faults]
-    reason = "; ".join(reasons)
-    return _Found(passed, printable(masked(reason, _secrets(reason))) or None)
+    return _Found(passed, printable("; ".join(reasons)) or None)
 
 
 def _personal(fields: Sequence[_Field]) -> _Found:

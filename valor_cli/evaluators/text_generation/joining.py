@@ -11,7 +11,7 @@ from valor_cli.evaluators.text_generation.reading import ModelRows
 from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_file_of import COLUMNS_HINT
 from valor_cli.readers.sample_files import SampleRow
-from valor_cli.readers.sample_header import COLUMNS, other_names
+from valor_cli.readers.sample_header import COLUMNS, layout_of, other_names
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
@@ -38,7 +38,7 @@ def join_models(models: Mapping[str, ModelRows], metadata: Sequence[str]) -> Joi
     """Give every model a row for each sample that any has, if they have any in common.
 
     A sample that a model lacks has no response there. What only the files of other models say of a
-    sample holds for all of them.
+    sample holds for all of them that were asked the same.
 
     Args:
         models: As read.
@@ -65,32 +65,42 @@ def join_models(models: Mapping[str, ModelRows], metadata: Sequence[str]) -> Joi
                 f"{len(order):,} (the first: {_ids(filled)})"
             )
         if lacks.columns:
-            warnings.append(
-                f"{own.file.path}: has no {', '.join(lacks.columns)}; what other files say of the "
-                "same samples is used"
-            )
+            warnings.append(f"{own.file.path}: {lacks}")
         whole = dict(rows)
         for one in order if any(lacks) else filled:
-            common = _said([own[one] for own in by_id.values() if one in own])
-            whole[one] = lacks.completed(rows[one], common) if one in rows else _empty(common)
+            said = [other[one] for other in by_id.values() if one in other]
+            whole[one] = lacks.completed(rows[one], said) if one in rows else _empty(_said(said))
         joined[model] = replace(own, rows=[whole[one] for one in order], filled=frozenset(filled))
     return Joined(joined, True, warnings)
 
 
-def check_needs(models: Mapping[str, ModelRows], needs: frozenset[str]) -> None:
+def check_needs(
+    models: Mapping[str, ModelRows], needs: frozenset[str], columns: Mapping[str, str]
+) -> None:
     """See that every model has the columns that metrics need.
 
+    Args:
+        models: Their rows.
+        needs: Standard names of columns.
+        columns: Standard name to that of the files, as the config maps them.
+
     Raises:
-        DataError: No row of a model has one of them.
+        DataError: No row of a model has a value of one of them.
     """
     problems: dict[Problem, None] = {}
-    for own in models.values():
+    for model, own in models.items():
+        alone = all(other is own or other.file is not own.file for other in models.values())
+        row = "no row" if alone else f"no row of the model {quoted(model)}"
+        layout = layout_of(own.file.names, columns)
         for name in COLUMNS:
-            if name in needs and not _any_has(own, name):
-                message = (
-                    f"no row has {other_names(name)}; there is: {listed(list(own.file.names))}"
-                )
-                problems[Problem(own.file.path, message)] = None
+            if name not in needs or _any_has(own, name):
+                continue
+            if layout.has(name):
+                message = f"{row} has a value of {quoted(layout.name_of(name))}"
+            else:
+                there = listed(list(own.file.names))
+                message = f"{row} has {other_names(name)}; there is: {there}"
+            problems[Problem(own.file.path, message)] = None
     if problems:
         raise DataError(list(problems), hint=COLUMNS_HINT)
 
@@ -110,8 +120,13 @@ class _Lacks(NamedTuple):
     columns: tuple[str, ...]
     metadata: tuple[int, ...]
 
-    def completed(self, row: SampleRow, common: SampleRow) -> SampleRow:
-        """A row with what the others say."""
+    def __str__(self) -> str:
+        named = ", ".join(self.columns)
+        return f"has no {named}; what other files say of the same samples is used"
+
+    def completed(self, row: SampleRow, said: Sequence[SampleRow]) -> SampleRow:
+        """A row with what is said of the sample, by itself and by others that ask the same."""
+        common = _said([one for one in said if not _other_input(one, row)])
         values: dict[str, Any] = {name: getattr(common, name) for name in self.columns}
         if self.metadata:
             own: list[Scalar] = list(row.metadata)
@@ -151,6 +166,16 @@ def _said(rows: Sequence[SampleRow]) -> SampleRow:
     return first._replace(**values)
 
 
+def _other_input(one: SampleRow, other: SampleRow) -> bool:
+    """Whether both say what the model was asked, and it is not the same but for white space."""
+    asked, also = one.user_input or "", other.user_input or ""
+    return bool(asked and also) and asked.split() != also.split()
+
+
+def _other_references(one: SampleRow, other: SampleRow) -> bool:
+    return one.references != other.references
+
+
 def _empty(common: SampleRow) -> SampleRow:
     """The row of a model that did not answer."""
     return common._replace(response=None, duration_s=None, cost_usd=None, artifacts=None)
@@ -159,13 +184,12 @@ def _empty(common: SampleRow) -> SampleRow:
 def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> list[str]:
     """What to warn of where models were asked or held against something else under one id."""
     warnings = []
-    for name in ("user_input", "references"):
-        first: dict[str, object] = {}
+    for name, differ in (("user_input", _other_input), ("references", _other_references)):
+        first: dict[str, SampleRow] = {}
         other: dict[str, None] = {}
         for rows in by_id.values():
             for one, row in rows.items():
-                value = getattr(row, name)
-                if value and first.setdefault(one, value) != value:
+                if getattr(row, name) and differ(first.setdefault(one, row), row):
                     other[one] = None
         if other:
             warnings.append(
