@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from valor_cli.kernels.perturbations import CHANGES, COPIES, SAID, SHARES, Intensity, perturbed
+from valor_cli.kernels.perturbations import CHANGES, Intensity, perturbed
 
 TEXT = "The film Modern Times, of 1936, shows I. Clown in his worst hour; 8 Oscars cannot mend it."
 INTENSITIES: tuple[Intensity, ...] = ("low", "medium", "high")
-
-
-def test_every_kind_is_said_in_words() -> None:
-    assert list(SAID) == list(CHANGES)
-    assert set(SHARES) == set(COPIES) == set(INTENSITIES)
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -66,6 +62,10 @@ def test_encodings_can_be_taken_back() -> None:
 def test_readings_of_a_scanner() -> None:
     assert perturbed("m", "ocr", "low", "0") == "rn"
     assert perturbed("0", "ocr", "low", "0") == "O"
+    # Each place is as likely: about 1,000 / 3 of "dxdxd", where d is read as cl.
+    found = Counter(perturbed("dxdxd", "ocr", "low", str(at)) for at in range(1_000))
+    assert set(found) == {"clxdxd", "dxclxd", "dxdxcl"}
+    assert max(found.values()) < 400
 
 
 def test_letters_of_another_script_look_the_same() -> None:

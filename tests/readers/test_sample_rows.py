@@ -273,7 +273,7 @@ JSON = st.recursive(
 )
 NAMES = (
     "id", "model", "question", "answer", "reference", "contexts", "condition", "categories",
-    "group", "perturbed_from", "duration_s", "cost", "artifacts", "metadata", "m",
+    "group", "perturbed_from", "latency_ms", "cost", "artifacts", "metadata", "m",
 )  # fmt: skip
 
 

@@ -18,8 +18,7 @@ def perturb(
         str,
         typer.Option(
             metavar="LIST",
-            help="What to change, as typo,case: typo, case, word_swap, ocr, comma, punctuation, "
-            "word_repeat, homoglyph, base16, base64, copy.",
+            help="What to change, as typo,case; the kinds are listed above.",
         ),
     ],
     out: Annotated[
@@ -50,6 +49,20 @@ def perturb(
 
     Copies have no response, for a model has yet to be asked. Evaluated together, a metric with a
     threshold tells which samples land on its other side: the flips.
+
+    \b
+    Kinds:
+      typo         slips: a key beside it, two letters swapped, one left out or double
+      case         words in capitals, or with their case turned round
+      word_swap    words that change places with the next
+      ocr          what scanners misread: rn for m, O for 0, l for 1
+      comma        commas where none belong
+      punctuation  words without their punctuation
+      word_repeat  words said twice
+      homoglyph    Cyrillic letters that look like Latin ones
+      base16       the longest words in base16; at high intensity the whole text
+      base64       the same in base64
+      copy         nothing changed: 1, 3 or 9 copies, to see whether answers agree
 
     \b
     Example:

@@ -113,10 +113,10 @@ def _case(word: str, chance: Random) -> str:
 
 def _ocr(word: str, chance: Random) -> str:
     places = [
-        (at, seen)
+        (at, word[at : at + width])
         for at in range(len(word))
-        for seen in (word[at : at + 2], word[at])
-        if seen in _LOOK_ALIKE
+        for width in (2, 1)
+        if word[at : at + width] in _LOOK_ALIKE and at + width <= len(word)
     ]
     at, seen = places[_below(chance, len(places))]
     return word[:at] + _LOOK_ALIKE[seen] + word[at + len(seen) :]
@@ -177,23 +177,8 @@ CHANGES: Final[Mapping[str, Change]] = {
     ),
     "word_repeat": _by_word(lambda word, chance: f"{word} {word}", lambda word: True),
     "homoglyph": _by_word(_homoglyph, lambda word: any(each in _HOMOGLYPHS for each in word)),
-    "base16": _encoded(lambda text: base64.b16encode(text)),
+    "base16": _encoded(base64.b16encode),
     "base64": _encoded(base64.b64encode),
     "copy": lambda text, chance, share: text,
 }
 """By kind, what it does to a text. What has nothing to change stays as it is."""
-
-SAID: Final[Mapping[str, str]] = {
-    "typo": "slips on the keyboard: a key beside it, two letters swapped, one left out or double",
-    "case": "words in capitals, or with their case turned round",
-    "word_swap": "words that change places with the next",
-    "ocr": "what scanners misread: rn for m, 0 for O, 1 for l",
-    "comma": "commas where none belong",
-    "punctuation": "words without their punctuation",
-    "word_repeat": "words said twice",
-    "homoglyph": "Cyrillic letters that look like Latin ones",
-    "base16": "the longest words in base16; at high intensity the whole text",
-    "base64": "the longest words in base64; at high intensity the whole text",
-    "copy": "nothing changed: 1, 3 or 9 copies, to see whether answers agree",
-}
-"""By kind, the same in words."""

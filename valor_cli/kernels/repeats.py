@@ -8,8 +8,11 @@ those whose first characters occur twice; their common prefixes follow from the 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from functools import reduce
+from itertools import pairwise
+from os.path import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +29,12 @@ _PICK = 500
 
 _BLOCK = 1 << 20
 """Numbers held at a time."""
+
+_SHORT = 500
+"""Characters of a text in which repeated places are found by hashing: mostly there are none."""
+
+_FEW = 60
+"""Places that are sooner sorted one by one than by columns."""
 
 
 class Repeat(NamedTuple):
@@ -70,14 +79,45 @@ def most_repeated(text: str, shortest: int = 10, work: int = WORK) -> Repeat:
         One of those that cover most, the same for the same text; an empty one where nothing of
         that length occurs twice.
     """
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
-    if len(codes) < 2 * shortest:
+    if len(text) < 2 * shortest:
         return Repeat()
-    order, new = _sorted_suffixes(codes, shortest)
+    order, shared = _repeated(text, shortest)
     if not len(order):
         return Repeat()
-    shared = _common_prefixes(codes, order, new, shortest)
-    return _best(order, _nodes(shared, shortest), len(codes), work)
+    return _best(order, _nodes(shared, shortest), len(text), work)
+
+
+def _repeated(text: str, shortest: int) -> tuple[Ints, Ints]:
+    """The suffixes whose first `shortest` characters occur twice, in order.
+
+    Returns:
+        Where they start, and how many characters each shares with the one before; 0 below
+        `shortest`.
+    """
+    if len(text) <= _SHORT:
+        places = _repeated_places(text, shortest)
+        if len(places) <= _FEW:
+            return _sorted_places(text, places, shortest)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    order, new = _sorted_suffixes(codes, shortest)
+    return order, _common_prefixes(codes, order, new, shortest) if len(order) else order
+
+
+def _repeated_places(text: str, size: int) -> list[int]:
+    """Where substrings of so many characters begin that occur more than once."""
+    grams = [text[at : at + size] for at in range(len(text) - size + 1)]
+    if len(set(grams)) == len(grams):
+        return []
+    times = Counter(grams)
+    return [at for at, gram in enumerate(grams) if times[gram] > 1]
+
+
+def _sorted_places(text: str, places: list[int], shortest: int) -> tuple[Ints, Ints]:
+    """As `_repeated`, of few places, none of which shares many characters with another."""
+    order = sorted(places, key=lambda at: text[at:])
+    shared = [0, *(len(commonprefix([text[a:], text[b:]])) for a, b in pairwise(order))]
+    shared = [length if length >= shortest else 0 for length in shared[: len(order)]]
+    return np.array(order, np.int64), np.array(shared, np.int64)
 
 
 def _groups(ascending: Ints) -> tuple[Ints, Ints]:

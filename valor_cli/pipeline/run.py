@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,10 @@ from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
 from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult
+
+
+HELPERS = ("jsonschema", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex")
+"""Packages that some metrics rest on, imported where one of them is computed."""
 
 
 def check(plan: Plan) -> None:
@@ -175,7 +180,7 @@ def evaluate(
             config=str(config.path),
             config_sha256=config.sha256,
             inputs=tuple(loaded.files),
-            packages={"python": platform.python_version(), "numpy": np.__version__},
+            packages={"python": platform.python_version(), "numpy": np.__version__, **_helpers()},
         ),
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
@@ -190,6 +195,16 @@ def evaluate(
         problems=tuple(problems_of(plan, loaded, found)),
         insights=tuple(insights_of(plan, loaded, found)),
     )
+
+
+def _helpers() -> dict[str, str]:
+    """Versions of the packages that had a part in the numbers."""
+    used = [name for name in HELPERS if name in sys.modules]
+    if not used:
+        return {}
+    from importlib.metadata import version
+
+    return {name: version(name) for name in used}
 
 
 def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:

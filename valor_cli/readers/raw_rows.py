@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, Problems, is_text, stop_on
 from valor_cli.readers.csv_cells import ragged
-from valor_cli.readers.csv_columns import DELIMITERS
+from valor_cli.readers.csv_columns import DELIMITERS, repeated
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json
@@ -118,25 +118,32 @@ def _note_item(problems: Problems, number: int, place: str, message: str) -> Non
 
 
 def _row(value: Any, note: Callable[[str, str], None]) -> dict[str, Any]:
-    """The row of a value from `json_records.parsed`, as `json.loads` has it.
+    """The row of a value from `json_records.parsed`, as `json.loads` has it; it can be written.
 
     Raises:
-        RecursionError: It is nested too deeply. What is read here can be written: writing nests
-            less deeply than the looks that are taken here.
+        RecursionError: It is nested too deeply.
     """
     if not isinstance(value, dict):
         note("", f"expected an object, found {said(value)}")
         return {}
-    wrong = list(faults(value))
     row: dict[str, Any] = _plain(value)
-    if not is_text(json.dumps(row, ensure_ascii=False)):
-        wrong.append(("", "expected Unicode text, found half of a surrogate pair"))
+    wrong = list(faults(value))
     for place, message in wrong:
         note(place, message)
+    if not wrong:
+        try:
+            if not is_text(json.dumps(row, ensure_ascii=False, allow_nan=False)):
+                note("", "expected Unicode text, found half of a surrogate pair")
+        except ValueError:
+            note("", "a number in it is too large")
     return row
 
 
 def _plain(value: Any) -> Any:
+    """The value with plain numbers.
+
+    Writing takes no more calls a level than this: what gets through is not too deep for that.
+    """
     if isinstance(value, Number):
         return value.plain
     if isinstance(value, list):
@@ -146,23 +153,26 @@ def _plain(value: Any) -> Any:
 
 def _csv(path: str, text: str) -> RawRows:
     csv.field_size_limit(2**31 - 1)
-    first = text.split("\n", 1)[0]
+    first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=first.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    problems, rows = LineProblems(path), []
+    problems = LineProblems(path)
+    rows: list[dict[str, str]] = []
+    names: list[str] = []
+    begin = header = 1
     try:
-        names = next(reader, [])
-        begin = reader.line_num + 1
         for cells in reader:
-            if len(cells) == len(names):
+            if not names:
+                names, header = cells, begin
+            elif len(cells) == len(names):
                 rows.append(dict(zip(names, cells, strict=True)))
             elif cells:
                 problems.add(begin, "", ragged(len(cells), len(names), delimiter, "text"))
             begin = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(Problem(f"{path}:{reader.line_num}", f"not CSV ({error})")) from None
-    if len(set(names)) < len(names):
-        raise DataError(Problem(f"{path}:1", "a column stands twice"))
+        raise DataError(Problem(f"{path}:{begin}", f"not CSV ({error})")) from None
+    if twice := repeated(names, f"{path}:{header}"):
+        raise DataError(twice)
     stop_on([problems])
     if not rows:
         raise DataError(Problem(path, "there are no rows below the first line"))

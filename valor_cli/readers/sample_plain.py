@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -19,10 +20,10 @@ from valor_cli.readers.sample_peers import is_promptfoo
 _REFERENCES: Final = COLUMNS.index("references")
 _DURATION: Final = COLUMNS.index("duration_s")
 _TEXTS: Final = frozenset({str, type(None)})
-_NUMBERS: Final = frozenset({int, float, type(None)})
+_NUMBERS: Final = frozenset({int, float})
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _TEXT: Final = frozenset({str})
-_SPACED_KEY: Final = re.compile(rb'"[ \t\r\n]+:')
+_SPACED_KEY: Final = re.compile(rb'"[ \t\r\n]++:')
 
 
 class PlainRows:
@@ -58,8 +59,8 @@ class PlainRows:
             return None
         metadata = self._metadata_of(record) if self._metadata else ()
         row = None if metadata is None else _row(map(record.get, layout.keys), metadata, line)
-        if row is None or (row.duration_s is not None and in_milliseconds(layout.keys[_DURATION])):
-            return None
+        if row is not None and row.duration_s and in_milliseconds(layout.keys[_DURATION]):
+            return row._replace(duration_s=row.duration_s / 1000)
         return row
 
     def _metadata_of(self, record: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -76,65 +77,49 @@ class PlainRows:
         return tuple(values)
 
 
-def _row(values: Any, metadata: tuple[Any, ...], line: int) -> SampleRow | None:
+def _row(values: Iterable[Any], metadata: tuple[Any, ...], line: int) -> SampleRow | None:
     """A row from the values of the standard columns; None if one is unusual."""
-    (
-        sample_id,
-        model,
-        user_input,
-        response,
-        references,
-        contexts,
-        condition,
-        categories,
-        group,
-        perturbed_from,
-        duration,
-        cost,
-        artifacts,
-    ) = values
-    if type(sample_id) is int and sample_id:
-        # -0 alone is not written as Python writes it.
-        sample_id = str(sample_id)
-    plain = {
-        type(sample_id), type(model), type(user_input), type(response), type(condition),
-        type(group), type(perturbed_from), type(artifacts),
-    } <= _TEXTS  # fmt: skip
-    if not plain or type(duration) not in _NUMBERS or type(cost) not in _NUMBERS:
+    # Its fields hold whatever the JSON has, until they were looked at.
+    row: Any = SampleRow._make((*values, metadata, line, 0))
+    references, categories = _texts(row.references), _texts(row.categories)
+    if references is None or categories is None or not _is_plain(row):
         return None
-    references, categories = _texts(references), _texts(categories)
-    if references is None or categories is None:
-        return None
-    if contexts is not None:
-        if type(contexts) is not list or not _TEXT.issuperset(map(type, contexts)):
-            return None
-        contexts = tuple(contexts)
-    for name in (model, condition, group, perturbed_from, artifacts):
-        if name is not None and not name.strip():
-            return None
-    if sample_id == "" or (sample_id and "\0" in sample_id):
-        return None
-    if artifacts and "\0" in artifacts:
-        return None
-    if not (_usable(duration) and _usable(cost)):
-        return None
-    return SampleRow(
-        sample_id,
-        model,
-        user_input,
-        response,
-        references,
-        contexts,
-        condition,
-        categories,
-        group,
-        perturbed_from,
-        None if duration is None else float(duration),
-        None if cost is None else float(cost),
-        artifacts,
-        metadata,
-        line,
+    contexts, seconds, dollars = row.retrieved_contexts, row.duration_s, row.cost_usd
+    found: SampleRow = row._replace(
+        sample_id=None if row.sample_id is None else str(row.sample_id),
+        references=references,
+        retrieved_contexts=None if contexts is None else tuple(contexts),
+        categories=categories,
+        duration_s=None if seconds is None else float(seconds),
+        cost_usd=None if dollars is None else float(dollars),
     )
+    return found
+
+
+def _is_plain(row: Any) -> bool:
+    """Whether the other values are of the types that they usually are, and can be used."""
+    contexts = row.retrieved_contexts
+    named = (row.model, row.condition, row.group, row.perturbed_from, row.artifacts)
+    return (
+        _TEXTS.issuperset(map(type, (row.user_input, row.response, *named)))
+        and all(one is None or one.strip() for one in named)
+        and not (row.artifacts and "\0" in row.artifacts)
+        and (contexts is None or (type(contexts) is list and _TEXT.issuperset(map(type, contexts))))
+        and _is_id(row.sample_id)
+        and _is_amount(row.duration_s)
+        and _is_amount(row.cost_usd)
+    )
+
+
+def _is_id(value: Any) -> bool:
+    if type(value) is int:
+        # -0 alone is not written as Python writes it.
+        return value != 0
+    return value is None or (type(value) is str and value != "" and "\0" not in value)
+
+
+def _is_amount(value: Any) -> bool:
+    return value is None or (type(value) in _NUMBERS and 0 <= value < math.inf)
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
@@ -147,10 +132,6 @@ def _texts(value: Any) -> tuple[str, ...] | None:
     return None
 
 
-def _usable(amount: float | None) -> bool:
-    return amount is None or 0 <= amount < math.inf
-
-
 def _may_repeat(content: bytes, record: dict[str, Any]) -> bool:
     """Whether a key may stand twice: then more keys are written than were found.
 
@@ -158,15 +139,11 @@ def _may_repeat(content: bytes, record: dict[str, Any]) -> bool:
     where a key itself ends with one, which is too odd to be read here.
     """
     written = content.count(b'":')
-    if b'\\":' in content:
+    if b"\\" in content:
         if b'\\\\":' in content:
             return True
         written -= content.count(b'\\":')
-    if written == _keys(record):
-        return bool(b'" ' in content or b'"\t' in content or b'"\r' in content) and bool(
-            _SPACED_KEY.search(content)
-        )
-    return True
+    return written != _keys(record) or _SPACED_KEY.search(content) is not None
 
 
 def _keys(value: Any) -> int:

@@ -80,9 +80,9 @@ def test_lines_matter_to_lsum_alone() -> None:
 def test_the_best_reference_is_found_for_each_kind() -> None:
     data = samples(["a b c d"], references=[["x", "d c b a", "a b x y", "b a d c"]])
     # All four words, in the second first; no pair of them; the pair "a b" of the third.
-    assert outcome(measured(ROUGE_1, data), 0).details == {"best_reference": 1}
-    assert outcome(measured(ROUGE_2, data), 0).details == {"best_reference": 2}
-    assert outcome(measured(ROUGE_L, data), 0).details == {"best_reference": 2}
+    assert outcome(measured(ROUGE_1, data), 0).details == {"reference": 1}
+    assert outcome(measured(ROUGE_2, data), 0).details == {"reference": 2}
+    assert outcome(measured(ROUGE_L, data), 0).details == {"reference": 2}
     alone = samples(["a"], references=[["a"]])
     assert outcome(measured(ROUGE_1, alone), 0).details is None
 
@@ -111,6 +111,30 @@ def test_statuses(metric: Metric[Any]) -> None:
 @pytest.mark.parametrize("data", [samples([]), samples([None])])
 def test_nothing_to_compare_is_undefined(metric: Metric[Any], data: Any) -> None:
     assert values(metric, data) == {"f1": None, "precision": None, "recall": None}
+
+
+@pytest.mark.parametrize("metric", [ROUGE_L, ROUGE_LSUM])
+def test_texts_that_are_too_long_are_skipped(
+    metric: Metric[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rouge, "MOST_PAIRS", 6)
+    data = samples(
+        ["a b\nc", "a b\nc", "a\nb", None],
+        references=[["a\nb"], ["a b", "c\na b"], ["a b\nc", "a\nb"], ["a"]],
+    )
+    found = measured(metric, data)
+    # 3 words by 2 are 6 pairs; by 3, though another reference has 2, they are 9; 2 by 3 and 2 by 2.
+    assert [outcome(found, at).status for at in range(4)] == [
+        "ok",
+        "skipped",
+        "ok",
+        "missing_input",
+    ]
+    assert outcome(found, 1) == Outcome(
+        {}, "skipped", "more than 6 pairs of words of response and reference"
+    )
+    assert outcome(found, 2).details == {"reference": 1}
+    assert outcome(measured(ROUGE_1, data), 1).values["f1"] == 1
 
 
 def test_rouge_155_golden() -> None:

@@ -7,11 +7,12 @@ ROUGE-1.5.5. Texts are compared in lower case, by runs of a-z and 0-9.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.overlap.comparable import comparable, lacking
 from valor_cli.evaluators.overlap.wording import (
     LOST,
     LOST_REASON,
@@ -29,6 +30,11 @@ from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings
 
 OUTPUTS = tuple(Output(name, "higher") for name in ("f1", "precision", "recall"))
+
+MOST_PAIRS: Final = 10_000_000_000
+"""Pairs of words, one of each text, whose common subsequence is looked for: some seconds."""
+
+Bools = NDArray[np.bool_]
 
 
 class Pairs(NamedTuple):
@@ -48,7 +54,13 @@ class Pairs(NamedTuple):
     responses: Coded
     references: Coded
     response: Ints
-    lost: NDArray[np.bool_]
+    lost: Bools
+
+    @property
+    def too_long(self) -> Bools:
+        """(r,) which references are too long to be compared in order with their response."""
+        words = self.responses.lengths[self.response] * self.references.lengths
+        return np.asarray(words > MOST_PAIRS)
 
 
 def rouge_1(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
@@ -79,11 +91,12 @@ def rouge_l(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
     """F1 of the longest common subsequence of words of a response and its best reference.
 
     ROUGE-L of whole texts: ends of lines are ignored. Words as in `rouge_1`. Time grows with the
-    product of both lengths: 50,000 words against 50,000 take half a second.
+    product of both lengths: 50,000 words against 50,000 take half a second. Samples with more than
+    10,000,000,000 pairs of words (100,000 against 100,000) are skipped.
     """
     pairs = _pairs(texts, use_stemmer, tokenizer)
-    hits = np.array(_subsequences(texts, use_stemmer, tokenizer), np.int64)
-    return _outcomes(texts, pairs, hits, 1)
+    hits = _subsequences(texts, use_stemmer, tokenizer)
+    return _outcomes(texts, pairs, hits, 1, pairs.too_long)
 
 
 def rouge_lsum(
@@ -94,18 +107,18 @@ def rouge_lsum(
     Summary-level ROUGE-L: every line of the reference is compared with every line of the response,
     and the union of what they share counts, each word as often as both texts have it at most.
     Words as in `rouge_1`. Of texts of one line it is `rouge_l`. Two lines of 50,000 words take
-    about a second.
+    about a second; longer samples are skipped as by `rouge_l`.
     """
     pairs = _pairs(texts, use_stemmer, tokenizer)
-    hits = np.array(_subsequences(texts, use_stemmer, tokenizer), np.int64)
+    hits = _subsequences(texts, use_stemmer, tokenizer).copy()
     several = (pairs.references.line_counts() > 1) | (
         pairs.responses.line_counts()[pairs.response] > 1
     )
-    chosen = np.flatnonzero(several)
+    chosen = np.flatnonzero(several & ~pairs.too_long)
     if len(chosen):
         held = union_words(pairs.responses, pairs.references, pairs.response, chosen)
         hits[chosen] = shared_grams(pairs.responses, held, pairs.response, 1)[chosen]
-    return _outcomes(texts, pairs, hits, 1)
+    return _outcomes(texts, pairs, hits, 1, pairs.too_long)
 
 
 def mean_rouge(sampled: Sampled) -> Findings:
@@ -117,7 +130,7 @@ def mean_rouge(sampled: Sampled) -> Findings:
 def _grams(texts: Texts, order: int, use_stemmer: bool, tokenizer: Tokenizer) -> Outcomes:
     pairs = _pairs(texts, use_stemmer, tokenizer)
     hits = shared_grams(pairs.responses, pairs.references, pairs.response, order)
-    return _outcomes(texts, pairs, hits, order)
+    return _outcomes(texts, pairs, hits, order, np.zeros(len(hits), np.bool_))
 
 
 def _pairs(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
@@ -126,29 +139,28 @@ def _pairs(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
     )
 
 
-def _subsequences(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> list[int]:
-    """The length of the longest common subsequence of each reference and its response."""
+def _subsequences(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Ints:
+    """(r,) lengths of the common subsequence of each reference and its response; 0 of too long."""
     pairs = _pairs(texts, use_stemmer, tokenizer)
 
-    def lengths() -> list[int]:
+    def lengths() -> Ints:
+        found = np.zeros(len(pairs.response), np.int64)
+        chosen = np.flatnonzero(~pairs.too_long)
         references, responses = as_characters(pairs.references, pairs.responses)
-        return common_lengths(references, [responses[at] for at in pairs.response.tolist()])
+        found[chosen] = common_lengths(
+            [references[at] for at in chosen.tolist()],
+            [responses[at] for at in pairs.response[chosen].tolist()],
+        )
+        return found
 
     return texts.once(("rouge subsequences", use_stemmer, tokenizer), lengths)
 
 
 def _paired(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
-    data = texts.data
     codes = word_codes(tokenizer, use_stemmer)
-    chosen = [
-        (at, response, references)
-        for at, (response, references) in enumerate(
-            zip(data.response, data.references, strict=True)
-        )
-        if response is not None and references
-    ]
+    chosen = comparable(texts.data)
     return Pairs(
-        unit_count=data.unit_count,
+        unit_count=texts.data.unit_count,
         sample=np.array([at for at, _, _ in chosen], np.int64),
         responses=codes.of(response for _, response, _ in chosen),
         references=codes.of(one for _, _, references in chosen for one in references),
@@ -162,7 +174,7 @@ def _paired(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
     )
 
 
-def _outcomes(texts: Texts, pairs: Pairs, hits: Ints, order: int) -> Outcomes:
+def _outcomes(texts: Texts, pairs: Pairs, hits: Ints, order: int, too_long: Bools) -> Outcomes:
     """Of each sample the reference with the highest F1, of equal ones the first."""
     rates = overlap_rates(
         hits,
@@ -173,40 +185,44 @@ def _outcomes(texts: Texts, pairs: Pairs, hits: Ints, order: int) -> Outcomes:
     highest = np.maximum.reduceat(rates.f1, first) if len(first) else rates.f1
     candidates = np.flatnonzero(rates.f1 == highest[pairs.response])
     best = candidates[np.searchsorted(pairs.response[candidates], np.arange(len(first)))]
+    skipped = np.zeros(len(pairs.sample), np.bool_)
+    skipped[pairs.response[too_long]] = True
     columns = {}
     for name, values in rates._asdict().items():
         columns[name] = np.full(pairs.unit_count, np.nan)
-        columns[name][pairs.sample] = values[best]
-    status, reasons = _statuses(texts, pairs)
+        columns[name][pairs.sample] = np.where(skipped, np.nan, values[best])
+    status, reasons = _statuses(texts, pairs, skipped)
     lost = np.zeros(pairs.unit_count, np.int64)
     lost[pairs.sample] = pairs.lost
     return Outcomes(
         status,
         reasons,
-        _details(pairs, (best - first).tolist()),
+        _details(pairs, best - first, skipped),
         ((),) * pairs.unit_count,
         columns,
         {LOST: lost},
     )
 
 
-def _statuses(texts: Texts, pairs: Pairs) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
+def _statuses(
+    texts: Texts, pairs: Pairs, skipped: Bools
+) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
     status = np.full(pairs.unit_count, STATUSES.index("missing_input"), np.int8)
-    status[pairs.sample] = STATUSES.index("ok")
-    reasons: list[str | None] = [
-        "no response" if response is None else "no reference" for response in texts.data.response
-    ]
+    status[pairs.sample] = np.where(skipped, STATUSES.index("skipped"), STATUSES.index("ok"))
+    reasons = [one.reason for one in lacking(texts.data)]
     for at, lost in zip(pairs.sample.tolist(), pairs.lost.tolist(), strict=True):
         reasons[at] = LOST_REASON if lost else None
+    for at in pairs.sample[skipped].tolist():
+        reasons[at] = f"more than {MOST_PAIRS:,} pairs of words of response and reference"
     return status, tuple(reasons)
 
 
-def _details(pairs: Pairs, best: list[int]) -> tuple[dict[str, Any] | None, ...]:
+def _details(pairs: Pairs, best: Ints, skipped: Bools) -> tuple[dict[str, Any] | None, ...]:
     """Which reference won, counted from 0, where there were several."""
     details: list[dict[str, Any] | None] = [None] * pairs.unit_count
     several = np.bincount(pairs.response, minlength=len(best)) > 1
-    for at in np.flatnonzero(several).tolist():
-        details[pairs.sample[at]] = {"best_reference": best[at]}
+    for at in np.flatnonzero(several & ~skipped).tolist():
+        details[pairs.sample[at]] = {"reference": int(best[at])}
     return tuple(details)
 
 

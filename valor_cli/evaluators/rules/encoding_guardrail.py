@@ -33,12 +33,13 @@ class _Found(NamedTuple):
     """What was found of a sample.
 
     Attributes:
-        passed: Of the response, and of the contexts.
+        response, contexts: Whether they pass; contexts that are not looked at do.
         reason: What is wrong, in words.
         places: Of personal data that stands in clear.
     """
 
-    passed: Mapping[bool, bool]
+    response: bool
+    contexts: bool
     reason: str | None
     places: Sequence[tuple[_Field, Span]] = ()
 
@@ -109,8 +110,8 @@ def _judged(
         marks += _run_marks(runs)
         details["encoded"] = [_told_run(*one) for one in runs[:MOST_TOLD]]
     return verdict(
-        found.passed[True],
-        contexts_passed=None if contexts is None else found.passed[False],
+        found.response,
+        contexts_passed=None if contexts is None else found.contexts,
         reason=found.reason,
         details=details or None,
         marks=tuple(marks),
@@ -121,16 +122,19 @@ def _held(
     condition: Condition, fields: Sequence[_Field], with_contexts: bool, patience: Patience
 ) -> _Found:
     """What a condition says of the response, and of the contexts as one text."""
-    passed = {True: True, False: True}
-    reasons = []
-    for response in (True, False) if with_contexts else (True,):
-        side = [field for field in fields if (field.name == "response") is response]
-        plain = [field.text for field in side]
-        decoded = [run.text for field in side for run in field.runs]
-        judged = condition.judged("\n".join(plain + decoded), patience)
-        passed[response] = judged.holds
-        reasons += [fault if response else f"contexts: {fault}" for fault in judged.faults]
-    return _Found(passed, printable("; ".join(reasons)) or None)
+    response = condition.judged(_whole(fields[:1]), patience)
+    contexts = condition.judged(_whole(fields[1:]), patience) if with_contexts else None
+    faults = list(response.faults)
+    if contexts is not None:
+        faults += [f"contexts: {fault}" for fault in contexts.faults]
+    passed = contexts is None or contexts.holds
+    return _Found(response.holds, passed, printable("; ".join(faults)) or None)
+
+
+def _whole(fields: Sequence[_Field]) -> str:
+    """Texts, and behind them what is encoded in them."""
+    decoded = [run.text for field in fields for run in field.runs]
+    return "\n".join([*(field.text for field in fields), *decoded])
 
 
 def _personal(fields: Sequence[_Field]) -> _Found:
@@ -145,14 +149,8 @@ def _personal(fields: Sequence[_Field]) -> _Found:
             named += [
                 (field.name, f"{span.kind} as {how}") for span in find_personal_data(run.text)
             ]
-    return _Found(
-        {
-            side: not any((name == "response") is side for name, _ in named)
-            for side in (True, False)
-        },
-        told(named) or None,
-        clear,
-    )
+    leaking = {name == "response" for name, _ in named}
+    return _Found(True not in leaking, False not in leaking, told(named) or None, clear)
 
 
 def _secrets(text: str) -> list[Span]:
