@@ -40,7 +40,7 @@ def test_any_value_comes_back(value: object) -> None:
         ('["NaN", NaN]', "NaN is no number", 8),
         ("[-Infinity]", "-Infinity is no number", 1),
         ('"\t"', "control character", 1),
-        ("\ufeff{}", "BOM", 0),
+        ("\ufeff{}", "a byte order mark stands in front", 0),
         ("[" * 100_000, "100,000 brackets are never closed", 100_000),
     ],
 )

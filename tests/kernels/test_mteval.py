@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from tests.oracles.sacrebleu_corpus import e2e
+from tests.oracles.text_rows import e2e
 from valor_cli.kernels.mteval import mteval_words
 
 PIECES = st.sampled_from(

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
+from tests.oracles.text_rows import SYSTEMS, lines
 from valor_cli.kernels import porter
 from valor_cli.kernels.porter import stem
 
-DATA = Path(__file__).parents[1] / "data" / "text" / "xsum-a"
 ENDINGS = (
     *("s", "es", "ies", "ied", "sses", "ed", "eed", "ing", "ating"),
     *("bling", "izing", "y", "ly", "ness", "fulness", "ousness", "iveness", "ational"),
@@ -71,9 +70,9 @@ def test_a_vocabulary_stems_as_in_nltk() -> None:
     rng = random.Random(0)
     real = {
         word
-        for path in sorted(DATA.glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-        for word in re.findall("[a-z0-9]+", json.dumps(json.loads(line)).lower())
+        for system in SYSTEMS
+        for row in lines(f"xsum-a/{system}.jsonl")
+        for word in re.findall("[a-z0-9]+", json.dumps(row).lower())
     }
     made = {word[: rng.randrange(8)] + ending for word in sorted(real) for ending in ENDINGS}
     words = sorted(real | made)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from tests.oracles.sacrebleu_corpus import e2e
+from tests.oracles.text_rows import e2e
 from valor_cli.kernels.treebank import treebank_words
 
 # Without marks that combine and controls: there NLTK's `regex` engine and `re` see other words.

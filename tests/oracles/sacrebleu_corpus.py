@@ -1,33 +1,18 @@
-"""Real rows and the published cases of sacrebleu, and what sacrebleu says of samples, out."""
+"""The published cases of sacrebleu, and what it and we say of rows, out."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.oracles.text_samples import found, measured, outcome, sampled, samples
+from tests.oracles.text_rows import Rows, lines
+from tests.oracles.text_samples import found, measured, of_rows, outcome, sampled, samples
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
-
-DATA = Path(__file__).parents[1] / "data" / "text"
-
-Rows = list[tuple[str, tuple[str, ...]]]
-
-
-def lines(path: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
-
-
-def e2e() -> Rows:
-    """Responses with one to many references."""
-    rows = lines("e2e-nlg-retrieval-60/retrieval.jsonl")
-    return [(row["prediction"], tuple(row["references"])) for row in rows]
 
 
 def cases(metric: str) -> list[dict[str, Any]]:
@@ -62,8 +47,7 @@ def told(metric: Any, rows: Rows) -> tuple[float, str]:
 
 def ours(metric: Metric[Any], rows: Rows, **parameters: Any) -> tuple[float | None, str]:
     """The same of ours."""
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
-    (value, *_) = found(metric, data, **parameters).values
+    (value, *_) = found(metric, of_rows(rows), **parameters).values
     return value.value, str(value.at["signature"])
 
 
@@ -71,7 +55,6 @@ def resampled(
     metric: Metric[Any], rows: Rows, weights: Sequence[int], **parameters: Any
 ) -> MetricValue:
     """Our value of the rows, each as often as its weight says."""
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
-    again = replace(sampled(metric, data, **parameters), weights=np.array(weights))
+    again = replace(sampled(metric, of_rows(rows), **parameters), weights=np.array(weights))
     (value, *_) = metric.compute(again).values  # type: ignore[union-attr]
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 
 
 def words(text: str) -> list[str]:
@@ -12,12 +13,12 @@ def words(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", "".join(kept)).split()
 
 
-def exact_match(given: str, references: list[str]) -> float:
+def exact_match(given: str, references: Sequence[str]) -> float:
     """Whether any reference has the same words."""
     return float(any(words(given) == words(each) for each in references))
 
 
-def token_f1(given: str, references: list[str]) -> tuple[float, float, float]:
+def token_f1(given: str, references: Sequence[str]) -> tuple[float, float, float]:
     """F1, precision and recall of the reference with the highest F1."""
     found = []
     for reference in references:

@@ -46,6 +46,11 @@ def samples(
     )
 
 
+def of_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> TextDataset:
+    """A data set of responses, each with its references."""
+    return samples([row[0] for row in rows], references=[row[1] for row in rows])
+
+
 def measured(metric: Metric[Any], data: TextDataset, **parameters: Any) -> Outcomes:
     """What a metric finds of each sample, its other parameters at their defaults."""
     outcomes = _call(metric, parameters).metric.measure

@@ -278,11 +278,17 @@ class Sampled:
         column = self.outcomes.columns[primary.name]
         low, high = primary.bounds
         best = high if primary.better == "higher" else low
-        wrong = np.flatnonzero(self.read & ~np.isnan(column) & (column != best)).tolist()
+        wrong = np.flatnonzero(self.read & ~np.isnan(column) & (column != best))
         scored, sign = self.scored, 1.0 if primary.better == "higher" else -1.0
         distance = sign * column
+        if len(wrong) > WORST:
+            # What cannot be read stands last; without it the search is done in columns.
+            ranks = np.where(scored[wrong], distance[wrong], np.inf)
+            wrong = wrong[ranks <= np.partition(ranks, WORST - 1)[WORST - 1]]
         first = nsmallest(
-            WORST, wrong, key=lambda at: (not scored[at], distance[at], self.sample_ids[at])
+            WORST,
+            wrong.tolist(),
+            key=lambda at: (not scored[at], distance[at], self.sample_ids[at]),
         )
         for at in first:
             yield MetricExample(

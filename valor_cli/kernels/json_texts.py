@@ -112,5 +112,7 @@ def _check_depth(text: str) -> None:
 def _in_words(error: json.JSONDecodeError, text: str) -> str:
     if not text.strip():
         return "the text is empty"
+    if text.startswith("\ufeff"):
+        return "a byte order mark stands in front"
     what = error.msg[0].lower() + error.msg[1:]
     return f"{what} at line {error.lineno}, column {error.colno}"

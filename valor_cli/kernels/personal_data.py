@@ -11,13 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from valor_cli.kernels.bank_accounts import ibans
 from valor_cli.kernels.checksums import base58check, bech32
 from valor_cli.kernels.email_addresses import email_addresses
-from valor_cli.kernels.ip_addresses import ip_addresses
 from valor_cli.kernels.payment_cards import payment_cards
 from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
-from valor_cli.kernels.phone_numbers import phone_numbers
 from valor_cli.kernels.spans import Span, apart
 
 Places = Iterator[tuple[int, int]]
@@ -98,16 +95,37 @@ def _bitcoin_addresses(text: str) -> Places:
             yield found.span()
 
 
+# Of what is not looked for by default, the patterns are made when they are needed.
+
+
+def _ibans(text: str) -> Places:
+    from valor_cli.kernels.bank_accounts import ibans
+
+    return ibans(text)
+
+
+def _ip_addresses(text: str) -> Places:
+    from valor_cli.kernels.ip_addresses import ip_addresses
+
+    return ip_addresses(text)
+
+
+def _phone_numbers(text: str) -> Places:
+    from valor_cli.kernels.phone_numbers import phone_numbers
+
+    return phone_numbers(text)
+
+
 _FINDERS: dict[Entity, tuple[str, Callable[[str], Places]]] = {
     "credit_card": ("CREDIT_CARD", _credit_cards),
     "us_ssn": ("US_SSN", _us_ssns),
     "email": ("EMAIL_ADDRESS", email_addresses),
-    "iban": ("IBAN_CODE", ibans),
-    "ip": ("IP_ADDRESS", ip_addresses),
+    "iban": ("IBAN_CODE", _ibans),
+    "ip": ("IP_ADDRESS", _ip_addresses),
     "us_itin": ("US_ITIN", _us_itins),
     "uk_nino": ("UK_NINO", _uk_ninos),
     "crypto": ("CRYPTO", _bitcoin_addresses),
-    "phone": ("PHONE_NUMBER", phone_numbers),
+    "phone": ("PHONE_NUMBER", _phone_numbers),
 }
 """By entity its kind, and who finds it; telephone numbers, which have no check digit, last."""
 

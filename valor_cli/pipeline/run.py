@@ -24,7 +24,6 @@ from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
 from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult
 
-
 HELPERS = ("jsonschema", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex")
 """Packages that some metrics rest on, imported where one of them is computed."""
 

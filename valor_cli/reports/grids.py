@@ -83,10 +83,10 @@ class Covered:
     """How much of the samples each row rests on."""
 
     def __init__(self, rows: Iterable[CoverageResult]) -> None:
-        self._of_calls: dict[tuple[str, str, str | None], list[tuple[Kind, float | None]]] = {}
+        self._of_calls: dict[tuple[str, str, str | None], list[tuple[Kind, CoverageResult]]] = {}
         for row in rows:
             of_calls = self._of_calls.setdefault((row.metric, row.model, row.slice), [])
-            of_calls.append((frozen(row.parameters), row.coverage))
+            of_calls.append((frozen(row.parameters), row))
 
     def part(self, row: MetricResult) -> float | None:
         """The part of the samples that have a value; None where it is all, or not known."""
@@ -96,9 +96,15 @@ class Covered:
         if len(of_calls) > 1:
             # A row may say more than the parameters of its call, as a signature.
             own = set(frozen(row.parameters))
-            of_calls = [(call, part) for call, part in of_calls if own.issuperset(call)]
-        part = of_calls[0][1] if len(of_calls) == 1 else None
-        return part if part is not None and part < 1 else None
+            of_calls = [(call, one) for call, one in of_calls if own.issuperset(call)]
+        if len(of_calls) != 1:
+            return None
+        covered = of_calls[0][1]
+        judged = covered.statuses.get("ok", 0) + covered.statuses.get("parse_failure", 0)
+        # More samples may have an output than the primary one, whose coverage this is; or none.
+        if covered.coverage == 1 or (row.n or 0) > judged or (row.value is None and judged):
+            return None
+        return covered.coverage
 
 
 class RowIndex:

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 from sacrebleu.metrics.bleu import BLEU as SACREBLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from tests.oracles.sacrebleu_corpus import Rows, e2e, lines
-from tests.oracles.text_samples import found, measured, outcome, samples, values
+from tests.oracles.text_rows import Rows, e2e, lines, summaries
+from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap import bleu_matches
 from valor_cli.evaluators.overlap.bleu import BLEU, BLEU_1, BLEU_2, BLEU_3, BLEU_4, Weights
 from valor_cli.evaluators.samples import Texts, measure_samples
@@ -34,14 +34,9 @@ TEXT = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)
 ROW = st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3).map(tuple))
 
 
-def xsum() -> Rows:
-    rows = lines("xsum-a/PtGen.jsonl")
-    return [(row["prediction"], tuple(row["references"])) for row in rows]
-
-
-def of_rows(metric: Metric[Any], rows: Rows, **parameters: Any) -> list[float]:
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
-    return [float(value) for value in measured(metric, data, **parameters).columns["value"]]
+def ours(metric: Metric[Any], rows: Rows, **parameters: Any) -> list[float]:
+    found: list[float] = measured(metric, of_rows(rows), **parameters).columns["value"].tolist()
+    return found
 
 
 def of_nltk(
@@ -85,7 +80,7 @@ def test_accents_of_their_own_part_words_as_with_nltk_up_to_3_9() -> None:
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-@pytest.mark.parametrize("rows", [e2e(), xsum()], ids=["e2e", "xsum"])
+@pytest.mark.parametrize("rows", [e2e(), summaries("PtGen")], ids=["e2e", "xsum"])
 def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
     split = TOKENIZERS[tokenizer]
     for order, metric in PRESETS.items():
@@ -93,7 +88,7 @@ def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
             of_nltk(split(response), [split(one) for one in references], (1 / order,) * order)
             for response, references in rows
         ]
-        assert of_rows(metric, rows, tokenizer=tokenizer) == expected
+        assert ours(metric, rows, tokenizer=tokenizer) == expected
 
 
 @settings(max_examples=300)
@@ -101,7 +96,7 @@ def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
 def test_any_row_has_the_value_of_nltk(row: tuple[str, tuple[str, ...]], parts: list[int]) -> None:
     weights = tuple(part / sum(parts) for part in parts)
     split = [one.split() for one in row[1]]
-    assert of_rows(BLEU, [row], weights=weights) == [of_nltk(row[0].split(), split, weights)]
+    assert ours(BLEU, [row], weights=weights) == [of_nltk(row[0].split(), split, weights)]
 
 
 @settings(max_examples=200)
@@ -118,17 +113,17 @@ def test_any_row_has_the_value_of_sacrebleu(
         smooth_method=smoothing, smooth_value=value, effective_order=effective, force=True
     ).corpus_score([row[0]], [[one] for one in row[1]])
     asked = {"tokenizer": "13a", "smoothing": smoothing, "smoothing_value": value}
-    ours = of_rows(BLEU, [row], effective_order=effective, **asked)
-    assert ours == [pytest.approx(theirs.score / 100, abs=1e-14)]
+    found = ours(BLEU, [row], effective_order=effective, **asked)
+    assert found == [pytest.approx(theirs.score / 100, abs=1e-14)]
 
 
 def test_stored_values() -> None:
     stored = [row["expected"] for row in lines("e2e-nlg-retrieval-60/retrieval.jsonl")]
     # sacrebleu 2.6.0's sentence_bleu in percent, and NLTK 3.10.4's method1, of 10 decimals.
-    sentences = of_rows(BLEU, e2e(), tokenizer="13a", smoothing="exp", effective_order=True)
+    sentences = ours(BLEU, e2e(), tokenizer="13a", smoothing="exp", effective_order=True)
     expected = [row["sentence_bleu"] / 100 for row in stored]
     assert sentences == pytest.approx(expected, abs=1e-12)
-    smoothed = of_rows(BLEU, e2e(), tokenizer="whitespace", smoothing="floor")
+    smoothed = ours(BLEU, e2e(), tokenizer="whitespace", smoothing="floor")
     assert smoothed == pytest.approx([row["nltk_bleu4_method1"] for row in stored], abs=1e-10)
 
 
@@ -157,7 +152,7 @@ def test_edges() -> None:
 def test_the_presets_are_uniform_weights() -> None:
     for order, metric in PRESETS.items():
         weights = (1 / order,) * order
-        assert of_rows(metric, e2e()) == of_rows(BLEU, e2e(), weights=weights)
+        assert ours(metric, e2e()) == ours(BLEU, e2e(), weights=weights)
 
 
 def test_five_metrics_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +166,7 @@ def test_five_metrics_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bleu_matches, "ngram_matches", counting)
     rows = e2e()
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
+    data = of_rows(rows)
     defaults = [
         Call(metric, {one.name: one.default for one in metric.parameters})
         for metric in (BLEU, *PRESETS.values())

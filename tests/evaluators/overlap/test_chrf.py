@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF as SACREBLEU
 
-from tests.oracles.sacrebleu_corpus import cases, check_case, e2e, ours, resampled, streams, told
-from tests.oracles.text_samples import found, measured, outcome, samples, values
+from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, streams, told
+from tests.oracles.text_rows import e2e
+from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap import chrf_counts
 from valor_cli.evaluators.overlap.chrf import CHRF
 
@@ -55,14 +56,14 @@ def test_real_rows_and_parts_of_them(asked: dict[str, Any]) -> None:
 @given(ROWS, st.sampled_from(ASKED))
 def test_any_rows(rows: list[tuple[str, tuple[str, ...]]], asked: dict[str, Any]) -> None:
     assert ours(CHRF, rows, **asked) == told(SACREBLEU(**asked), rows)
+    counts = measured(CHRF, of_rows(rows), **asked).counts
     responses, references = [row[0] for row in rows], [row[1] for row in rows]
-    counts = measured(CHRF, samples(responses, references=references), **asked).counts
     theirs = SACREBLEU(**asked)._extract_corpus_statistics(responses, streams(references))
     assert counts["statistics"].tolist() == theirs
 
 
 def test_counting_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = samples([row[0] for row in e2e()], references=[row[1] for row in e2e()])
+    data = of_rows(e2e())
     whole = measured(CHRF, data).counts["statistics"]
     monkeypatch.setattr(chrf_counts, "AT_ONCE", 300)
     assert np.array_equal(measured(CHRF, data).counts["statistics"], whole)
@@ -77,10 +78,8 @@ def test_resamples_count_rows_as_often_as_they_stand() -> None:
 
 
 def test_a_sample_has_the_value_of_sacrebleu() -> None:
-    rows = e2e()
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
-    column = measured(CHRF, data).columns["value"].tolist()
-    assert column == [SACREBLEU().sentence_score(*row).score / 100 for row in rows]
+    column = measured(CHRF, of_rows(e2e())).columns["value"].tolist()
+    assert column == [SACREBLEU().sentence_score(*row).score / 100 for row in e2e()]
 
 
 def test_missing_and_empty() -> None:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sacrebleu.metrics.bleu import BLEU as SACREBLEU
 
-from tests.oracles.sacrebleu_corpus import cases, check_case, e2e, ours, resampled, told
-from tests.oracles.text_samples import found, measured, outcome, samples, values
+from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, told
+from tests.oracles.text_rows import e2e
+from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.errors import MissingExtraError
 from valor_cli.evaluators.overlap import sacrebleu_tokenizers
 from valor_cli.evaluators.overlap.corpus_bleu import CORPUS_BLEU
@@ -98,11 +99,9 @@ def test_resamples_count_rows_as_often_as_they_stand() -> None:
 
 
 def test_a_sample_has_the_sentence_bleu_of_sacrebleu() -> None:
-    rows = e2e()
-    data = samples([row[0] for row in rows], references=[row[1] for row in rows])
-    column = measured(CORPUS_BLEU, data).columns["value"].tolist()
+    column = measured(CORPUS_BLEU, of_rows(e2e())).columns["value"].tolist()
     theirs = SACREBLEU(effective_order=True)
-    expected = [theirs.sentence_score(*row).score / 100 for row in rows]
+    expected = [theirs.sentence_score(*row).score / 100 for row in e2e()]
     assert column == [min(value, 1.0) for value in expected]
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import squad as oracle
-from tests.oracles.text_samples import found, measured, outcome, samples, values
+from tests.oracles.text_rows import answers
+from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap.exact_match import EXACT_MATCH
 
-DATA = Path(__file__).parents[2] / "data" / "text" / "qa-eval-nq"
 TEXT = st.text(alphabet="aAnNtThHeE .,'–Ж", max_size=8)
 
 
@@ -54,11 +51,5 @@ def test_against_the_definition(response: str, references: list[str]) -> None:
 
 @pytest.mark.parametrize("model", ["fid", "gpt35"])
 def test_real_answers(model: str) -> None:
-    rows = [json.loads(line) for line in (DATA / "responses.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if row["model"] == model]
-    expected = json.loads((DATA / "expected.json").read_text())["per_model"][model]
-    data = samples(
-        [row["prediction"] for row in rows], references=[row["references"] for row in rows]
-    )
-    assert len(rows) == expected["rows"]
-    assert values(EXACT_MATCH, data)["value"] == expected["squad_exact_match"]
+    rows, expected = answers(model)
+    assert values(EXACT_MATCH, of_rows(rows))["value"] == expected["squad_exact_match"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from tests.oracles.text_samples import found, measured, outcome, samples, values
+from tests.oracles.text_rows import SYSTEMS, lines, summaries
+from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap import rouge
 from valor_cli.evaluators.overlap.rouge import ROUGE_1, ROUGE_2, ROUGE_L, ROUGE_LSUM
 from valor_cli.evaluators.samples import Outcome, Texts
 from valor_cli.metric import Metric
 
-DATA = Path(__file__).parents[2] / "data" / "text"
 ORIGINAL: dict[str, Metric[Any]] = {
     "rouge1": ROUGE_1,
     "rouge2": ROUGE_2,
@@ -31,21 +29,11 @@ WORDS = ("a", "the", "run", "running", "runs", "2", "É", "قط", "-", "\n", "\n
 TEXT = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 
 
-def rows(path: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
-
-
-def check_equal(
-    responses: Sequence[str], references: Sequence[Sequence[str]], *, use_stemmer: bool
-) -> None:
+def check_equal(rows: Sequence[tuple[str, Sequence[str]]], *, use_stemmer: bool) -> None:
     scorer = RougeScorer(list(ORIGINAL), use_stemmer=use_stemmer)
-    expected = [
-        scorer.score_multi(right, response)
-        for response, right in zip(responses, references, strict=True)
-    ]
-    data = samples(responses, references=references)
+    expected = [scorer.score_multi(right, response) for response, right in rows]
     for name, metric in ORIGINAL.items():
-        ours = measured(metric, data, use_stemmer=use_stemmer)
+        ours = measured(metric, of_rows(rows), use_stemmer=use_stemmer)
         for output, theirs in OUTPUTS.items():
             wanted = [getattr(row[name], theirs) for row in expected]
             np.testing.assert_allclose(ours.columns[output], wanted, rtol=0, atol=1e-9)
@@ -140,7 +128,7 @@ def test_texts_that_are_too_long_are_skipped(
 def test_rouge_155_golden() -> None:
     """What the original Perl script printed, to five places."""
     checked = 0
-    for row in rows("rouge155-golden/cases.jsonl"):
+    for row in lines("rouge155-golden/cases.jsonl"):
         data = samples([row["prediction"]], references=[row["references"]])
         for kind, expected in row["expected"].items():
             name, _, stemmed = kind.partition("_")
@@ -154,29 +142,22 @@ def test_rouge_155_golden() -> None:
 
 
 @pytest.mark.parametrize("use_stemmer", [False, True])
-@pytest.mark.parametrize("system", ["BERTS2S", "PtGen", "TConvS2S", "TranS2S"])
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_equal_to_rouge_score_on_summaries(system: str, use_stemmer: bool) -> None:
-    read = rows(f"xsum-a/{system}.jsonl")
-    check_equal(
-        [row["prediction"] for row in read],
-        [row["references"] for row in read],
-        use_stemmer=use_stemmer,
-    )
+    check_equal(summaries(system), use_stemmer=use_stemmer)
 
 
 @pytest.mark.parametrize("use_stemmer", [False, True])
 def test_equal_to_rouge_score_with_several_references_of_several_lines(use_stemmer: bool) -> None:
     """Each system's summaries, three to a text, against the other systems' and the right one."""
-    systems = [
-        [row["prediction"] for row in rows(f"xsum-a/{name}.jsonl")]
-        for name in ("PtGen", "TConvS2S", "TranS2S")
-    ]
-    right = [row["references"][0] for row in rows("xsum-a/BERTS2S.jsonl")]
+    systems = [[response for response, _ in summaries(name)] for name in SYSTEMS[1:]]
+    right = [references[0] for _, references in summaries(SYSTEMS[0])]
     joined = [
         ["\n".join(texts[at : at + 3]) for at in range(len(texts) - 2)]
         for texts in (*systems, right)
     ]
-    check_equal(joined[0], list(zip(*joined[1:], strict=True)), use_stemmer=use_stemmer)
+    rows = [(response, others) for response, *others in zip(*joined, strict=True)]
+    check_equal(rows, use_stemmer=use_stemmer)
 
 
 @settings(max_examples=150, deadline=None)
@@ -184,7 +165,7 @@ def test_equal_to_rouge_score_with_several_references_of_several_lines(use_stemm
 def test_equal_to_rouge_score_on_any_texts(
     pairs: list[tuple[str, list[str]]], use_stemmer: bool
 ) -> None:
-    check_equal([one for one, _ in pairs], [right for _, right in pairs], use_stemmer=use_stemmer)
+    check_equal(pairs, use_stemmer=use_stemmer)
 
 
 def test_words_of_any_script() -> None:

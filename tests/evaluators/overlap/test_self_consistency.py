@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
+from tests.oracles.text_rows import SYSTEMS, lines
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.evaluators.overlap import self_consistency
 from valor_cli.evaluators.overlap.self_consistency import SELF_CONSISTENCY
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.results import STATUSES
 
-DATA = Path(__file__).parents[2] / "data" / "text" / "xsum-a"
-
 
 def summaries() -> tuple[list[str], list[str]]:
     """Four systems' summaries of the same documents, and the documents."""
-    rows = [
-        json.loads(line)
-        for path in sorted(DATA.glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [row for system in SYSTEMS for row in lines(f"xsum-a/{system}.jsonl")]
     return [row["prediction"] for row in rows], [row["id"] for row in rows]
 
 

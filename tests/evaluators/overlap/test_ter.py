@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER as SACREBLEU
 
-from tests.oracles.sacrebleu_corpus import cases, check_case, e2e, ours, resampled, told
+from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, told
+from tests.oracles.text_rows import e2e
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.evaluators.overlap.ter import TER
 

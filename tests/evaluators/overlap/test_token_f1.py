@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import squad as oracle
-from tests.oracles.text_samples import measured, outcome, samples, values
+from tests.oracles.text_rows import answers
+from tests.oracles.text_samples import measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap.token_f1 import OUTPUTS, TOKEN_F1
 
-DATA = Path(__file__).parents[2] / "data" / "text" / "qa-eval-nq"
 WORDS = st.lists(st.sampled_from(["the", "A", "red", "Red!", "sea", "sky", "–", "?"]), max_size=6)
 
 
@@ -62,16 +59,11 @@ def test_against_the_definition(given_words: list[str], references: list[list[st
 
 @pytest.mark.parametrize("model", ["fid", "gpt35"])
 def test_real_answers(model: str) -> None:
-    rows = [json.loads(line) for line in (DATA / "responses.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if row["model"] == model]
-    expected = json.loads((DATA / "expected.json").read_text())["per_model"][model]
-    data = samples(
-        [row["prediction"] for row in rows], references=[row["references"] for row in rows]
-    )
+    rows, expected = answers(model)
     # The stored mean was added up in the order of rows: it may differ in the last digit.
-    value = values(TOKEN_F1, data)["f1"]
+    value = values(TOKEN_F1, of_rows(rows))["f1"]
     assert value == pytest.approx(expected["squad_token_f1"], abs=1e-15)
-    wanted = [oracle.token_f1(row["prediction"], row["references"]) for row in rows]
-    outcomes = measured(TOKEN_F1, data)
+    wanted = [oracle.token_f1(response, references) for response, references in rows]
+    outcomes = measured(TOKEN_F1, of_rows(rows))
     for output, column in zip(OUTPUTS, zip(*wanted, strict=True), strict=True):
         assert outcomes.columns[output].tolist() == list(column)

@@ -1,7 +1,7 @@
 """Pairs of texts come in; the counts that chrF rests on, as sacrebleu has them, go out.
 
-They are counted for many pairs at once, which is some ten times faster than sacrebleu and needs
-little memory even for texts of megabytes.
+They are counted for many pairs at once, which is some ten times faster than sacrebleu. A pair of
+long texts takes about 70 bytes of memory for each of its characters.
 """
 
 from __future__ import annotations

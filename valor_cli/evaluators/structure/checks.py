@@ -36,7 +36,8 @@ Files = Annotated[str, AfterValidator(_inside)]
 
 
 class _Check(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Built when there is a check: every run imports this.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Exists(_Check):
