@@ -1,39 +1,12 @@
-"""Words of texts as numbers in; how many n-grams pairs of texts share, and rates of that, out."""
+"""Words of texts as numbers in; how many n-grams pairs of texts share out."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.kernels.token_codes import Coded, Ints
 
-Floats = NDArray[np.float64]
-
 _LARGEST = 1 << 62
-
-
-class OverlapRates(NamedTuple):
-    """Of pairs of texts: (p,) each, from 0 to 1."""
-
-    f1: Floats
-    precision: Floats
-    recall: Floats
-
-
-def overlap_rates(hits: Ints, hypothesis: Ints, reference: Ints) -> OverlapRates:
-    """Precision, recall and their harmonic mean; 0 where a side has nothing, as rouge-score.
-
-    Args:
-        hits: (p,) what both sides have.
-        hypothesis, reference: (p,) what each side has.
-    """
-    precision = hits / np.maximum(hypothesis, 1)
-    recall = hits / np.maximum(reference, 1)
-    both = precision + recall
-    f1 = np.divide(2 * precision * recall, both, out=np.zeros(len(hits)), where=both > 0)
-    return OverlapRates(f1, precision, recall)
 
 
 def gram_counts(texts: Coded, order: int) -> Ints:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 _SPACE: Final = 32
 _LINE_END: Final = 10
 _SPACED: Final = bytes(
-    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else _SPACE
-    for byte in range(256)
+    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else _SPACE for byte in range(256)
 )
 _OTHER_LETTERS: Final = re.compile(r"[^\W_\x00-\x7f]+")
 _LETTERS: Final = re.compile(r"[a-zA-Z0-9]+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from math import isfinite
 from typing import Any
 
@@ -55,20 +56,24 @@ def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
     primary, *others = one.columns
     rest: Any = zip(*(one.columns[name] for name in others), strict=True)
-    if not others:
-        rest = [()] * len(one.sample_ids)
-    columns = zip(_statuses(one), one.columns[primary], rest, one.undefined, strict=True)
-    details = one.details
-    for index, (status, value, outputs, undefined) in enumerate(columns):
-        record: dict[str, Any] = {
+    outputs = map(dict, map(zip, repeat(others), rest if others else repeat(())))
+    columns = zip(_statuses(one), one.columns[primary], outputs, one.undefined, strict=False)
+    if one.details is None:
+        return (
+            {"status": status, "value": value, "outputs": output, "reason": undefined}
+            for status, value, output, undefined in columns
+        )
+    # Then every record has the key, and tables of them the column.
+    return (
+        {
             "status": status,
             "value": value,
-            "outputs": dict(zip(others, outputs, strict=True)),
+            "outputs": output,
             "reason": undefined,
+            "details": details or {},
         }
-        if details is not None:  # then every record has the key, and tables of them the column
-            record["details"] = details[index] or {}
-        yield record
+        for (status, value, output, undefined), details in zip(columns, one.details, strict=True)
+    )
 
 
 def _statuses(one: SamplesResult) -> Sequence[Status]:

@@ -23,8 +23,9 @@ from valor_cli.evaluators.overlap.wording import (
 )
 from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
 from valor_cli.kernels.common_subsequence import common_lengths
+from valor_cli.kernels.f_measure import overlap_rates
 from valor_cli.kernels.line_subsequences import union_words
-from valor_cli.kernels.shared_grams import gram_counts, overlap_rates, shared_grams
+from valor_cli.kernels.shared_grams import gram_counts, shared_grams
 from valor_cli.kernels.token_codes import Coded, Ints, as_characters
 from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings

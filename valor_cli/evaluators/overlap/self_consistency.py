@@ -26,7 +26,7 @@ from valor_cli.evaluators.overlap.wording import (
 )
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
 from valor_cli.kernels.common_subsequence import common_lengths
-from valor_cli.kernels.shared_grams import Floats, overlap_rates
+from valor_cli.kernels.f_measure import Floats, overlap_rates
 from valor_cli.kernels.token_codes import Ints
 from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings
