@@ -151,6 +151,27 @@ def test_the_worst_samples_come_first_equal_ones_by_their_ids() -> None:
     assert found.examples[0].marks == (Mark("response", 0, 1, "first"),)
 
 
+def test_what_cannot_be_read_is_shown_behind_the_worst_with_a_value_or_without() -> None:
+    def measured(texts: Texts) -> Outcomes:
+        values = {"good": 1.0, "bad": 0.25}
+        found = [
+            Outcome({"value": values[one]})
+            if one in values
+            else Outcome(status="parse_failure", reason="unreadable")
+            for one in map(str, texts.data.response)
+        ]
+        return Outcomes.of(found, ("value",))
+
+    metric = Metric(name="m", measure=measured, compute=mean_of_samples, reference="none")
+    call = Call(metric, {})
+    found = findings(evidence(["?", "bad", "good", "!"], call).of(call))
+    assert [(one.kind, one.sample_id, one.value) for one in found.examples] == [
+        ("worst_sample", "s001", 0.25),
+        ("unreadable", "s000", None),
+        ("unreadable", "s003", None),
+    ]
+
+
 def test_rates_are_fractions_of_the_samples_with_input() -> None:
     call = Call(AGREEMENT, {})
     given = evidence(

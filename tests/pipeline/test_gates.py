@@ -11,7 +11,7 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
 from valor_cli.pipeline.gates import judge_gates
-from valor_cli.results import GateResult, MetricResult
+from valor_cli.results import CoverageResult, GateResult, MetricResult
 
 
 def row(value: float | None, **changes: Any) -> MetricResult:
@@ -111,3 +111,46 @@ def test_all_gates_without_an_answer_are_told_at_once(tmp_path: Path) -> None:
 def test_parameters_that_no_row_has(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r'its parameters are {"iou_threshold": 0.5}'):
         judged(tmp_path, "min: 0, parameters: {iou_threshold: 0.9}", [row(0.5)])
+
+
+def test_parameters_of_any_shape_find_their_row_in_the_baseline(tmp_path: Path) -> None:
+    now = {"checks": ({"check": "exists", "path": "a"},), "k": (1, 2)}
+    # As a file gives it back: lists for tuples, keys in another order.
+    before = {"k": [1, 2], "checks": [{"path": "a", "check": "exists"}]}
+    other = {"k": [1, 2], "checks": [{"path": "b", "check": "exists"}]}
+    rows = [row(0.9, parameters=other), row(0.5, parameters=before)]
+    (result,) = judged(tmp_path, "max_drop: 0.1", [row(0.45, parameters=now)], rows)
+    assert (result.status, result.value) == ("passed", pytest.approx(0.05))
+
+
+def coverage(share: float | None, metric: str = "mean_average_precision") -> CoverageResult:
+    statuses = {"ok": 9, "missing_input": 1}
+    return CoverageResult(metric, "m", None, {}, 10, statuses, share)
+
+
+def covered(folder: Path, gate: str, *found: CoverageResult) -> list[GateResult]:
+    path = folder / "run.yaml"
+    data = "{ground_truth: a, predictions: b}"
+    path.write_text(f"task: object_detection\ndata: {data}\ngates: [{gate}]\n")
+    config = load_config(path, catalogue)
+    return judge_gates(config, catalogue.task("object_detection"), [], None, found)
+
+
+def test_a_gate_on_coverage_asks_it_of_every_metric(tmp_path: Path) -> None:
+    both = coverage(0.9), coverage(1.0, "recall")
+    results = covered(tmp_path, "{coverage: 0.95}", *both)
+    assert [(one.metric, one.status, one.value) for one in results] == [
+        ("mean_average_precision", "failed", 0.9),
+        ("recall", "passed", 1.0),
+    ]
+    assert results[0].rule == "coverage"
+    assert results[0].reason == "of 10 samples: 1 missing input"
+    (one,) = covered(tmp_path, "{metric: recall, coverage: 0.95}", *both)
+    assert one.status == "passed"
+    (none,) = covered(tmp_path, "{coverage: 0.95}", coverage(None))
+    assert none.status == "failed"
+
+
+def test_a_gate_on_coverage_that_nothing_has_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no coverage"):
+        covered(tmp_path, "{coverage: 0.95}")

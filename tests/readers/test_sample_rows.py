@@ -203,6 +203,29 @@ def test_columns_are_mapped_by_name_and_by_path() -> None:
     assert (found.response, found.user_input, found.group) == ("a", "q", "3")
 
 
+def test_columns_of_promptfoo_s_results_are_mapped_by_path() -> None:
+    line = (
+        '{"testIdx": 0, "prompt": {"raw": "Q?"}, "response": {"output": "o"},'
+        ' "vars": {"gold": "g"}, "testCase": {"description": "d"}}'
+    )
+    columns = {"references": "vars.gold", "group": "testCase.description"}
+    (found,) = read(line, columns=columns).rows
+    assert (found.user_input, found.response, found.references) == ("Q?", "o", ("g",))
+    assert found.group == "d"
+
+
+def test_vars_beside_a_prompt_and_a_response_are_not_yet_promptfoo_s() -> None:
+    line = (
+        '{"id": 7, "vars": {"river": "Danube"}, "prompt": "p", "response": {"text": "r"},'
+        ' "provider": "x", "model": "m", "reference": "g", "cat": "c"}'
+    )
+    columns = {"response": "response.text"}
+    (found,) = read(line, columns=columns, metadata=["cat", "vars.river"]).rows
+    assert (found.sample_id, found.model, found.user_input) == ("7", "m", "p")
+    assert (found.response, found.references) == ("r", ("g",))
+    assert found.metadata == ("c", "Danube")
+
+
 def test_a_mapped_column_that_is_not_there_is_told() -> None:
     told = error('{"id": 1, "query": "q"}', columns={"response": "words"})
     assert told == ["a.jsonl: there is no column 'words' for response; there is: id, query"]

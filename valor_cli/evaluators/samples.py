@@ -218,6 +218,8 @@ class Sampled:
 
     def why_none(self) -> str:
         """Why no sample has a value: the reasons there are, the most frequent first."""
+        if self.weights is not None:
+            return "not in this resample"
         if not self.sample_ids:
             return "no samples"
         found = Counter(
@@ -225,6 +227,8 @@ class Sampled:
             for reason, status in zip(self.outcomes.reasons, self.outcomes.status, strict=True)
             if status != _OK
         )
+        if not found:
+            return "no sample has what it looks at"
         told = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:3]
         return "no sample has one: " + "; ".join(f"{n} × {why}" for why, n in told)
 
@@ -278,18 +282,14 @@ class Sampled:
         column = self.outcomes.columns[primary.name]
         low, high = primary.bounds
         best = high if primary.better == "higher" else low
-        wrong = np.flatnonzero(self.read & ~np.isnan(column) & (column != best))
         scored, sign = self.scored, 1.0 if primary.better == "higher" else -1.0
-        distance = sign * column
+        distance = np.where(scored, sign * column, np.inf)
+        valued = ~np.isnan(column) & (column != best)
+        wrong = np.flatnonzero(np.where(scored, valued, self.read))
         if len(wrong) > WORST:
-            # What cannot be read stands last; without it the search is done in columns.
-            ranks = np.where(scored[wrong], distance[wrong], np.inf)
-            wrong = wrong[ranks <= np.partition(ranks, WORST - 1)[WORST - 1]]
-        first = nsmallest(
-            WORST,
-            wrong.tolist(),
-            key=lambda at: (not scored[at], distance[at], self.sample_ids[at]),
-        )
+            # Ties apart, the search is done in columns.
+            wrong = wrong[distance[wrong] <= np.partition(distance[wrong], WORST - 1)[WORST - 1]]
+        first = nsmallest(WORST, wrong.tolist(), key=lambda at: (distance[at], self.sample_ids[at]))
         for at in first:
             yield MetricExample(
                 "worst_sample" if scored[at] else "unreadable",

@@ -115,7 +115,7 @@ def _repeated_places(text: str, size: int) -> list[int]:
 def _sorted_places(text: str, places: list[int], shortest: int) -> tuple[Ints, Ints]:
     """As `_repeated`, of few places, none of which shares many characters with another."""
     order = sorted(places, key=lambda at: text[at:])
-    shared = [0, *(len(commonprefix([text[a:], text[b:]])) for a, b in pairwise(order))]
+    shared = [0, *(len(commonprefix([text[a:], text[b:]])) for a, b in pairwise(order))]  # noqa: RUF071 - of characters
     shared = [length if length >= shortest else 0 for length in shared[: len(order)]]
     return np.array(order, np.int64), np.array(shared, np.int64)
 

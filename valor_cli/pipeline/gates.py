@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -144,7 +144,9 @@ class _Earlier:
 
     def _identity(self, row: MetricResult) -> tuple[object, ...]:
         model = None if self.any_model else row.model
-        return row.metric, row.output, model, row.label, row.slice, tuple(_flat(row))
+        # Parameters may be any JSON; a list of the config comes back from a file as another.
+        parameters = json.dumps(dict(row.parameters), sort_keys=True, default=_plain)
+        return row.metric, row.output, model, row.label, row.slice, parameters
 
 
 def _covers(gate: Gate, one: CoverageResult) -> bool:
@@ -266,7 +268,5 @@ def _result(
     )
 
 
-def _flat(row: MetricResult) -> Iterator[tuple[str, object]]:
-    for key in sorted(row.parameters):
-        value = row.parameters[key]
-        yield key, value if isinstance(value, (str, int, float)) or value is None else tuple(value)
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]

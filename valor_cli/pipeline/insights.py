@@ -46,8 +46,11 @@ def _is(row: MetricResult, pair: tuple[str, str]) -> bool:
 def _extremes(
     rows: Sequence[MetricResult], output: Output, metric: str, what: str
 ) -> Iterator[InsightResult]:
-    """The models with the best value, and with the worst."""
-    values = {row.model: row.value for row in rows if row.value is not None}
+    """The models with the best value, and with the worst; by the first call of a metric."""
+    values: dict[str, float] = {}
+    for row in rows:
+        if row.value is not None:
+            values.setdefault(row.model, row.value)
     yield from _ends(
         values, output.better == "lower", metric, (f"best_{what}", f"worst_{what}"), ".3f"
     )

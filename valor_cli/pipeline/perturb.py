@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from valor_cli.errors import ConfigError, DataError, Problem, did_you_mean
+from valor_cli.errors import LISTED, ConfigError, DataError, Problem, did_you_mean
 from valor_cli.kernels.perturbations import CHANGES, COPIES, Intensity, perturbed
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import extension_of
@@ -107,6 +107,22 @@ class _Copier:
         self.link = keys["perturbed_from"] or "perturbed_from"
         self.copied = 0
         self.unchanged = 0
+        if self.sample_id is not None:
+            self._check_ids(self.sample_id)
+
+    def _check_ids(self, key: str) -> None:
+        """Copies name their originals: every row has an id, or none has.
+
+        Raises:
+            DataError: A row has none, or something that is no name.
+        """
+        wrong = [
+            Problem(f"{self.source.path}, row {number}: {key}", "expected text or a whole number")
+            for number, row in enumerate(self.source.rows, 1)
+            if type(row.get(key)) not in (str, int) or row.get(key) == ""
+        ]
+        if wrong:
+            raise DataError(wrong[:LISTED], total=len(wrong), hint="give every row an id, or none")
 
     @property
     def drops_response(self) -> bool:

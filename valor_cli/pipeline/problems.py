@@ -137,11 +137,10 @@ def _told(
         f"{_name(one)}: {len(flipped):,} of {pairs:,} perturbed samples are on the other side of "
         f"{threshold:g} than their originals"
     )
-    kind, name = "flip", output.name
     yield ProblemResult(
-        kind,  # type: ignore[arg-type]
+        "flip",
         one.metric,
-        name,
+        output.name,
         one.model,
         share,
         threshold,
@@ -155,7 +154,7 @@ def _told(
         yield ProblemResult(
             "flip",
             one.metric,
-            name,
+            output.name,
             one.model,
             flip.after,
             threshold,

@@ -127,7 +127,8 @@ class Computation:
         if asked is None:
             self.progress("computing", 0, 0)
             return [[None] * each for each in counts]
-        total = asked.resamples * len(self.loaded.datasets) * (1 + len(self.slices))
+        parts = len(self.plan.wings) * len(self.loaded.datasets) * (1 + len(self.slices))
+        total = asked.resamples * parts
         done = self.resampled
         self.resampled += asked.resamples
         return intervals(

@@ -15,7 +15,8 @@ from typing import Any, Final
 from valor_cli.readers.json_records import Record, scalar_text
 from valor_cli.readers.sample_header import ALIASES, layout_of
 
-_PROMPTFOO: Final = frozenset({"provider", "prompt", "response", "testCase", "testIdx"})
+_PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
+"""Keys of promptfoo's results, beside `vars`, that nobody else has; `prompt` anyone may have."""
 
 _RULES: Final = (
     "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
@@ -92,7 +93,8 @@ def _from_promptfoo(record: Record) -> Record:
     shaped["latency_ms"] = record.get("latencyMs")
     shaped["cost"] = record.get("cost")
     shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}
-    return shaped
+    # Columns may be mapped to what stands in these.
+    return {**shaped, "vars": variables, "testCase": case}
 
 
 _OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
