@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.evaluators.classification.files import listed
+from tests.evaluators.loaded import metadata_of
 from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.inputs import ClassificationInputs
@@ -243,11 +244,11 @@ def test_label_keys() -> None:
 
 def test_metadata_is_of_samples() -> None:
     loaded = load({"gt.csv": TRUTH, "dt.csv": WIDE}, Selection(metadata=("camera",)))
-    assert loaded.metadata == {"camera": ["rear", "front", "front"]}
+    assert metadata_of(loaded) == {"camera": ["rear", "front", "front"]}
     keyed = "id,label_key,label,camera\nb,x,1,\nb,y,1,left\na,y,1,right\na,x,1,left\n"
     found = "id,label_key,prediction\na,x,1\na,y,1\nb,x,1\nb,y,1\n"
     loaded = load({"gt.csv": keyed, "dt.csv": found}, Selection(metadata=("camera",)))
-    assert loaded.metadata == {"camera": ["left", "left"]}
+    assert metadata_of(loaded) == {"camera": ["left", "left"]}
     assert loaded.warnings == [
         (
             "metadata.camera: samples whose rows have several values, of which the one of the "
@@ -273,7 +274,7 @@ def test_filters_keep_samples(keep: dict[str, list[str]], kept: list[str]) -> No
     dataset = only(loaded)
     assert [one.decode() for one in dataset.sample_ids.tolist()] == kept
     assert says(dataset) == [whole[name] for name in kept]
-    assert len(loaded.metadata["camera"]) == len(kept)
+    assert len(metadata_of(loaded)["camera"]) == len(kept)
     assert dataset.number.tolist() == list(range(len(kept)))
 
 
@@ -356,7 +357,7 @@ def test_a_file_of_both_sides() -> None:
     dataset = only(loaded)
     assert list(truths(dataset).values()) == ["cat", "dog", "cat"]
     assert says(dataset) == [{"dog": 1.0}, {"dog": 1.0}, {}]
-    assert loaded.metadata == {"camera": ["rear", "front", "front"]}
+    assert metadata_of(loaded) == {"camera": ["rear", "front", "front"]}
     assert [(file.path, file.rows) for file in loaded.files] == [("s.csv", 3)]
     assert loaded.warnings == [
         (
@@ -609,7 +610,7 @@ def test_real_answers_of_people() -> None:
     assert loaded.ignored_prediction_labels == {"labels": ("na",)}
     dataset = only(loaded)
     assert int((dataset.scores.best().label == dataset.labels.index("na")).sum()) == 34
-    subjects = loaded.metadata["subject"]
+    subjects = metadata_of(loaded)["subject"]
     names = [one.decode() for one in dataset.sample_ids.tolist()]
     assert all(name.startswith(str(one)) for name, one in zip(names, subjects, strict=True))
     keep = {"metadata.subject": ["subject-03"], "label": ["cat"]}

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.evaluators.classification.asking import by_label, row_of
+from tests.evaluators.loaded import metadata_of
 from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.evaluators.classification.accuracy import accuracy
 from valor_cli.evaluators.classification.average_precision import average_precision
@@ -175,6 +176,6 @@ def test_labels_that_people_gave() -> None:
 def test_slices_by_person() -> None:
     inputs = ClassificationInputs(samples=str(DATA / PEOPLE / "labels.csv"))
     people = load_classification(inputs, NoOptions(), Selection(metadata=("subject",)))
-    who = np.array(people.metadata["subject"])
+    who = np.array(metadata_of(people)["subject"])
     for person, value in expected(PEOPLE)["accuracy_by_subject"].items():
         assert accuracy(evidence(PEOPLE).select(who == person)).value == near(value)

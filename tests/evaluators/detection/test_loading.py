@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import GROUND_TRUTH, RESULTS
+from tests.evaluators.loaded import metadata_of
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
@@ -107,7 +108,7 @@ def test_a_filter_on_labels_and_images(tmp_path: Path) -> None:
     assert dogs.detections.score.tolist() == [0.8]
     second = load(tmp_path, selection=Selection(keep={"image_id": (2,)}, metadata=("weather",)))
     assert only(second).image_ids.tolist() == [2]
-    assert second.metadata["weather"] == ["sun"]
+    assert metadata_of(second)["weather"] == ["sun"]
 
 
 def test_categories_of_a_dictionary_are_joined_by_name(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.evaluators.loaded import metadata_of
 from tests.evaluators.segmentation.scenes import DATA, LABELS, coded, folder, load, pair
 from tests.readers.png_files import GRAY, SIGNATURE, chunk, colours, label_map, write
 from valor_cli.errors import DataError
@@ -47,7 +48,7 @@ def test_folders() -> None:
     assert dataset.places[0] == ("gt/a/b.png", "pred/a/b.png")
     assert coded(dataset, "z") == ([[0, 1]], [[0, 0]])
     assert (loaded.sizes, loaded.warnings) == ({"images": 3, "labels": 3}, [])
-    assert (loaded.missing_prediction_labels, loaded.metadata) == ({"pred": ()}, {})
+    assert (loaded.missing_prediction_labels, metadata_of(loaded)) == ({"pred": ()}, {})
     copied = pickle.loads(pickle.dumps(dataset))  # noqa: S301
     assert coded(copied, "a/b") == ([[2], [1], [0]], [[0], [0], [0]])
 
@@ -250,7 +251,7 @@ def test_a_manifest_of_both_sides() -> None:
     ((model, dataset),) = loaded.datasets.items()
     assert (model, dataset.sample_ids) == ("model", ("gt/x", "gt/y", "gt/z"))
     assert dataset.places[0] == ("m/gt/x.png", "m/out/y.png")
-    assert loaded.metadata == {"n": [2, None, 1]}
+    assert metadata_of(loaded) == {"n": [2, None, 1]}
     assert [(one.path, one.rows) for one in loaded.files] == [
         ("m/pairs.jsonl", 3),
         ("m/gt", 3),
@@ -293,7 +294,7 @@ def test_the_selection() -> None:
     assert kept(keep={"metadata.city": ("Ulm",)}, limit=1) == ("gt/y",)
     assert kept(keep={"sample_id": ("gt/z", "gt/x")}) == ("gt/x", "gt/z")
     loaded = load(Selection(keep={"metadata.n": (1, None)}), **data)
-    assert loaded.metadata == {"n": [None, 1]}
+    assert metadata_of(loaded) == {"n": [None, 1]}
     assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 0), (3, 0), (3, 0)]
 
 
