@@ -115,3 +115,12 @@ def test_low_coverage_is_a_problem() -> None:
         "high",
     )
     assert found.message == "m: loss has a value for 10 of 100 samples (90 judge error)"
+
+
+def test_metrics_that_lack_the_same_samples_are_one_problem() -> None:
+    rows = [covered(one, ok=3, missing_input=1) for one in (HIT, LOSS, RULE, HIT)]
+    rows.append(covered(HIT, "n", ok=3, missing_input=1))
+    first, second = problems_of(*run(coverage=rows))
+    assert first.metric is None
+    assert first.message == ("m: hit, loss, rule have a value for 3 of 4 samples (1 missing input)")
+    assert (second.model, second.metric) == ("n", "hit")

@@ -163,6 +163,7 @@ def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
     kept = one.coverage is not None and one.coverage >= limit
     others = {name: count for name, count in one.statuses.items() if name != "ok"}
     told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others.items())
+    samples = "sample" if one.samples == 1 else "samples"
     return GateResult(
         one.metric,
         "",
@@ -174,7 +175,7 @@ def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
         limit,
         one.coverage,
         "passed" if kept else "failed",
-        None if kept else f"of {one.samples:,} samples: {told}",
+        None if kept else f"of {one.samples:,} {samples}: {told}",
     )
 
 

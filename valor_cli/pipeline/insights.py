@@ -32,7 +32,7 @@ def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Ins
     if len(loaded.datasets) > 1:
         for pair in measures[:COMPARED]:
             rows = [row for row in overall if _is(row, pair)]
-            insights += _extremes(rows, outputs[pair], pair[0], "model")
+            insights += _extremes(rows, outputs[pair], pair, "model")
         insights += _retrieval(overall, outputs)
         insights += _spent(loaded.spent)
     insights += _hardest(found.samples, measures, outputs)
@@ -44,7 +44,7 @@ def _is(row: MetricResult, pair: tuple[str, str]) -> bool:
 
 
 def _extremes(
-    rows: Sequence[MetricResult], output: Output, metric: str, what: str
+    rows: Sequence[MetricResult], output: Output, pair: tuple[str, str], what: str
 ) -> Iterator[InsightResult]:
     """The models with the best value, and with the worst; by the first call of a metric."""
     values: dict[str, float] = {}
@@ -52,14 +52,14 @@ def _extremes(
         if row.value is not None:
             values.setdefault(row.model, row.value)
     yield from _ends(
-        values, output.better == "lower", metric, (f"best_{what}", f"worst_{what}"), ".3f"
+        values, output.better == "lower", pair, (f"best_{what}", f"worst_{what}"), ".3f"
     )
 
 
 def _ends(
     values: Mapping[str, float],
     lower: bool,
-    metric: str | None,
+    pair: tuple[str, str] | None,
     kinds: tuple[str, str],
     form: str,
     unit: str = "",
@@ -71,9 +71,9 @@ def _ends(
     for kind, end in zip(kinds, ends, strict=True):
         value = end(values.values())
         models = [model for model, own in values.items() if own == value]
-        measure = f" by {metric}" if metric else ""
+        measure = f" by {' '.join(pair).removesuffix(' value')}" if pair else ""
         words = f"{kind.replace('_', ' ')}{measure}: {', '.join(models)} ({value:{form}}{unit})"
-        yield InsightResult(kind, metric, models, (), value, words)
+        yield InsightResult(kind, pair and pair[0], models, (), value, words)
 
 
 def _retrieval(
@@ -83,7 +83,8 @@ def _retrieval(
     judged = [row for row in overall if row.output == "retrieval_failures"]
     for metric in dict.fromkeys(row.metric for row in judged if row.value is not None):
         rows = [row for row in judged if row.metric == metric]
-        yield from _extremes(rows, outputs[metric, "retrieval_failures"], metric, "retrieval")
+        pair = metric, "retrieval_failures"
+        yield from _extremes(rows, outputs[pair], pair, "retrieval")
         return
 
 

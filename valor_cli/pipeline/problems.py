@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from valor_cli.results import (
 
 LOW_COVERAGE = 0.95
 """Coverage below which it is a problem."""
+
+NAMED = 3
+"""Metrics that are named where several lack the same samples."""
 
 MOST_FLIPS = 50
 """Flips of a metric and model that are told one by one, the largest first."""
@@ -167,29 +171,40 @@ def _told(
 
 
 def _uncovered(coverage: Sequence[CoverageResult]) -> Iterator[ProblemResult]:
+    """Of each model; metrics that lack the same samples, for all that can be told, together."""
+    alike: dict[tuple[object, ...], list[CoverageResult]] = defaultdict(list)
     for one in coverage:
-        if one.slice is not None or one.coverage is None or one.coverage >= LOW_COVERAGE:
-            continue
-        others = [(name, count) for name, count in one.statuses.items() if name != "ok"]
-        told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others)
-        message = (
-            f"{_name(one)} has a value for {one.statuses.get('ok', 0):,} of {one.samples:,} "
-            f"samples ({told})"
+        if one.slice is None and one.coverage is not None and one.coverage < LOW_COVERAGE:
+            alike[one.model, one.samples, *one.statuses.items()].append(one)
+    for first, *others in alike.values():
+        metrics = list(dict.fromkeys(one.metric for one in (first, *others)))
+        told = ", ".join(
+            f"{count:,} {name.replace('_', ' ')}"
+            for name, count in first.statuses.items()
+            if name != "ok"
         )
+        more = f" and {len(metrics) - NAMED:,} more metrics" if len(metrics) > NAMED else ""
+        have = "have" if len(metrics) > 1 else "has"
+        samples = "sample" if first.samples == 1 else "samples"
+        message = (
+            f"{first.model}: {', '.join(metrics[:NAMED])}{more} {have} a value for "
+            f"{first.statuses.get('ok', 0):,} of {first.samples:,} {samples} ({told})"
+        )
+        share = first.coverage or 0.0
         yield ProblemResult(
             "coverage",
-            one.metric,
+            None if others else first.metric,
             None,
-            one.model,
-            one.coverage,
+            first.model,
+            share,
             LOW_COVERAGE,
-            _severity(1 - one.coverage / LOW_COVERAGE),
+            _severity(1 - share / LOW_COVERAGE),
             (),
             message,
-            one.parameters,
+            {} if others else first.parameters,
         )
 
 
-def _name(row: MetricResult | SamplesResult | CoverageResult) -> str:
+def _name(row: MetricResult | SamplesResult) -> str:
     output = row.output if isinstance(row, MetricResult) and row.output != "value" else ""
     return f"{row.model}: {row.metric} {output}".rstrip()

@@ -7,14 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.rules.schema_documents import (
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.schema_documents import (
     LONGEST,
     Document,
     SchemaFile,
     SchemaSource,
     validator_of,
 )
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.json_texts import (
     BeyondLimitsError,

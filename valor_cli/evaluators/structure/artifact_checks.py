@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from os.path import splitext
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from valor_cli.evaluators.rules.schema_documents import SchemaFile, validator_of
+from valor_cli.evaluators.schema_documents import SchemaFile, validator_of
 from valor_cli.evaluators.structure.artifact_files import (
     ArtifactFile,
     Artifacts,
@@ -220,6 +220,8 @@ def _at(mark: Any) -> str:
 
 def _parse_csv(text: str) -> None:
     """Rows of as many fields as the header; blank lines aside."""
+    # Python's own limit of 131,072 characters is for all of the process.
+    csv.field_size_limit(2**31 - 1)
     header = text.partition("\n")[0]
     counted = Counter({mark: header.count(mark) for mark in ",;\t|"})
     rows = csv.reader(

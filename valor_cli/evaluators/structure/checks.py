@@ -8,7 +8,7 @@ from annotated_types import Interval, MinLen
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from valor_cli.errors import did_you_mean
-from valor_cli.evaluators.rules.schema_documents import SchemaSource
+from valor_cli.evaluators.schema_documents import SchemaSource
 from valor_cli.kernels.patterns import PatternError, parse_pattern
 
 Written: TypeAlias = dict[str, Any]

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.oracles.text_samples import samples, values
 from valor_cli.evaluators.rules.json_schema import JSON_SCHEMA
-from valor_cli.evaluators.rules.schema_documents import SchemaFile, SchemaSource, check_schema
+from valor_cli.evaluators.schema_documents import SchemaFile, SchemaSource, check_schema
 
 SEVEN = "http://json-schema.org/draft-07/schema#"
 FOUR = "http://json-schema.org/draft-04/schema#"

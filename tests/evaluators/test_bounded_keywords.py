@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import validators
 
-from valor_cli.evaluators.rules.bounded_keywords import all_differ, bounded
+from valor_cli.evaluators.bounded_keywords import all_differ, bounded
 from valor_cli.kernels.patterns import Patience, PatternTimeout
 
 DRAFTS = (

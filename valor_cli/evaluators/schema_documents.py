@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import AfterValidator, ValidationInfo
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.rules.bounded_keywords import bounded
+from valor_cli.evaluators.bounded_keywords import bounded
 from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
 from valor_cli.kernels.patterns import Patience, PatternError, parse_pattern
 from valor_cli.readers.paths import from_folder
