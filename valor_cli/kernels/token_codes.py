@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.line_words import LineWords, line_by_line
+
 Ints = NDArray[np.int64]
 
 BLOCK: Final = 1 << 20
 """Characters of texts that are split at once."""
-
-SplitLines = Callable[[str], tuple[list[str], Sequence[int] | Ints]]
-"""A text to the words of its lines, which end at "\\n", and how many each line has."""
 
 
 class Coded(NamedTuple):
@@ -68,7 +67,7 @@ class WordCodes:
     Args:
         split: A line to its words.
         merged: A word to what it counts as: its stem.
-        split_lines: The same words for many lines at once; omitted: line by line.
+        split_lines: A text of many lines to the same words; omitted: line by line.
     """
 
     __slots__ = ("_codes", "_split_lines")
@@ -77,9 +76,9 @@ class WordCodes:
         self,
         split: Callable[[str], list[str]],
         merged: Callable[[str], str] | None = None,
-        split_lines: SplitLines | None = None,
+        split_lines: Callable[[str], LineWords] | None = None,
     ) -> None:
-        self._split_lines = split_lines or _line_by_line(split)
+        self._split_lines = split_lines or line_by_line(split)
         self._codes = _Codes(merged)
 
     def of(self, texts: Iterable[str]) -> Coded:
@@ -89,9 +88,10 @@ class WordCodes:
         counts: list[Ints] = [np.empty(0, np.int64)]
         lines = [0]
         for block in _blocks(texts):
-            words, per_line = self._split_lines("\n".join(block))
-            codes.append(np.fromiter(map(code, words), np.int64, len(words)))
-            counts.append(np.asarray(per_line, np.int64))
+            words = self._split_lines("\n".join(block))
+            numbers = np.fromiter(map(code, words.distinct), np.int64, len(words.distinct))
+            codes.append(numbers[words.positions])
+            counts.append(words.counts)
             lines += [text.count("\n") + 1 for text in block]
         starts = np.append(0, np.cumsum(np.concatenate(counts)))
         filled = np.diff(starts) > 0
@@ -110,14 +110,6 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
             block, size = [], 0
     if block:
         yield block
-
-
-def _line_by_line(split: Callable[[str], list[str]]) -> SplitLines:
-    def split_lines(text: str) -> tuple[list[str], list[int]]:
-        lines = [split(line) for line in text.split("\n")]
-        return list(chain.from_iterable(lines)), [len(words) for words in lines]
-
-    return split_lines
 
 
 class _Codes(dict[str, int]):

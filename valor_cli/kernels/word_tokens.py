@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-_SPACE: Final = 32
-_LINE_END: Final = 10
+SPACE: Final = 32
 _SPACED: Final = bytes(
-    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else _SPACE for byte in range(256)
+    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else SPACE for byte in range(256)
 )
 _OTHER_LETTERS: Final = re.compile(r"[^\W_\x00-\x7f]+")
 _LETTERS: Final = re.compile(r"[a-zA-Z0-9]+")
@@ -21,24 +17,18 @@ _ALONE: Final = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myan
 _WORD: Final = rf"(?V1)[{_ALONE}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}]]+"
 
 
+def spaced(text: str) -> bytes:
+    """The text in lower case, with a space for all but a-z, 0-9 and the ends of lines."""
+    return text.lower().encode("ascii", "replace").translate(_SPACED)
+
+
 def ascii_words(text: str) -> list[str]:
     """Runs of a-z and 0-9 of the text in lower case; all else only separates.
 
     These are the tokens of rouge-score's `tokenize` without a stemmer: of "naïve café" they are
     "na", "ve" and "caf", of a text in Arabic or Chinese there are none.
     """
-    ascii_only = text.lower().encode("ascii", "replace")
-    return ascii_only.translate(_SPACED).decode("ascii").split()
-
-
-def ascii_words_of_lines(text: str) -> tuple[list[str], NDArray[np.int64]]:
-    """The `ascii_words` of a text, and how many each of its lines has; lines end at "\\n"."""
-    spaced = text.lower().encode("ascii", "replace").translate(_SPACED)
-    characters = np.frombuffer(spaced, np.uint8)
-    inside = characters > _SPACE
-    lasts = np.flatnonzero(inside & ~np.append(inside[1:], False))
-    ends = np.append(np.flatnonzero(characters == _LINE_END), len(characters))
-    return spaced.decode("ascii").split(), np.diff(np.searchsorted(lasts, ends), prepend=0)
+    return spaced(text).decode("ascii").split()
 
 
 def unicode_words(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import repeat
 from math import isfinite
 from typing import Any
@@ -23,7 +24,7 @@ def to_jsonl(result: RunResult) -> bytes:
         ValueError: A number is NaN or infinite, which JSON does not have.
     """
     names = Names((one.metric, one.parameters) for one in result.samples)
-    rows: list[bytes] = []
+    file = BytesIO()
     for model in result.models:
         columns: dict[str, SamplesResult] = {}
         for one in result.samples:
@@ -32,8 +33,8 @@ def to_jsonl(result: RunResult) -> bytes:
                 detail = names.detail(one.metric, one.parameters)
                 name = f"{one.metric} ({detail})" if detail else one.metric
                 columns[_unlike(name, columns)] = one
-        rows += _rows(model, columns)
-    return b"".join(rows)
+        file.writelines(_rows(model, columns))
+    return file.getvalue()
 
 
 def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:

@@ -35,9 +35,8 @@ def comparable(data: TextDataset) -> list[Comparable]:
 
 def lacking(data: TextDataset) -> list[Outcome]:
     """What is said of each sample, as of one that has no response, or else no references."""
-    return [
-        missing("no response" if response is None else "no reference") for response in data.response
-    ]
+    no_response, no_reference = missing("no response"), missing("no reference")
+    return [no_response if response is None else no_reference for response in data.response]
 
 
 def compared(

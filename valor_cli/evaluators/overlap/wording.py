@@ -6,14 +6,10 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from valor_cli.evaluators.samples import Sampled
+from valor_cli.kernels.line_words import ascii_lines
 from valor_cli.kernels.porter import stem
 from valor_cli.kernels.token_codes import WordCodes
-from valor_cli.kernels.word_tokens import (
-    ascii_words,
-    ascii_words_of_lines,
-    is_mostly_lost,
-    unicode_words,
-)
+from valor_cli.kernels.word_tokens import ascii_words, is_mostly_lost, unicode_words
 
 Tokenizer = Literal["rouge", "unicode"]
 
@@ -30,7 +26,7 @@ _SPLIT: Final[dict[Tokenizer, Callable[[str], list[str]]]] = {
 
 def word_codes(tokenizer: Tokenizer, use_stemmer: bool) -> WordCodes:
     """Numbers for words, or for their stems."""
-    at_once = ascii_words_of_lines if tokenizer == "rouge" else None
+    at_once = ascii_lines if tokenizer == "rouge" else None
     return WordCodes(_SPLIT[tokenizer], _stem_of_word if use_stemmer else None, at_once)
 
 
