@@ -34,6 +34,9 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/detection.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/classification.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/segmentation.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/text.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/bleu.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/leakage.py $(if $(PEERS),--peers $(PEERS))
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
 $(VENV)/.installed: requirements.lock pyproject.toml
