@@ -93,4 +93,4 @@ def test_long_and_odd_values_are_cut_and_escaped() -> None:
     (message,) = problems(f'{START}interval: {{level: "a\\e[31m\\n"}}\n')
     assert message.endswith("expected a number, found the text 'a\\x1b[31m\\n'")
     (message,) = problems(f"{START}interval: {{seed: -{'9' * 500}}}\n")
-    assert message.endswith(f"expected a number of at least 0, found -{'9' * 58}…")
+    assert message.endswith(f"expected a whole number of 64 bits, found -{'9' * 58}…")

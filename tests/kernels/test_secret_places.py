@@ -65,3 +65,9 @@ def test_what_is_known_to_be_secret_is_suspect() -> None:
     found = [text for text in texts if find_personal_data(text) or find_credentials(text)]
     assert len(found) > 50
     assert all(module._SUSPECT.search(text) for text in found)
+
+
+def test_an_escaped_line_end_is_no_letter() -> None:
+    token = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    text = json.dumps({"told": f"key:\n{token}\tSSN\n536-90-4399"})
+    assert [text[start:end] for start, end, _ in secret_places(text)] == [token, "536-90-4399"]

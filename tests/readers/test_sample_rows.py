@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from valor_cli.errors import DataError
 from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
-from valor_cli.readers.sample_header import Layouts
+from valor_cli.readers.sample_header import Layouts, ambiguous
 from valor_cli.readers.sample_inputs import read_samples
 from valor_cli.readers.sample_plain import PlainRows
 from valor_cli.readers.sample_rows import SampleRowReader
@@ -320,3 +320,12 @@ def test_the_quick_reading_never_takes_a_key_that_stands_twice(text: str, key: s
     quick = PlainRows(reading, Layouts(reading)).line(content, 1)
     if key != '"b"':
         assert quick is None
+
+
+def test_columns_that_could_each_be_the_response() -> None:
+    assert ambiguous(["question", "answer", "prediction", "ground_truth", "reference"], {}) == {
+        "response": ["answer", "prediction"],
+        "references": ["reference", "ground_truth"],
+    }
+    assert ambiguous(["response", "answer"], {}) == {}
+    assert ambiguous(["answer", "prediction"], {"response": "prediction"}) == {}

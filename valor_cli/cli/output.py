@@ -93,7 +93,8 @@ class Talk:
     def progress(self) -> Iterator[_Stages]:
         """A function to tell the stage of the work to."""
         stages = _Stages(
-            shown=not self.quiet and sys.stderr.isatty(), timed=self.verbose and not self.quiet
+            shown=not self.quiet and sys.stderr is not None and sys.stderr.isatty(),
+            timed=self.verbose and not self.quiet,
         )
         try:
             yield stages

@@ -39,6 +39,9 @@ class Checks:
         elif isinstance(node, float) and not math.isfinite(node):
             self.wrong(path, "a finite number", node, kind=False)
             self._refused.add(path)
+        elif isinstance(node, int) and not -(2**63) <= node < 2**63:
+            self.wrong(path, "a whole number of 64 bits", node, kind=False)
+            self._refused.add(path)
         elif isinstance(node, str) and "\0" in node:
             self.note(path, "text must not hold the character U+0000")
             self._refused.add(path)

@@ -265,7 +265,7 @@ class Sampled:
             examples=tuple(self._worst()),
             samples=MetricSamples(
                 self.sample_ids,
-                {name: nulls(column) for name, column in outcomes.columns.items()},
+                {name: nulls(column) for name, column in self._told().items()},
                 outcomes.reasons,
                 [STATUSES[status] for status in outcomes.status.tolist()],
                 outcomes.details,
@@ -273,6 +273,14 @@ class Sampled:
             warnings=warnings,
             statuses={name: count for name, count in zip(STATUSES, counted, strict=True) if count},
         )
+
+    def _told(self) -> dict[str, Floats]:
+        """The columns as single samples have them: nothing is told of what could not be read."""
+        unreadable = self.outcomes.status == _UNREADABLE
+        primary = self.metric.outputs[0].name
+        columns = dict(self.outcomes.columns)
+        columns[primary] = np.where(unreadable, np.nan, columns[primary])
+        return columns
 
     def _worst(self) -> Iterator[MetricExample]:
         """The samples furthest from the best value; behind them, those that cannot be read."""

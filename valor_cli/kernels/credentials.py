@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from valor_cli.kernels.assigned_secrets import VALUE, assigned_secrets
 from valor_cli.kernels.credential_forms import FORMS, Form
 from valor_cli.kernels.pem_blocks import pem_blocks
-from valor_cli.kernels.spans import Span, apart
+from valor_cli.kernels.spans import Span, apart, without_escapes
 
 _SHORTEST = 10
 """Characters without a space that every credential has, but for the first line of a private key."""
@@ -29,6 +29,7 @@ def find_credentials(text: str) -> list[Span]:
         Spans in order, none reaching into another.
     """
     spans = list(pem_blocks(text)) if "BEGIN " in text or "PuTTY-User" in text else []
+    text = without_escapes(text)
     # Ordinary words are short, so that most texts are done with here.
     words = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
     if _ANY_HINT.search(words):

@@ -40,9 +40,18 @@ def label_reader(
     return label_of
 
 
-def label_name(label: str) -> str:
-    """A label as results name it: that of a whole essay is its beginning, length and hash."""
-    if len(label) <= LONGEST_NAME:
+def label_name(label: str, masked_from: str | None = None) -> str:
+    """A label as results name it: that of a whole essay is its beginning, length and hash.
+
+    Args:
+        label: The label, what is secret in it masked.
+        masked_from: All of it, where something is masked: 16 bits of its hash set the name apart,
+            too few to find a card number by.
+    """
+    if len(label) <= LONGEST_NAME and masked_from is None:
         return label
+    if masked_from is not None:
+        digest = sha256(masked_from.encode("utf-8", "surrogatepass")).hexdigest()[:4]
+        return f"{label[:LONGEST_NAME]} ({digest})"
     digest = sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{label[:LONGEST_NAME]}… ({len(label):,} characters, {digest})"

@@ -15,7 +15,7 @@ from valor_cli.kernels.checksums import base58check, bech32
 from valor_cli.kernels.email_addresses import email_addresses
 from valor_cli.kernels.payment_cards import payment_cards
 from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
-from valor_cli.kernels.spans import Span, apart
+from valor_cli.kernels.spans import Span, apart, without_escapes
 
 Places = Iterator[tuple[int, int]]
 
@@ -141,6 +141,7 @@ def find_personal_data(text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIE
     Returns:
         Spans in order, none reaching into another.
     """
+    text = without_escapes(text)
     spans: list[Span] = []
     for entity, (kind, finder) in _FINDERS.items():
         if entity not in entities:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +15,17 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+_ESCAPES = re.compile(r"\\[bfnrt]")
+
+
+def without_escapes(text: str) -> str:
+    """The text with spaces for the line ends and tabs that JSON and code escape; its length stays.
+
+    In `"key:\\nghp_…"` the n is no letter of what follows it.
+    """
+    return _ESCAPES.sub("  ", text) if "\\" in text else text
 
 
 def apart(spans: Iterable[Span]) -> list[Span]:

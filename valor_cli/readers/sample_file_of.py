@@ -8,7 +8,7 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import absent, listed
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
-from valor_cli.readers.sample_header import known_names
+from valor_cli.readers.sample_header import ambiguous, known_names
 from valor_cli.readers.table import LINE, SKIP_HINT
 from valor_cli.results import InputFile
 
@@ -63,6 +63,11 @@ def sample_file(
             hint="" if not problems.kept else f"the first: {problems.kept[0]}",
         )
     warnings = [_PLAIN_CONTEXTS.format(count=plain_contexts)] if plain_contexts else []
+    warnings += [
+        f"{listed(several)} could each be the {standard}; of these the first that a row has is "
+        "read. To settle it, name one under `columns:`"
+        for standard, several in ambiguous(names, reading.columns).items()
+    ]
     return SampleFile(
         path,
         [row for _, row in rows],

@@ -123,6 +123,23 @@ def _is_alias(standard: str, name: str) -> bool:
     return standard != "references" or _plain(name) != "expected" or name.startswith("__")
 
 
+def ambiguous(names: Collection[str], columns: Mapping[str, str]) -> dict[str, list[str]]:
+    """Columns of which several could be one text, by standard name, in the order of looking.
+
+    A column of the standard name itself, or one that is mapped, leaves no doubt.
+    """
+    plain = {_plain(name): name for name in reversed(list(names))}
+    found = {}
+    for standard in ("user_input", "response", "references"):
+        if standard in columns or _plain(standard) in plain:
+            continue
+        several = [plain[_plain(one)] for one in ALIASES[standard] if _plain(one) in plain]
+        several = [one for one in dict.fromkeys(several) if _is_alias(standard, one)]
+        if len(several) > 1:
+            found[standard] = several
+    return found
+
+
 def in_milliseconds(name: str | None) -> bool:
     """Whether a column of durations counts in thousandths of a second: latencyMs, LATENCY_MS."""
     if name is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
@@ -227,4 +228,8 @@ def test_essays_and_secrets() -> None:
         answered(["yes"], ["key 123"]), secrets=lambda text: [(4, 7)] if "key" in text else []
     )
     details = outcome(measured(LLM_CLASSIFICATION, secret), 0).details
-    assert details == {"predicted": "key •••", "expected": "yes"}
+    # The first 16 bits of the sha256 of the whole label: what looks alike masked is still two.
+    digest = sha256(b"key 123").hexdigest()[:4]
+    assert details == {"predicted": f"key ••• ({digest})", "expected": "yes"}
+    both = replace(answered(["key 124"], ["key 123"]), secrets=secret.secrets)
+    assert values(LLM_CLASSIFICATION, both)["f1"] == 0

@@ -77,7 +77,8 @@ def llm_classification(
 
     def shown(label: str) -> str:
         secret = [Span(start, end, "") for start, end in data.secrets(label)]
-        return label_name(masked(label, secret) if secret else label)
+        # Labels that look alike once they are masked are still two.
+        return label_name(masked(label, secret), label) if secret else label_name(label)
 
     def compare(response: str, references: tuple[str, ...]) -> Outcome:
         predicted, right = read(response), [read(reference) for reference in references]

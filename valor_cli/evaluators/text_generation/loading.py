@@ -239,6 +239,13 @@ def _perturbed(dataset: TextDataset) -> dict[Scalar, Scalar]:
 def _spent(rows: Rows) -> Spent:
     durations = [row.duration_s for row in rows if row.duration_s is not None]
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    return Spent(
-        fsum(durations) / len(durations) if durations else None, fsum(costs) if costs else None
-    )
+    seconds = _total(durations)
+    return Spent(None if seconds is None else seconds / len(durations), _total(costs))
+
+
+def _total(values: Sequence[float]) -> float | None:
+    """The sum; None of nothing, and of what no number can hold."""
+    try:
+        return fsum(values) if values else None
+    except OverflowError:
+        return None
