@@ -22,8 +22,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "pii_leakage": {"entities": get_args(Entity)},
     "language_consistency": {"language": "en"},
 }
-LEFT_OUT = {"self_consistency", "step_alignment", "agent_sanity", "llm_classification"}
-"""What needs questions, contexts, files or labels."""
+LEFT_OUT = {"self_consistency", "step_alignment", "agent_sanity", "llm_classification", "ter"}
+"""What needs questions, contexts, files or labels; and TER, whose search is sacrebleu's own."""
 ROUNDS = 3
 SAMPLES = 2_000
 
