@@ -115,6 +115,7 @@ class Metric(Generic[R]):
     that fills only tables `table=True`.
     `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
+    `prompts` names those that it asks judges with.
     A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -134,6 +135,7 @@ class Metric(Generic[R]):
     needs: tuple[str, ...] = ("ground_truth", "predictions")
     needs_with: Callable[[Mapping[str, Any]], tuple[str, ...]] = nothing_more
     evidence: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     resampled: bool = True
     threshold: float | None = None
     reproducible: bool = True
@@ -230,6 +232,9 @@ class Wing(Generic[D, E]):
         one_sided: The labels that only one side has, where `Loaded` cannot know them.
         sharded: Whether several processes make evidence sooner than one; not where handing them
             their shards takes longer.
+        gather: Asks models about all datasets, before there is evidence: the datasets by model,
+            the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
+            `evidence` takes for each model.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -240,6 +245,7 @@ class Wing(Generic[D, E]):
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
     one_sided: Callable[[E], OneSided] = unsaid
     sharded: bool = True
+    gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
 
 
 METADATA = "metadata."

@@ -104,6 +104,38 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said of one thing it was shown.
+
+    Attributes:
+        text: The claim, the context, the opinion …; empty where it judged the response itself.
+        verdict: Its word for it: "supported", "irrelevant", "4", "present".
+        good: Whether that speaks for the sample; None: neither way.
+        reason: Why, in its words.
+    """
+
+    text: str
+    verdict: str
+    good: bool | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a metric asked of judges about one sample.
+
+    Attributes:
+        calls: Requests, those asked again included.
+        cached: How many of them were answered by replies kept from before.
+        replies: What was replied, in the order of the requests.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    replies: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectRef:
     """An object of the dataset by its number there, and what became of it ("true_positive")."""
 
@@ -125,6 +157,7 @@ class MetricExample:
         at: As in `MetricValue`; a list names several elements.
         marks: The places in its texts that are concerned.
         reason: What the metric says of it.
+        verdicts: What judges said of it.
     """
 
     kind: str
@@ -135,6 +168,7 @@ class MetricExample:
     at: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
     marks: Sequence[Mark] = ()
     reason: str | None = None
+    verdicts: Sequence[Verdict] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +181,7 @@ class MetricSamples:
         undefined: Why a sample has no primary value, or what else is to be said of it.
         statuses: What became of each; None: "ok" with a primary value, else "not_applicable".
         details: What each value rests on; None where there is nothing to tell.
+        asked: What judges were asked; None where there are none.
     """
 
     sample_ids: Sequence[Scalar]
@@ -154,13 +189,46 @@ class MetricSamples:
     undefined: Sequence[str | None]
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
+    asked: Sequence[Asked] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """How far those who judged the same samples say the same.
+
+    Attributes:
+        kind: "judges", several of them; or "repeats" of one.
+        judge: Whose repeats; None of several judges.
+        raters: The names of the judges, or the numbers of the repeats.
+        values: The mean value that each of them found; None: none.
+        n: Samples that all of them judged.
+        agreement: The part of these on which all say the same.
+        coefficient: Fleiss' kappa of verdicts, Krippendorff's alpha of values; None: undefined.
+        statistic: Which of the two.
+        spread: Mean over samples of the largest difference between two raters.
+        disagreements: Samples on which they differ, the widest first; bounded.
+        disagreeing: How many there are.
+    """
+
+    kind: Literal["judges", "repeats"]
+    judge: str | None
+    raters: Sequence[str]
+    values: Sequence[float | None]
+    n: int
+    agreement: float | None
+    coefficient: float | None
+    statistic: str
+    spread: float | None
+    disagreements: Sequence[Scalar] = ()
+    disagreeing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """All a metric says of one evidence, when that is more than one value.
 
-    `warnings` say what it left out, and why; `statuses` how many samples have which status.
+    `warnings` say what it left out, and why; `statuses` how many samples have which status;
+    `agreements` how far its judges agree.
     """
 
     values: Sequence[MetricValue] = ()
@@ -170,6 +238,7 @@ class Findings:
     samples: MetricSamples | None = None
     warnings: Sequence[str] = ()
     statuses: Mapping[Status, int] = field(default_factory=dict)
+    agreements: Sequence[MetricAgreement] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +371,7 @@ class ExampleResult:
     objects: Sequence[ExampleObject]
     texts: Sequence[ShownText] = ()
     reason: str | None = None
+    verdicts: Sequence[Verdict] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +386,62 @@ class SamplesResult:
     undefined: Sequence[str | None]
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
+    asked: Sequence[Asked] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementResult:
+    """An agreement with everything that identifies it; see `MetricAgreement`."""
+
+    metric: str
+    model: str
+    parameters: Parameters
+    kind: Literal["judges", "repeats"]
+    judge: str | None
+    raters: Sequence[str]
+    values: Sequence[float | None]
+    n: int
+    agreement: float | None
+    coefficient: float | None
+    statistic: str
+    spread: float | None
+    disagreements: Sequence[Scalar]
+    disagreeing: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageResult:
+    """What one metric asked of one judge about one model; what metrics share, the first paid.
+
+    Attributes:
+        calls: Requests, those asked again included.
+        cached: How many of them replies kept from before answered.
+        failed: Requests that got no reply after all tries.
+        tokens_in, tokens_out: Of the requests that were sent; None: the judge does not count.
+        cost_usd: What these cost; None: the price is not known.
+        saved_usd: What the cached ones had cost.
+    """
+
+    metric: str
+    model: str
+    judge: str
+    calls: int
+    cached: int
+    failed: int
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    saved_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptUsed:
+    """A prompt that judges were asked with; `own` where the config brought it."""
+
+    name: str
+    version: int
+    sha256: str
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +547,13 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What may differ between two runs on the same inputs."""
+    """What may differ between two runs on the same inputs.
+
+    Attributes:
+        models_used: The judges and embedders that were asked.
+        usage: What that took.
+        stopped: Why not everything was asked, in words; None: it was.
+    """
 
     valor_version: str
     started_at: str
@@ -431,6 +563,9 @@ class RunInfo:
     config_sha256: str
     inputs: Sequence[InputFile]
     packages: Mapping[str, str]
+    models_used: Sequence[str] = ()
+    usage: Sequence[UsageResult] = ()
+    stopped: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +581,8 @@ class RunResult:
         missing_prediction_labels: By model, labels with ground truth and no prediction.
         ignored_prediction_labels: By model, labels with predictions and no ground truth.
         samples: Values of single samples; they stand in a file of their own, samples.jsonl.
+        agreements: How far several judges, or several askings of one, say the same.
+        prompts: What judges were asked with, by name.
     """
 
     task: str
@@ -466,6 +603,8 @@ class RunResult:
     coverage: Sequence[CoverageResult] = ()
     problems: Sequence[ProblemResult] = ()
     insights: Sequence[InsightResult] = ()
+    agreements: Sequence[AgreementResult] = ()
+    prompts: Sequence[PromptUsed] = ()
 
     @property
     def passed(self) -> bool:

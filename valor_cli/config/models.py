@@ -18,7 +18,7 @@ from pydantic import (
 
 from valor_cli.config.document import YamlDocument
 from valor_cli.config.problems import TreePath
-from valor_cli.readers.paths import from_folder
+from valor_cli.paths import from_folder
 from valor_cli.results import Scalar
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Generic, TypeAlias, TypeVar
 from annotated_types import MinLen
 from pydantic import BaseModel, ConfigDict, Field
 
+from valor_cli.paths import InputPath
 from valor_cli.readers.files import STDIN
-from valor_cli.readers.paths import InputPath
 
 F = TypeVar("F", bound=str)
 

@@ -7,7 +7,7 @@ of it (`Outcome`); its `compute` makes the values of the report from all of that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from math import fsum
@@ -23,6 +23,7 @@ from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
     STATUSES,
+    Asked,
     Findings,
     Mark,
     MetricExample,
@@ -30,11 +31,15 @@ from valor_cli.results import (
     MetricTable,
     MetricValue,
     Status,
+    Verdict,
 )
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+
+Secrets = Callable[[str], Iterable[tuple[int, int]]]
+"""Where in a text stands what no report may show."""
 
 WORST = 10
 """Samples that reports show of a metric."""
@@ -52,6 +57,8 @@ class Outcome(NamedTuple):
         reason: That in words; beside "ok" what else is to be said.
         details: What the value rests on, as JSON has it; no text that is secret.
         marks: The places in the sample's texts that it rests on.
+        verdicts: What a judge said.
+        asked: What it was asked; None of metrics without a judge.
     """
 
     values: Mapping[str, float | None] = {}
@@ -59,6 +66,8 @@ class Outcome(NamedTuple):
     reason: str | None = None
     details: Mapping[str, Any] | None = None
     marks: tuple[Mark, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    asked: Asked | None = None
 
 
 def missing(what: str) -> Outcome:
@@ -89,6 +98,10 @@ class Outcomes:
         reasons, details, marks: (n,) as in `Outcome`.
         columns: By output, (n,) values; NaN where undefined.
         counts: By name, (n, …) whole numbers that add up over samples, for metrics of a corpus.
+        verdicts: (n,) as in `Outcome`; none: no sample was judged.
+        asked: (n,) likewise.
+        raters: By judge and number of the repeat, (n,) the primary values that each found; NaN:
+            none. Empty where there is one alone.
     """
 
     status: NDArray[np.int8]
@@ -97,6 +110,9 @@ class Outcomes:
     marks: tuple[tuple[Mark, ...], ...]
     columns: Mapping[str, Floats]
     counts: Mapping[str, Ints] = field(default_factory=dict)
+    verdicts: tuple[tuple[Verdict, ...], ...] = ()
+    asked: tuple[Asked, ...] = ()
+    raters: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -119,6 +135,38 @@ class Outcomes:
                 for name in outputs
             },
             counts or {},
+            tuple(one.verdicts for one in found) if any(one.verdicts for one in found) else (),
+            tuple(one.asked or Asked() for one in found) if any(one.asked for one in found) else (),
+        )
+
+    def without_secrets(self, secrets: Secrets) -> Outcomes:
+        """The same with nothing secret in what is told: reasons may quote a condition, or a text;
+        judges quote whatever they were shown.
+        """
+        memo: dict[str, str] = {}
+
+        def safe(text: str) -> str:
+            if text not in memo:
+                memo[text] = masked(text, [Span(start, end, "") for start, end in secrets(text)])
+            return memo[text]
+
+        reasons = tuple(None if one is None else safe(one) for one in self.reasons)
+        if not self.asked:
+            return replace(self, reasons=reasons)
+        return replace(
+            self,
+            reasons=reasons,
+            details=tuple(_each_text(one, safe) for one in self.details),
+            verdicts=tuple(
+                tuple(
+                    Verdict(safe(one.text), safe(one.verdict), one.good, safe(one.reason))
+                    for one in own
+                )
+                for own in self.verdicts
+            ),
+            asked=tuple(
+                Asked(one.calls, one.cached, tuple(map(safe, one.replies))) for one in self.asked
+            ),
         )
 
     def taken(self, chosen: Sequence[int] | Ints) -> Outcomes:
@@ -132,12 +180,17 @@ class Outcomes:
             tuple(self.marks[i] for i in at),
             {name: column[order] for name, column in self.columns.items()},
             {name: column[order] for name, column in self.counts.items()},
+            tuple(self.verdicts[i] for i in at) if self.verdicts else (),
+            tuple(self.asked[i] for i in at) if self.asked else (),
+            {name: column[order] for name, column in self.raters.items()},
         )
 
     @staticmethod
     def joined(parts: Sequence[Outcomes]) -> Outcomes:
         """Those of several shards, one after the other."""
         first = parts[0]
+        judged = any(part.verdicts for part in parts)
+        asked = any(part.asked for part in parts)
         return Outcomes(
             np.concatenate([part.status for part in parts]),
             tuple(one for part in parts for one in part.reasons),
@@ -148,7 +201,27 @@ class Outcomes:
                 for name in first.columns
             },
             {name: np.concatenate([part.counts[name] for part in parts]) for name in first.counts},
+            tuple(one for part in parts for one in part._verdicts()) if judged else (),
+            tuple(one for part in parts for one in part._asked()) if asked else (),
+            {name: np.concatenate([part.raters[name] for part in parts]) for name in first.raters},
         )
+
+    def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
+        return self.verdicts or ((),) * len(self.status)
+
+    def _asked(self) -> tuple[Asked, ...]:
+        return self.asked or (Asked(),) * len(self.status)
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: _each_text(one, change) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_each_text(one, change) for one in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +342,7 @@ class Sampled:
                 outcomes.reasons,
                 [STATUSES[status] for status in outcomes.status.tolist()],
                 outcomes.details,
+                outcomes.asked or None,
             ),
             warnings=warnings,
             statuses={name: count for name, count in zip(STATUSES, counted, strict=True) if count},
@@ -305,6 +379,7 @@ class Sampled:
                 value=float(column[at]) if scored[at] else None,
                 marks=self.outcomes.marks[at],
                 reason=self.outcomes.reasons[at],
+                verdicts=self.outcomes.verdicts[at] if self.outcomes.verdicts else (),
             )
 
 
@@ -384,18 +459,8 @@ def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidenc
         if call.metric.measure is None:
             raise ValueError(f"{call.metric.name} has no measure")
         found: Outcomes = call.metric.measure(texts, **call.parameters)
-        outcomes.append(replace(found, reasons=_safe(found.reasons, data)))
+        outcomes.append(found.without_secrets(data.secrets))
     return SampleEvidence(calls, tuple(outcomes), data.sample_ids, data.number)
-
-
-def _safe(reasons: Sequence[str | None], data: TextDataset) -> tuple[str | None, ...]:
-    """Reasons may quote a condition, or a text."""
-    shown = {
-        reason: masked(reason, [Span(start, end, "") for start, end in data.secrets(reason)])
-        for reason in set(reasons)
-        if reason is not None
-    }
-    return tuple(None if reason is None else shown[reason] for reason in reasons)
 
 
 def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:

@@ -11,7 +11,7 @@ from valor_cli.errors import printable
 from valor_cli.evaluators.bounded_keywords import bounded
 from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
 from valor_cli.kernels.patterns import Patience, PatternError, parse_pattern
-from valor_cli.readers.paths import from_folder
+from valor_cli.paths import from_folder
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import count, pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
+    AgreementResult,
     CoverageResult,
     CurveResult,
     ExampleResult,
@@ -65,6 +67,7 @@ class Computation:
         self.examples: list[ExampleResult] = []
         self.samples: list[SamplesResult] = []
         self.coverage: list[CoverageResult] = []
+        self.agreements: list[AgreementResult] = []
         self.warnings: dict[str, None] = {}
         for part in plan.wings:
             self._compute(part)
@@ -76,6 +79,7 @@ class Computation:
             self.examples,
             self.samples,
             self.coverage,
+            self.agreements,
         ):
             rows.sort(key=order)
 
@@ -188,8 +192,14 @@ class Computation:
                     found.samples.undefined,
                     found.samples.statuses,
                     found.samples.details,
+                    found.samples.asked,
                 )
             )
+        if cut is None:
+            self.agreements += [
+                AgreementResult(call.metric.name, model, call.parameters, **asdict(one))
+                for one in found.agreements
+            ]
         if found.statuses:
             self.coverage.append(_coverage(call, model, cut, found.statuses))
 
@@ -212,6 +222,7 @@ class Computation:
                     objects,
                     texts,
                     example.reason,
+                    example.verdicts,
                 )
             )
 

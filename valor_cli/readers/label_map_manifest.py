@@ -13,6 +13,7 @@ from io import StringIO
 from typing import Any, Final, NamedTuple, get_args
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
+from valor_cli.paths import from_folder
 from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.files import TextSource
@@ -22,7 +23,6 @@ from valor_cli.readers.label_map_folders import without_extension
 from valor_cli.readers.label_map_formats import Column
 from valor_cli.readers.label_maps import LabelMaps, PngLabelMap
 from valor_cli.readers.objects import Role
-from valor_cli.readers.paths import from_folder
 from valor_cli.results import InputFile
 
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)

@@ -18,7 +18,7 @@ from valor_cli.evaluators.inputs import (
     one_standard_input,
 )
 from valor_cli.metric import written
-from valor_cli.readers.paths import InputPath
+from valor_cli.paths import InputPath
 from valor_cli.readers.score_files import Side
 
 Format: TypeAlias = Literal["csv", "jsonl", "json"]

@@ -15,9 +15,9 @@ from valor_cli.evaluators.inputs import (
     model_paths,
     one_standard_input,
 )
+from valor_cli.paths import InputPath
 from valor_cli.readers.formats import Reading
 from valor_cli.readers.objects import Role
-from valor_cli.readers.paths import InputPath
 
 Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
 

@@ -15,10 +15,10 @@ from valor_cli.evaluators.inputs import (
     format_given,
     model_paths,
 )
+from valor_cli.paths import InputPath
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.label_map_formats import Column, Format, format_of
 from valor_cli.readers.objects import Role
-from valor_cli.readers.paths import InputPath
 
 Value = Annotated[int, Ge(0)]
 Name = Annotated[str, MinLen(1)]

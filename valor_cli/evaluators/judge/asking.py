@@ -1,0 +1,185 @@
+"""A sample, and judges; what a metric asks of them about it goes out, their replies come in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.judge.readings import Reading, Unfit
+from valor_cli.evaluators.judge.sample import Sample
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.models.judge import Message, Purpose, Reply, Request, Tools
+from valor_cli.models.prompts import Field, Prompt
+from valor_cli.results import Asked
+
+T = TypeVar("T")
+
+QUOTED = 4_000
+"""Characters of an unfit reply that its judge is shown again."""
+
+
+class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
+    """No reply fitted, however often it was asked; why the last one did not."""
+
+
+class Answer(NamedTuple):
+    """A reply, and whether it was kept from before."""
+
+    reply: Reply
+    cached: bool
+
+
+class Panelist(Protocol):
+    """One judge of the panel, or one repeat of it."""
+
+    @property
+    def name(self) -> str:
+        """As results call it."""
+
+    @property
+    def judge_retries(self) -> int:
+        """Tries after replies that do not fit, where the metric does not say."""
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt of that name."""
+
+    async def reply(self, request: Request) -> Answer:
+        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) their vectors. Raises as `reply`."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """The conversation of one judge about one sample, in the order of the calls.
+
+    Attributes:
+        sample: Whom it is about.
+        panelist: Who is asked.
+        repeat: Which time, from 0.
+        metric: What is being computed; the calls count for it.
+    """
+
+    sample: Sample
+    panelist: Panelist
+    repeat: int = 0
+    metric: str = ""
+    _asked: Asked = field(default=Asked())
+    _found: dict[object, Any] = field(default_factory=dict)
+
+    async def ask(
+        self,
+        prompt: str | Prompt,
+        reading: Reading[T],
+        *,
+        retries: int | None = None,
+        variant: int = 0,
+        tools: Tools = (),
+        **fields: Field,
+    ) -> T:
+        """Ask, and ask again with the problem named while the reply does not fit.
+
+        Args:
+            prompt: Its name.
+            reading: What the reply has to be.
+            retries: How often to ask again; None: as the config says.
+            variant: Tells apart requests of the same words that each want a reply of their own.
+            tools: What the judge may use.
+            fields: What stands for the placeholders of the prompt.
+
+        Raises:
+            ParseFailure: No reply fitted.
+            NoAnswer: There was none.
+            Stopped: The run asks no more.
+        """
+        asked = self.panelist.prompt(prompt) if isinstance(prompt, str) else prompt
+        opening = asked.messages(fields)
+        messages = opening
+        sample = self.sample
+        purpose = Purpose(self.metric, sample.model, sample.sample_id, asked.name)
+        tries = 1 + (self.panelist.judge_retries if retries is None else retries)
+        problem = ""
+        for _ in range(tries):
+            request = Request(
+                messages=messages,
+                schema=reading.schema,
+                schema_name=reading.name,
+                variant=variant,
+                repeat=self.repeat,
+                tools=tuple(tools),
+                imagined=reading.imagined,
+                purpose=purpose,
+            )
+            reply, cached = await self.panelist.reply(request)
+            self._count(reply, cached)
+            try:
+                return reading.read(reply.text)
+            except Unfit as unfit:
+                problem = _said(reply, unfit)
+            messages = _again(opening, reply, problem)
+        raise ParseFailure(problem)
+
+    async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` finds, asked for once per sample; a failure is one for all who need it."""
+        if key not in self._found:
+            try:
+                self._found[key] = (await make(), None)
+            except Exception as error:
+                self._found[key] = (None, error)
+        found, failure = self._found[key]
+        if failure is not None:
+            raise failure
+        result: T = found
+        return result
+
+    async def measured(
+        self,
+        name: str,
+        measure: Callable[..., Awaitable[Outcome]],
+        parameters: Mapping[str, Any],
+    ) -> Outcome:
+        """What a metric finds of the sample; asked for once, by itself or as a part of another.
+
+        Raises:
+            Missing, ParseFailure, NoAnswer, Stopped: It finds nothing.
+        """
+        key = (name, json.dumps(parameters, sort_keys=True, default=str))
+        return await self.once(key, lambda: measure(self, **parameters))
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) the vectors of some texts."""
+        return await self.panelist.embed(texts)
+
+    def taken(self) -> Asked:
+        """What was asked since this was last looked at."""
+        asked, self._asked = self._asked, Asked()
+        return asked
+
+    def _count(self, reply: Reply, cached: bool) -> None:
+        calls, before, replies = self._asked.calls, self._asked.cached, self._asked.replies
+        self._asked = Asked(calls + 1, before + cached, (*replies, reply.text))
+
+
+def _said(reply: Reply, unfit: Unfit) -> str:
+    if reply.refused:
+        return "the judge refused to reply"
+    if reply.cut:
+        return f"the reply ends at the limit of tokens; {unfit}"
+    return str(unfit)
+
+
+def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Message, ...]:
+    """The conversation after a reply that did not fit."""
+    words = f"Your reply cannot be used: {problem}. Reply once more, in the form asked for, only."
+    said = reply.text[:QUOTED]
+    if not said.strip():
+        # Servers refuse empty turns, and two turns of one side.
+        *before, (role, asked) = opening
+        return (*before, Message(role, f"{asked}\n\n{words}"))
+    return (*opening, Message("assistant", said), Message("user", words))

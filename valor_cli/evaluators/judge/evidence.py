@@ -1,0 +1,206 @@
+"""What judges say of samples: all are asked, in one loop; the replies become evidence.
+
+datasets ─gather─▶ an outcome per judge, repeat, model, sample, metric ─▶ combined ─▶ evidence
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.judge.asking import Asking, Panelist, ParseFailure
+from valor_cli.evaluators.judge.combining import Combine, combined
+from valor_cli.evaluators.judge.sample import Missing, Sample
+from valor_cli.evaluators.samples import (
+    Outcome,
+    Outcomes,
+    SampleEvidence,
+    merge_samples,
+    missing,
+    plan_samples,
+)
+from valor_cli.evaluators.verdicts import RATES, unreadable
+from valor_cli.metric import Call, Metric, Wing
+from valor_cli.models.judge import NoAnswer, Stopped
+
+Found = list[list[Outcome]]
+"""By sample, an outcome of every call."""
+
+
+class Juror(Protocol):
+    """A judge of the panel, and how often it is asked everything."""
+
+    @property
+    def panelist(self) -> Panelist:
+        """Who is asked."""
+
+    @property
+    def repeats(self) -> int:
+        """How often."""
+
+
+class Panel(Protocol):
+    """Those who are asked, and the loop in which they are."""
+
+    @property
+    def jurors(self) -> Sequence[Juror]:
+        """The judges."""
+
+    @property
+    def combine(self) -> Combine | None:
+        """How their values become one; None: verdicts by majority, values by their mean."""
+
+    def run(self, work: Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]) -> None:
+        """Do all that is to be asked of each juror, in its order.
+
+        Args:
+            work: For each juror, how much it is, and the pieces.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """What was found of one model's samples, by call."""
+
+    calls: tuple[Call, ...]
+    outcomes: tuple[Outcomes, ...]
+
+
+def gather(
+    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], panel: Panel | None
+) -> dict[str, Judgements]:
+    """Ask the judges about every sample of every model.
+
+    Args:
+        datasets: By model.
+        calls: The metrics, in the order of the config.
+        panel: Whom to ask; None: nobody, and every sample is skipped.
+
+    Raises:
+        ValorError: A judge will never answer.
+    """
+    if panel is None:
+        skipped = Outcome(status="skipped", reason="not asked")
+        return {
+            model: _judgements(calls, [[[skipped] * len(calls)] * data.unit_count], (), None)
+            for model, data in datasets.items()
+        }
+    raters = [(juror, again) for juror in panel.jurors for again in range(juror.repeats)]
+    not_begun = Outcome(status="skipped", reason="the run stopped before it was asked")
+    found: dict[str, list[Found]] = {
+        model: [[[not_begun] * len(calls) for _ in range(data.unit_count)] for _ in raters]
+        for model, data in datasets.items()
+    }
+    work = []
+    first = 0
+    for juror in panel.jurors:
+        columns = {model: own[first : first + juror.repeats] for model, own in found.items()}
+        total = juror.repeats * sum(data.unit_count for data in datasets.values())
+        work.append((total, _pieces(datasets, calls, juror, columns)))
+        first += juror.repeats
+    panel.run(work)
+    names = [(juror.panelist.name, again) for juror, again in raters]
+    return {model: _judgements(calls, own, names, panel.combine) for model, own in found.items()}
+
+
+def _pieces(
+    datasets: Mapping[str, TextDataset],
+    calls: Sequence[Call],
+    juror: Juror,
+    columns: Mapping[str, list[Found]],
+) -> Iterator[Callable[[], Awaitable[None]]]:
+    """What one juror is asked: sample by sample, all repeats of each."""
+    for model, data in datasets.items():
+        for row in range(data.unit_count):
+            for again, column in enumerate(columns[model]):
+                sample = Sample.of(data, row, model)
+                asking = Asking(sample, juror.panelist, again)
+                yield _piece(asking, calls, column, row)
+
+
+def _piece(
+    asking: Asking, calls: Sequence[Call], column: Found, row: int
+) -> Callable[[], Awaitable[None]]:
+    async def judge() -> None:
+        for at, call in enumerate(calls):
+            column[row][at] = await _outcome(asking, call)
+
+    return judge
+
+
+async def _outcome(asking: Asking, call: Call) -> Outcome:
+    """What one metric finds of one sample, or why it finds nothing."""
+    asking.metric = call.metric.name
+    measure = call.metric.measure
+    if measure is None:
+        raise ValueError(f"{call.metric.name} has no measure")
+    try:
+        found = await asking.measured(call.metric.name, measure, call.parameters)
+    except Missing as lack:
+        found = missing(str(lack))
+    except ParseFailure as failure:
+        found = _unread(call.metric, str(failure))
+    except NoAnswer as failure:
+        found = Outcome(status="judge_error", reason=str(failure))
+    except Stopped as stop:
+        found = Outcome(status="skipped", reason=str(stop))
+    return found._replace(asked=asking.taken())
+
+
+def _unread(metric: Metric[Any], reason: str) -> Outcome:
+    """Of replies that say nothing usable; a verdict that cannot be read is a rate of its own."""
+    rated = metric.outputs[: len(RATES)] == RATES
+    return unreadable(reason) if rated else Outcome(status="parse_failure", reason=reason)
+
+
+def _judgements(
+    calls: tuple[Call, ...],
+    found: Sequence[Found],
+    names: Sequence[tuple[str, int]],
+    combine: Combine | None,
+) -> Judgements:
+    """The raters' outcomes as one column of outcomes per call."""
+    outcomes = []
+    for at, call in enumerate(calls):
+        outputs = [output.name for output in call.metric.outputs]
+        columns = [[row[at] for row in own] for own in found]
+        if len(columns) == 1:
+            outcomes.append(Outcomes.of(columns[0], outputs))
+            continue
+        one = [combined(call.metric, names, each, combine) for each in zip(*columns, strict=True)]
+        raters = {
+            name: np.array([_value(outcome, outputs[0]) for outcome in column], np.float64)
+            for name, column in zip(names, columns, strict=True)
+        }
+        outcomes.append(replace(Outcomes.of(one, outputs), raters=raters))
+    return Judgements(calls, tuple(outcomes))
+
+
+def _value(outcome: Outcome, primary: str) -> float | None:
+    return outcome.values.get(primary) if outcome.status == "ok" else None
+
+
+def judged_evidence(data: TextDataset, judgements: Judgements) -> SampleEvidence:
+    """What was found, beside the samples that it was found of."""
+    return SampleEvidence(
+        judgements.calls,
+        tuple(one.without_secrets(data.secrets) for one in judgements.outcomes),
+        data.sample_ids,
+        data.number,
+    )
+
+
+def judge_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that ask judges about samples, one by one."""
+    return Wing(
+        metrics=metrics,
+        plan=plan_samples,
+        evidence=judged_evidence,
+        merge=merge_samples,
+        sharded=False,
+        gather=gather,
+    )

@@ -1,0 +1,168 @@
+"""What a judge is: a model that a request goes to, and that replies in text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
+
+
+class Message(NamedTuple):
+    """A part of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Purpose(NamedTuple):
+    """What a request is for: told in messages, counted in the usage, no part of its identity."""
+
+    metric: str = ""
+    model: str = ""
+    sample_id: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to a judge.
+
+    Attributes:
+        messages: The conversation so far.
+        schema: JSON Schema of the reply; None where any text will do.
+        schema_name: What the schema is called there.
+        variant: Tells apart requests of the same words that each want a reply of their own.
+        repeat: Which time, from 0, the whole evaluation is asked (`repeat:`).
+        tools: Tools of the provider that the judge may use, as its API has them.
+        imagined: A reply that would fit, for estimates.
+        purpose: What it is for.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    schema_name: str = "reply"
+    variant: int = 0
+    repeat: int = 0
+    tools: tuple[Mapping[str, Any], ...] = ()
+    imagined: str = ""
+    purpose: Purpose = field(default=Purpose(), compare=False)
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of all that the reply may depend on, the judge and its settings apart."""
+        said = [
+            [list(message) for message in self.messages],
+            self.schema,
+            self.variant,
+            self.repeat,
+            list(self.tools),
+        ]
+        text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        """US dollars for so many tokens."""
+        return (self.input * tokens_in + self.output * tokens_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge said.
+
+    Attributes:
+        text: All of it; empty where it said nothing.
+        refused: Whether the provider marked it as a refusal, or filtered it.
+        cut: Whether it ended at the limit of tokens.
+        tokens_in, tokens_out: As the provider counted them; None: it did not.
+        cost_usd: What it cost; None: the price is not known.
+        model: What the provider calls the model that replied.
+    """
+
+    text: str
+    refused: bool = False
+    cut: bool = False
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+
+
+class Judge(Protocol):
+    """A model to ask.
+
+    Attributes:
+        name: As results call it.
+        identity: All settings that its replies depend on; a part of the key of the cache.
+        remote: Whether asking it leaves this machine; `--offline` forbids that.
+        in_order: Whether requests must come one at a time, in an order that does not change.
+        keeps: Whether its replies are worth keeping in the cache.
+        price: What it costs; None: not known.
+    """
+
+    name: str
+    identity: Mapping[str, Any]
+    remote: bool
+    in_order: bool
+    keeps: bool
+    price: Price | None
+
+    async def answer(self, request: Request) -> Reply:
+        """Ask once, without trying again.
+
+        Raises:
+            Busy: It asks to come back later.
+            Passing: It failed in a way that may pass.
+            Unanswerable: It will never answer this request.
+            ValorError: It will never answer any: a wrong key, an unknown model.
+        """
+
+    async def close(self) -> None:
+        """Give back what it holds."""
+
+
+class Busy(Exception):  # noqa: N818  # what it says of the judge
+    """The judge answers too many already (HTTP 429); `after_s` is when it said to come back."""
+
+    def __init__(self, message: str, after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+
+
+class Passing(Exception):  # noqa: N818
+    """A failure that may pass: 5xx, a time-out, a cut connection, half a reply."""
+
+    def __init__(self, message: str, after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+
+
+class Unanswerable(Exception):  # noqa: N818
+    """This request will never be answered: too long for the model, refused by its filter."""
+
+
+class NoAnswer(Exception):  # noqa: N818
+    """A request that no answer could be had for, in words; its sample has status judge_error."""
+
+
+class Stopped(Exception):  # noqa: N818
+    """The run asks no more: the reason in words; samples without an answer are skipped."""
+
+
+def conversation(
+    *messages: tuple[Literal["system", "user", "assistant"], str],
+) -> tuple[Message, ...]:
+    """Messages from pairs of a role and what it says."""
+    return tuple(Message(role, content) for role, content in messages)
+
+
+Tools = Sequence[Mapping[str, Any]]

@@ -1,0 +1,112 @@
+"""What the `judge:`, `judges:` and `embedder:` blocks of a config say."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from valor_cli.models.judge import Price
+from valor_cli.paths import InputPath
+
+Positive = Annotated[float, Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PriceSettings(_Strict):
+    """What tokens cost."""
+
+    input_usd: float = Field(ge=0, description="US dollars for a million tokens of prompts.")
+    output_usd: float = Field(ge=0, description="US dollars for a million tokens of replies.")
+
+    @property
+    def price(self) -> Price:
+        """The same as arithmetic has it."""
+        return Price(self.input_usd, self.output_usd)
+
+
+_NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
+
+
+class JudgeSettings(_Strict):
+    """One judge: which model, how it is asked, and within which limits."""
+
+    backend: Literal["litellm", "replay", "scripted", "local"] = Field(
+        "litellm",
+        description="litellm: any provider; local: a GGUF file on this machine; replay: a "
+        "recorded cassette; scripted: replies from a file, in the order of calls",
+    )
+    name: str | None = Field(None, description="what results call it; omitted: the model")
+    model: str | None = Field(
+        None, description="as litellm names it (openai/gpt-4o-mini); for local: the GGUF file"
+    )
+    api_base: str | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_key_env: str | None = Field(
+        None, description="environment variable that holds the key; omitted: the provider's usual"
+    )
+    temperature: float | None = Field(0.0, ge=0, description="null: the provider's default")
+    seed: int | None = Field(0, description="where the provider has one; null: none")
+    max_tokens: int = Field(2048, ge=1, description="longest reply, in tokens")
+    parameters: dict[str, Any] = Field(
+        {}, description="further parameters of the request, as the provider's API has them"
+    )
+    structured: Literal["auto", "json_schema", "json_object", "none"] = Field(
+        "auto", description="how the reply's form is asked for; auto: what the model supports"
+    )
+    concurrency: int = Field(8, ge=1, le=1000, description="requests at a time, at most")
+    timeout_s: Positive = Field(60.0, description="for a reply, from first to last byte")
+    connect_timeout_s: Positive = Field(10.0, description="to reach the server")
+    max_retries: int = Field(5, ge=0, description="tries again after transport failures")
+    judge_retries: int = Field(1, ge=0, description="tries again after replies that do not fit")
+    repeat: int = Field(1, ge=1, le=100, description="ask everything so often, report the spread")
+    budget_usd: float | None = Field(None, gt=0, description="stop before spending more")
+    price: PriceSettings | None = Field(
+        None, description="what tokens cost; omitted: as litellm knows it"
+    )
+    cache: bool = Field(True, description="reuse replies of earlier runs to the same requests")
+    record: InputPath | None = Field(None, description="cassette file to write")
+    cassette: InputPath | None = Field(None, description="cassette file to replay")
+    replies: InputPath | None = Field(
+        None, description='for scripted: JSONL, {"reply": "…"} a line, in the order of calls'
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = _NEEDED[self.backend]
+        if getattr(self, needed) is None:
+            raise ValueError(f"backend: {self.backend} needs `{needed}:`")
+        for backend, key in (("replay", "cassette"), ("scripted", "replies")):
+            if self.backend != backend and getattr(self, key) is not None:
+                raise ValueError(f"`{key}:` is for backend: {backend}, here it is {self.backend}")
+        return self
+
+    @property
+    def called(self) -> str:
+        """What results call it."""
+        return self.name or self.model or self.backend
+
+
+class EmbedderSettings(_Strict):
+    """The model that makes vectors of texts."""
+
+    backend: Literal["precomputed", "litellm"] = Field(
+        description="precomputed: vectors from a file; litellm: any provider"
+    )
+    model: str | None = Field(None, description="for litellm: as it names the model")
+    api_base: str | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_key_env: str | None = Field(None, description="environment variable that holds the key")
+    vectors: InputPath | None = Field(
+        None, description='for precomputed: JSONL, {"text": "…", "vector": […]} a line'
+    )
+    timeout_s: Positive = Field(60.0, description="for an answer")
+    max_retries: int = Field(5, ge=0, description="tries again after transport failures")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = "vectors" if self.backend == "precomputed" else "model"
+        if getattr(self, needed) is None:
+            raise ValueError(f"backend: {self.backend} needs `{needed}:`")
+        return self
