@@ -30,7 +30,9 @@ from valor_cli.results import (
     MetricExample,
     MetricValue,
     Pictures,
+    PromptUsed,
     Scalar,
+    UsageResult,
 )
 
 
@@ -102,6 +104,11 @@ def nothing_more(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
+def never(parameters: Mapping[str, Any]) -> bool:
+    """Of metrics that do without vectors whatever their parameters are."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Metric(Generic[R]):
     """A pure function of evidence and what its readers must know of it.
@@ -115,7 +122,8 @@ class Metric(Generic[R]):
     that fills only tables `table=True`.
     `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
-    `prompts` names those that it asks judges with.
+    `prompts` names those that it asks judges with, `embeds` says with which parameters it asks for
+    vectors of texts.
     A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -136,6 +144,7 @@ class Metric(Generic[R]):
     needs_with: Callable[[Mapping[str, Any]], tuple[str, ...]] = nothing_more
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
+    embeds: Callable[[Mapping[str, Any]], bool] = never
     resampled: bool = True
     threshold: float | None = None
     reproducible: bool = True
@@ -270,6 +279,7 @@ class Selection:
         limit: Keep the first so many units; None for all.
         needs: What the metrics of the run need of the files (`Metric.needs`).
         wanted: What of `needs` the run can do without: only default metrics read it.
+        optional: Names of further metadata columns, of which files may lack any.
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
@@ -278,6 +288,7 @@ class Selection:
     limit: int | None = None
     needs: frozenset[str] = frozenset()
     wanted: frozenset[str] = frozenset()
+    optional: Sequence[str] = ()
 
 
 class Spent(NamedTuple):
@@ -314,6 +325,62 @@ class Loaded(Generic[D]):
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
+class Lack(NamedTuple):
+    """What a config must name before a metric can be computed, and how."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a run may ask models.
+
+    Attributes:
+        identity: SHA-256 of what the run is: config and inputs.
+        offline: Whether nothing may leave this machine.
+        resume: Whether to go on with the run of that identity.
+        imagined: Whether replies are only imagined, to see what asking would take.
+        told: Told how many of all pieces are done.
+    """
+
+    identity: str
+    offline: bool = False
+    resume: bool = False
+    imagined: bool = False
+    told: Callable[[int, int], None] = lambda done, total: None
+
+
+class Session(Protocol):
+    """The models of a run, from the first request to the last; a context manager."""
+
+    warnings: list[str]
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any, /) -> None: ...
+
+    @property
+    def usage(self) -> Sequence[UsageResult]:
+        """What was asked, by metric, model and judge."""
+
+    @property
+    def models_used(self) -> Sequence[str]:
+        """Who was asked."""
+
+    @property
+    def prompts_used(self) -> Sequence[PromptUsed]:
+        """The prompts that were asked with."""
+
+    @property
+    def settings(self) -> Mapping[str, Scalar]:
+        """What of all that changes numbers, as `RunResult.settings`."""
+
+    @property
+    def stopped(self) -> tuple[str, str] | None:
+        """Why not everything was asked, as a word ("budget") and in words; None: it was."""
+
+
 class NoOptions(BaseModel):
     """The options of a task that has none."""
 
@@ -332,6 +399,8 @@ class Task(Generic[D]):
         primary: (metric, output) of the headline values, most important first.
         pictures: What the report shows of the examples, and what to warn of; from the `data:`
             block, the selection, and the examples.
+        lacks: What the options must still name before a call can be made; None: nothing.
+        session: Opens the models that the calls ask, under the options and on some terms.
     """
 
     name: str
@@ -345,6 +414,8 @@ class Task(Generic[D]):
     pictures: Callable[
         [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
     ] = lambda inputs, selection, examples: (Pictures(), ())
+    lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
+    session: Callable[[Any, Terms], Session] | None = None
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

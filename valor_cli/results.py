@@ -410,6 +410,51 @@ class AgreementResult:
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationResult:
+    """How far a judge says what people said of the same samples.
+
+    Attributes:
+        judge: Its name; None: all judges and repeats together.
+        column: Where the people's word stands.
+        scale: What is compared: "verdicts", "ratings", "values" on one side of `threshold`.
+        labels: The categories, in their order.
+        matrix: (labels, labels) people in rows, the judge in columns.
+        n: Samples that both judged.
+        unjudged: Samples that people judged and the judge could not.
+        agreement: The part of the n on which both say the same.
+        kappa: Cohen's; None with one category alone.
+        kappa_interval: Its 95 % interval, by the bootstrap over samples.
+        weighted_kappa: With quadratic weights, of ratings.
+        correlation: Spearman's, of ratings and values.
+        human_mean, judge_mean: Of ratings and values; of verdicts the part that passes.
+        disagreements: Samples on which they differ, the widest first; bounded.
+        self_agreement: The part of the judge's own repeats that agree with each other; None
+            without repeats.
+    """
+
+    metric: str
+    model: str
+    parameters: Parameters
+    judge: str | None
+    column: str
+    scale: str
+    threshold: float | None
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+    n: int
+    unjudged: int
+    agreement: float | None
+    kappa: float | None
+    kappa_interval: tuple[float, float] | None
+    weighted_kappa: float | None
+    correlation: float | None
+    human_mean: float | None
+    judge_mean: float | None
+    disagreements: Sequence[Scalar]
+    self_agreement: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class UsageResult:
     """What one metric asked of one judge about one model; what metrics share, the first paid.
 
@@ -553,6 +598,7 @@ class RunInfo:
         models_used: The judges and embedders that were asked.
         usage: What that took.
         stopped: Why not everything was asked, in words; None: it was.
+        stopped_by: That as a word: "budget", "interrupted", "terminated".
     """
 
     valor_version: str
@@ -566,6 +612,7 @@ class RunInfo:
     models_used: Sequence[str] = ()
     usage: Sequence[UsageResult] = ()
     stopped: str | None = None
+    stopped_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -613,5 +660,14 @@ class RunResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every metric could judge as many samples as the gates ask for."""
-        return all(gate.status != "failed" for gate in self.gates if gate.rule == "coverage")
+        """Whether every metric could judge as many samples as the gates ask for.
+
+        Where no gate says how many, no judge may have failed to reply.
+        """
+        limits = [gate for gate in self.gates if gate.rule == "coverage"]
+        limited = {(gate.metric, gate.model) for gate in limits}
+        return all(gate.status != "failed" for gate in limits) and not any(
+            row.statuses.get("judge_error", 0)
+            for row in self.coverage
+            if (row.metric, row.model) not in limited
+        )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
-from valor_cli.evaluators.judge.asking import Answer
 from valor_cli.evaluators.judge.combining import Combine
 from valor_cli.evaluators.judge.evidence import gather, judged_evidence
 from valor_cli.evaluators.samples import Outcomes
@@ -22,6 +21,13 @@ from valor_cli.results import Findings
 
 REFUSED = Reply("", refused=True)
 """The reply of a judge whose provider marked it as a refusal."""
+
+
+class Said(NamedTuple):
+    """A reply, and whether it was kept from before."""
+
+    reply: Reply
+    cached: bool
 
 
 @dataclass
@@ -43,14 +49,14 @@ class ScriptedJudge:
     def prompt(self, name: str) -> Prompt:
         return self.prompts.of(name)
 
-    async def reply(self, request: Request) -> Answer:
+    async def reply(self, request: Request) -> Said:
         at = len(self.requests)
         self.requests.append(request)
         assert at < len(self.replies), f"call {at + 1} has no reply: {request.messages[-1].content}"
         said = self.replies[at]
         if isinstance(said, Exception):
             raise said
-        return Answer(said if isinstance(said, Reply) else Reply(said), False)
+        return Said(said if isinstance(said, Reply) else Reply(said), False)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         lacking = [text for text in texts if text not in self.vectors]

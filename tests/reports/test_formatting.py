@@ -9,6 +9,7 @@ from valor_cli.reports.formatting import (
     against_share,
     capital,
     covered,
+    money,
     number,
     parameter,
     percent,
@@ -39,6 +40,27 @@ from valor_cli.reports.formatting import (
 )
 def test_number(value: float | None, unit: str, text: str) -> None:
     assert number(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [
+        (None, "unknown"),
+        (0.0, "$0"),
+        (0.00001, "<$0.0001"),
+        (0.0001, "$0.0001"),
+        (0.0012, "$0.0012"),
+        (0.01234, "$0.0123"),
+        (0.5, "$0.50"),
+        (0.123, "$0.123"),
+        (0.99994, "$0.9999"),
+        (0.99996, "$1.00"),
+        (12.344, "$12.34"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_money(usd: float | None, text: str) -> None:
+    assert money(usd) == text
 
 
 def test_signed_always_has_a_sign_unless_it_is_nothing() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.reports.judge_runs import JUDGES, MODELS, judge_run, usage
 from tests.reports.text_runs import coverage_gate, text_run
 from valor_cli.errors import DataError
 from valor_cli.reports.results_json import from_json, to_json
@@ -285,6 +286,111 @@ def test_a_misfit_in_samples_is_named_by_its_place(change: Any, place: str) -> N
     assert refused.value.problems[0].place == f"r.json: {place}"
 
 
+def test_what_judges_took_stands_in_the_run_block_alone() -> None:
+    asked = [
+        usage("faithfulness", "small", "a", calls=7, cached=2, tokens_in=100, tokens_out=20,
+              cost_usd=0.1, saved_usd=0.01),
+        usage("custom_judge", "small", "a", calls=3, cached=0, tokens_in=11, tokens_out=2,
+              cost_usd=0.2, saved_usd=0.0),
+    ]  # fmt: skip
+    run = judge_run(usage=asked, stopped="interrupted", stopped_by="interrupted")
+    document = json.loads(to_json(run))
+    block = document["run"]
+    assert block["models_used"] == ["openai/gpt-4o-mini"]
+    assert (block["calls"], block["tokens"]) == (10, {"input": 111, "output": 22})
+    assert block["cost_usd"] == pytest.approx(0.3)
+    assert block["saved_usd"] == 0.01
+    assert (block["stopped"], block["stopped_by"]) == ("interrupted", "interrupted")
+    assert [row["judge"] for row in block["usage"]] == ["a", "a"]
+    cached = [replace(row, cached=row.calls, cost_usd=0.0, tokens_in=0) for row in asked]
+    again = json.loads(to_json(judge_run(usage=cached)))
+    assert {name for name in document if document[name] != again[name]} == {"run"}
+
+
+def test_sums_with_an_unknown_part_are_unknown() -> None:
+    known = usage("faithfulness", "small", "a")
+    run = judge_run(usage=[known, usage("faithfulness", "small", JUDGES[2])])
+    block = json.loads(to_json(run))["run"]
+    assert block["calls"] == 2 * known.calls
+    assert block["tokens"] == {"input": None, "output": None}
+    assert block["cost_usd"] is block["saved_usd"] is None
+    nobody = json.loads(to_json(judge_run(usage=())))["run"]
+    assert (nobody["calls"], nobody["tokens"], nobody["cost_usd"]) == (0, {}, None)
+
+
+def test_a_run_of_judges_reads_back_the_same() -> None:
+    run = judge_run(judges=JUDGES, stopped="the budget is reached", stopped_by="budget")
+    content = to_json(run)
+    read = from_json(content, "results.json")
+    assert to_json(read) == content
+    assert read.run == run.run
+    assert (read.agreements, read.prompts) == (run.agreements, run.prompts)
+    assert [one.verdicts for one in read.examples] == [one.verdicts for one in run.examples]
+    rows = [line for line in content.splitlines() if line.startswith(b'      {"metric":')]
+    assert len(rows) == len(run.run.usage)
+
+
+def test_a_file_of_an_earlier_version_has_no_judges() -> None:
+    run = judge_run(judges=JUDGES)
+
+    def older(document: Any) -> None:
+        del document["agreements"], document["prompts"]
+        for name in ("usage", "saved_usd", "stopped", "stopped_by"):
+            del document["run"][name]
+        document["run"].update(models_used=[], calls=0, tokens={}, cost_usd=None)
+        for example in document["examples"]:
+            del example["verdicts"]
+
+    read = from_json(_changed(run, older), "r.json")
+    assert (read.agreements, read.prompts, read.run.usage, read.run.models_used) == ((), (), (), ())
+    assert (read.run.stopped, read.run.stopped_by) == (None, None)
+    assert {one.verdicts for one in read.examples} == {()}
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nan_of_judges_stops_the_run(bad: float) -> None:
+    run = judge_run(judges=JUDGES)
+    row, used = run.agreements[0], run.run.usage[0]
+    spoiled = (
+        *(
+            replace(run, agreements=[replace(row, **change)])
+            for change in (
+                {"agreement": bad},
+                {"coefficient": bad},
+                {"spread": bad},
+                {"values": (0.5, None, bad)},
+                {"parameters": {"cut": bad}},
+            )
+        ),
+        replace(run, run=replace(run.run, usage=[replace(used, cost_usd=bad)])),
+        replace(run, run=replace(run.run, usage=[replace(used, saved_usd=bad)])),
+    )
+    for one in spoiled:
+        with pytest.raises(ValueError, match=r"(agreements|run\.usage)\.0 .*: NaN or infinity"):
+            to_json(one)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: d["agreements"][1].update(model="other"), "agreements.1.model"),
+        (lambda d: d["agreements"][1]["values"].pop(), "agreements.1.values"),
+        (lambda d: d["agreements"][1].update(kind="votes"), "agreements.1.kind"),
+        (lambda d: d["prompts"][0].update(own="no"), "prompts.0.own"),
+        (lambda d: d["run"]["usage"][2].pop("judge"), "run.usage.2.judge"),
+        (lambda d: d["run"]["tokens"].update(input=1.5), "run.tokens.input"),
+        (
+            lambda d: d["examples"][0]["verdicts"][1].update(good="yes"),
+            "examples.0.verdicts.1.good",
+        ),
+    ],
+)
+def test_a_misfit_of_judges_is_named_by_its_place(change: Any, place: str) -> None:
+    with pytest.raises(DataError) as refused:
+        from_json(_changed(judge_run(MODELS, JUDGES), change), "r.json")
+    assert refused.value.problems[0].place == f"r.json: {place}"
+
+
 def test_a_file_name_that_is_no_utf8_is_kept_readable(two_models: RunResult) -> None:
     file = replace(two_models.run.inputs[0], path="data/\udcff.json")
     run = replace(two_models, run=replace(two_models.run, inputs=(file,)))
@@ -342,7 +448,9 @@ def test_schema_and_published_page_agree() -> None:
 
 def test_schema_and_output_agree(found: Build) -> None:
     schema = results_schema()
-    documents = [json.loads(to_json(run)) for run in (found(), text_run())]
+    documents = [
+        json.loads(to_json(run)) for run in (found(), text_run(), judge_run(judges=JUDGES))
+    ]
     for document in documents:
         assert not list(misfits(document, schema))
     keys = set().union(*(_keys(document, schema) for document in documents))

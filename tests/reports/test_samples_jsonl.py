@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from valor_cli.reports.samples_jsonl import to_jsonl
-from valor_cli.results import RunResult, SamplesResult
+from valor_cli.results import Asked, RunResult, SamplesResult
 
 Build = Callable[..., RunResult]
 
@@ -98,6 +98,40 @@ def test_statuses_and_details_of_samples(build: Build) -> None:
     bad = replace(one, details=({"tokens": [3, {"x": float("nan")}]}, None, None))
     with pytest.raises(ValueError, match="m, bleu_1 details of 'a': NaN or infinity"):
         to_jsonl(replace(build(("m",)), samples=(bad,)))
+
+
+def test_what_judges_were_asked_and_replied(build: Build) -> None:
+    reply = "<script>\x1b[31m|`\n\u202e\ud800"
+    one = SamplesResult(
+        "faithfulness",
+        "m",
+        {},
+        ("a", "b"),
+        {"value": [0.5, None]},
+        (None, "not asked"),
+        ("ok", "skipped"),
+        ({"claims": 4}, None),
+        (Asked(3, 1, ("{}", reply, "")), Asked()),
+    )
+    plain = replace(one, metric="bleu_1", details=None, asked=None)
+    first, second = _lines(replace(build(("m",)), samples=(one, plain)))
+    assert first["metrics"] == {
+        "faithfulness": {
+            "status": "ok",
+            "value": 0.5,
+            "outputs": {},
+            "reason": None,
+            "details": {"claims": 4},
+            "calls": 3,
+            "cached": 1,
+            "replies": ["{}", reply.replace("\ud800", "?"), ""],
+        },
+        "bleu_1": {"status": "ok", "value": 0.5, "outputs": {}, "reason": None},
+    }
+    judged = second["metrics"]["faithfulness"]  # type: ignore[index]
+    assert (judged["details"], judged["calls"], judged["cached"], judged["replies"]) == (
+        {}, 0, 0, []
+    )  # fmt: skip
 
 
 def test_metrics_of_other_samples_share_lines_where_they_can(build: Build) -> None:

@@ -12,8 +12,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from valor_cli import __version__
+from valor_cli.cli.cache import cache
+from valor_cli.cli.calibrate import calibrate
 from valor_cli.cli.convert import convert
 from valor_cli.cli.doctor import doctor
+from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.init import init
 from valor_cli.cli.metrics import metrics
@@ -33,8 +36,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, validate, convert, perturb, init, metrics, schema, doctor):
+for command in (
+    evaluate,
+    validate,
+    estimate,
+    calibrate,
+    convert,
+    perturb,
+    init,
+    metrics,
+    schema,
+    doctor,
+):
     app.command()(command)
+app.add_typer(cache)
 
 
 def _version(asked: bool) -> None:
@@ -61,7 +76,8 @@ def valor(
 
     \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
-    3 too few samples have a value (a gate on coverage), 130 interrupted, 143 terminated.
+    3 too few samples have a value (a gate on coverage, a judge without a reply), 4 the budget is
+    reached, 130 interrupted, 143 terminated.
     """
     if no_color:
         os.environ["NO_COLOR"] = "1"

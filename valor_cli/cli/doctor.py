@@ -12,6 +12,9 @@ from valor_cli import __version__
 from valor_cli.cli.output import say
 from valor_cli.errors import Problem, ValorError
 
+MALICIOUS = ("1.82.7", "1.82.8")
+"""Releases of litellm that send away what they find."""
+
 
 def doctor() -> None:
     """Show versions, what is missing, and the engine in use.
@@ -25,26 +28,45 @@ def doctor() -> None:
 
     say(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
     say(f"installed in {sys.prefix}")
-    missing = []
     try:
         requirements = importlib.metadata.requires("valor-cli") or ()
     except importlib.metadata.PackageNotFoundError:
         problem = Problem("valor-cli", "is not installed, only found on the import path")
         raise ValorError(problem, hint="install it: pip install .") from None
+    missing = []
+    extras: dict[str, list[str]] = {}
     for requirement in requirements:
-        if "extra ==" in requirement:
-            continue
         name = re.match(r"[\w.-]+", requirement)
         if name is None:
             continue
-        try:
-            version = importlib.metadata.version(name[0])
-        except importlib.metadata.PackageNotFoundError:
+        needed, _, marker = requirement.partition(";")
+        extra = re.search(r"extra == ['\"]([\w-]+)", marker)
+        version = _version(name[0])
+        if extra is not None:
+            extras.setdefault(extra[1], []).append(f"{name[0]} {version or 'missing'}")
+            continue
+        if version is None:
             missing.append(name[0])
-            version = "missing"
-        say(f"  {name[0]:<18} {version:<12} (needs {requirement.partition(';')[0].strip()})")
+        say(f"  {name[0]:<18} {version or 'missing':<12} (needs {needed.strip()})")
+    for extra_name, packages in sorted(extras.items()):
+        lacks = any(package.endswith(" missing") for package in packages)
+        more = f"; install: pip install 'valor-cli[{extra_name}]'" if lacks else ""
+        say(f"extra {extra_name}: {', '.join(packages)}{more}")
     say("engine: numpy")
+    if (version := _version("litellm")) in MALICIOUS:
+        say(f"litellm {version} is a malicious release: uninstall it, and change the keys it saw")
+        raise typer.Exit(ValorError.exit_code)
     if missing:
         say(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
         raise typer.Exit(ValorError.exit_code)
     say("everything needed is installed")
+
+
+def _version(package: str) -> str | None:
+    """The version that is installed; None: none."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

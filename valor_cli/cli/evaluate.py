@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 GATE_FAILED = 1
 INCOMPLETE = 3
+STOPPED = {"budget": 4, "interrupted": 130, "terminated": 143}
 
 
 def evaluate(
@@ -43,6 +44,13 @@ def evaluate(
         typer.Option(min=1, metavar="N", help="Evaluate the first N images or samples only."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Processes to use.")] = 1,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Ask only models that are on this machine.")
+    ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a run that was stopped; nothing is paid twice."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and stop.")
     ] = False,
@@ -72,8 +80,11 @@ def evaluate(
             if dry_run:
                 talk.say(_intention(config, folder, wanted))
                 continue
-            result = _run(config, folder, wanted, baseline, limit, jobs, talk)
+            asking = {"offline": offline, "resume": resume}
+            result = _run(config, folder, wanted, baseline, limit, jobs, talk, asking)
             code = max(code, _exit_code(result))
+            if result.run.stopped_by in ("interrupted", "terminated"):
+                break
         except ValorError as error:
             # The other configs still run; each error is told where it happens.
             if len(configs) == 1:
@@ -91,6 +102,7 @@ def _run(
     limit: int | None,
     jobs: int,
     talk: Talk,
+    asking: dict[str, bool],
 ) -> RunResult:
     """One config, from plan to reports."""
     from valor_cli import pipeline
@@ -105,6 +117,7 @@ def _run(
             limit=limit,
             baseline=before,
             progress=progress,
+            **asking,
         )
         progress("writing reports", 0, 0)
         if folder is None:
@@ -129,6 +142,8 @@ def _run(
 
 def _exit_code(result: RunResult) -> int:
     """What a run says to a shell: values that too few samples have say little of the gates."""
+    if result.run.stopped_by is not None:
+        return STOPPED[result.run.stopped_by]
     if not result.complete:
         return INCOMPLETE
     return 0 if result.passed else GATE_FAILED

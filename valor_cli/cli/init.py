@@ -31,7 +31,9 @@ def init(
 
     name = catalogue.task(task).name
     config = Path(folder) / "configs" / f"{name}.yaml"
-    copies = {config: _starter("configs") / config.name}
+    # Beside the task's own config, those that show more of it.
+    configs = sorted(_starter("configs").glob(f"{name}*.yaml"))
+    copies = {config.parent / source.name: source for source in configs}
     sample = _starter("sample_data") / name
     for source in sorted(path for path in sample.rglob("*") if path.is_file()):
         copies[Path(folder) / "sample_data" / name / source.relative_to(sample)] = source
@@ -47,7 +49,8 @@ def init(
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(Problem(str(target), f"cannot be written: {reason}")) from None
-    say(f"wrote {config} and its data; next: valor evaluate {config}")
+    more = "".join(f" and {path}" for path in copies if path.suffix == ".yaml" and path != config)
+    say(f"wrote {config}{more} with their data; next: valor evaluate {config}")
 
 
 def _starter(folder: str) -> Path:

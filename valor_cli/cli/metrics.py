@@ -19,6 +19,9 @@ def metrics(
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Show what the metric tells and asks judges.")
+    ] = False,
 ) -> None:
     """List the metrics, or explain one.
 
@@ -34,7 +37,12 @@ def metrics(
         found = catalogue.metrics_named(name, tasks)
     else:
         found = [(one, metric) for one in tasks for metric in one.metrics]
-    if format_ == "json":
+    if prompt:
+        from valor_cli.cli import prompt_text
+
+        prompts = prompt_text.prompts_of(name, [metric for _, metric in found])
+        say(prompt_text.as_json(prompts) if format_ == "json" else prompt_text.as_text(prompts))
+    elif format_ == "json":
         say(as_json(found))
     elif name is not None:
         say("\n\n".join(explained(tasks, metric) for metric, tasks in shared(found)))

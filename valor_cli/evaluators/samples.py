@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns import nulls
 from valor_cli.kernels.spans import Span, masked
@@ -346,6 +347,9 @@ class Sampled:
             ),
             warnings=warnings,
             statuses={name: count for name, count in zip(STATUSES, counted, strict=True) if count},
+            agreements=agreements_of(
+                outcomes.raters, self.sample_ids, rated=self.metric.outputs[0].name == "pass"
+            ),
         )
 
     def _told(self) -> dict[str, Floats]:

@@ -19,9 +19,9 @@ SAMPLE_KEYS = ("image_id", "sample_id")
 
 
 def filtered_columns(selection: Selection) -> tuple[str, ...]:
-    """The metadata columns that slices and the filter need."""
+    """The metadata columns that slices and the filter need, behind them those that may lack."""
     kept = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
-    return tuple(dict.fromkeys([*selection.metadata, *kept]))
+    return tuple(dict.fromkeys([*selection.metadata, *kept, *selection.optional]))
 
 
 def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import asyncio
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Protocol
 
-from valor_cli.models.judge import Judge, Reply, Request
+from valor_cli.errors import ValorError
+from valor_cli.models.budget import budget_of, cost_of
+from valor_cli.models.judge import Judge, NoAnswer, Reply, Request, Stopped
+from valor_cli.models.stop import Stop
+from valor_cli.models.tries import Limits, Tries
+from valor_cli.models.usage import Usage
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How a judge may be asked; as in `JudgeSettings`."""
-
-    concurrency: int = 8
-    timeout_s: float = 60.0
-    max_retries: int = 5
-    budget_usd: float | None = None
-    max_tokens: int = 2048
+__all__ = ["Answered", "Calls", "Limits", "Recorder", "Stop", "Store", "Usage", "cache_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,41 +26,36 @@ class Answered:
     cached: bool = False
 
 
-@dataclass(slots=True)
-class Usage:
-    """What a metric asked about a model; see `results.UsageResult`."""
+class Store(Protocol):
+    """Where replies are kept for later runs."""
 
-    calls: int = 0
-    cached: int = 0
-    failed: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    counted: bool = True
-    cost_usd: float = 0.0
-    saved_usd: float = 0.0
-    priced: bool = True
+    def find(self, key: str) -> Reply | None:
+        """The reply kept under a key (`cache_key`)."""
+
+    def keep(self, key: str, request: Request, reply: Reply) -> None:
+        """Keep a reply; it is safe when this returns."""
 
 
-@dataclass(slots=True)
-class Stop:
-    """Why no more is asked: None while all goes on. Shared by all judges of a run.
+class Recorder(Protocol):
+    """What writes down all replies of a run."""
 
-    Attributes:
-        reason: In words: "the budget of 2 US dollars is reached", "interrupted".
-        kind: "budget", "interrupted", "terminated"; empty while all goes on.
-        told: Called when it happens.
-    """
+    def record(self, request: Request, reply: Reply) -> None:
+        """Write down a reply, be it new or kept from before."""
 
-    reason: str | None = None
-    kind: str = ""
-    told: list[Callable[[], None]] = field(default_factory=list)
 
-    def now(self, kind: str, reason: str) -> None:
-        """Stop; the first reason stays."""
-        if self.reason is None:
-            self.kind, self.reason = kind, reason
-            for tell in self.told:
-                tell()
+def cache_key(judge: Judge, request: Request) -> str:
+    """SHA-256 of all that a reply depends on."""
+    said = [dict(judge.identity), request.key]
+    text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """A reply that is awaited, by how many."""
+
+    task: asyncio.Task[Reply]
+    askers: int = 0
 
 
 class Calls:
@@ -69,13 +63,58 @@ class Calls:
 
     The same request is asked once, also while its reply is awaited; a reply is stored before
     anyone sees it.
+
+    Attributes:
+        usage: What was asked, by the metric and the model of `Purpose`. A reply is paid by the
+            first who asked; for all others it is a cached one. Requests that the run's stop
+            left without a reply are not counted.
     """
 
-    def __init__(self, judge: Judge, limits: Limits, stop: Stop) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        limits: Limits,
+        stop: Stop,
+        *,
+        store: Store | None = None,
+        recorder: Recorder | None = None,
+        spent_before: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        """To be made once for each judge of a run, and used in one event loop.
+
+        Args:
+            judge: Who is asked.
+            limits: How.
+            stop: Ends the asking, of all judges of the run.
+            store: Where replies are kept, and looked up if the judge `keeps` them.
+            recorder: Is shown every reply.
+            spent_before: US dollars of the budget that went before, in a run that is resumed.
+            seed: Of the jitter of the waits.
+
+        Raises:
+            ConfigError: There is a budget, and the judge has no price.
+        """
         self.judge = judge
         self.limits = limits
         self.stop = stop
         self.usage: dict[tuple[str, str], Usage] = {}
+        self._store = store if judge.keeps else None
+        self._recorder = recorder
+        self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before)
+        self._tries = Tries(judge, limits, stop, self._budget, self._take_in, seed)
+        self._awaited: dict[str, _Shared] = {}
+        self._told = False
+
+    @property
+    def fatal(self) -> ValorError | None:
+        """Why the judge will never answer; None while it may. One asker was told."""
+        return self._tries.fatal
+
+    @property
+    def spent_usd(self) -> float:
+        """What counts against the budget, what may have been charged for failed tries included."""
+        return self._budget.spent + self._budget.unsure
 
     async def ask(self, request: Request) -> Answered:
         """The reply to a request.
@@ -83,6 +122,87 @@ class Calls:
         Raises:
             NoAnswer: None could be had; the sample has status judge_error.
             Stopped: The run asks no more.
-            ValorError: The judge will never answer: a wrong key, an unknown model.
+            ValorError: The judge will never answer: a wrong key, an unknown model. The run has
+                stopped; one asker is told why, the others get `Stopped`.
         """
-        raise NotImplementedError
+        if self.stop.reason is not None:
+            raise Stopped(self.stop.reason)
+        usage = self._usage_of(request)
+        shared = None if self.judge.in_order else self._awaited.get(request.key)
+        joined = shared is not None
+        try:
+            kept = None if joined else self._kept(request)
+            if kept is not None:
+                # Many in a row must not keep signals and other replies waiting.
+                await asyncio.sleep(0)
+                usage.reuse(cost_of(kept, self.judge.price))
+                return Answered(kept, cached=True)
+            reply = await self._reply_of(shared or self._begin(request))
+        except NoAnswer:
+            usage.fail()
+            raise
+        except ValorError as error:
+            self._tries.never(error)
+            if self._told:
+                raise Stopped(self.stop.reason) from None
+            self._told = True
+            usage.fail()
+            raise
+        if joined:
+            usage.reuse(cost_of(reply, self.judge.price))
+        else:
+            usage.calls += 1
+        return Answered(reply, cached=joined)
+
+    def _usage_of(self, request: Request) -> Usage:
+        return self.usage.setdefault((request.purpose.metric, request.purpose.model), Usage())
+
+    def _kept(self, request: Request) -> Reply | None:
+        """The reply that the store has."""
+        if self._store is None:
+            return None
+        reply = self._store.find(cache_key(self.judge, request))
+        if reply is not None:
+            self._tries.known()
+            if self._recorder is not None:
+                self._recorder.record(request, reply)
+        return reply
+
+    def _begin(self, request: Request) -> _Shared:
+        """Work on a request in a task of its own: those who wait for it may come and go."""
+        shared = _Shared(asyncio.create_task(self._tries.reply(request)))
+        if not self.judge.in_order:
+            self._awaited[request.key] = shared
+            shared.task.add_done_callback(lambda _: self._forget(request.key, shared))
+        # Whoever wanted to know of a failure may be gone.
+        shared.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return shared
+
+    def _forget(self, key: str, shared: _Shared) -> None:
+        if self._awaited.get(key) is shared:
+            del self._awaited[key]
+
+    async def _reply_of(self, shared: _Shared) -> Reply:
+        """Wait for a reply; the last who gives up waiting ends the work."""
+        shared.askers += 1
+        try:
+            return await asyncio.shield(shared.task)
+        finally:
+            shared.askers -= 1
+            if shared.askers == 0 and not shared.task.done():
+                for key in [key for key, one in self._awaited.items() if one is shared]:
+                    del self._awaited[key]
+                shared.task.cancel()
+                await asyncio.wait({shared.task})
+
+    def _take_in(self, request: Request, reply: Reply) -> None:
+        """Keep a reply before anyone sees it."""
+        self._usage_of(request).pay(reply, cost_of(reply, self.judge.price))
+        try:
+            if self._store is not None:
+                self._store.keep(cache_key(self.judge, request), request, reply)
+            if self._recorder is not None:
+                self._recorder.record(request, reply)
+        except ValorError as error:
+            self._tries.never(error)
+            raise

@@ -8,6 +8,7 @@ from typing import Any
 
 from valor_cli import catalogue
 from valor_cli.config import RunConfig
+from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Call, Metric, Task, Wing
 
 
@@ -30,9 +31,12 @@ class Plan:
 
 
 def make_plan(config: RunConfig) -> Plan:
-    """Decide what a config asks to compute, in the order of the catalogue.
+    """Decide what a config asks to compute.
 
     Metrics that only a gate names are computed with their defaults.
+
+    Raises:
+        ConfigError: A metric asks a model that the config does not name.
     """
     task = catalogue.task(config.task)
     metrics = {metric.name: metric for metric in task.metrics}
@@ -44,7 +48,26 @@ def make_plan(config: RunConfig) -> Plan:
     named += [gate.metric for gate in config.gates if gate.metric is not None]
     listed = {call.metric.name for call in calls}
     calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
+    _check_models(task, calls, config)
     return Plan(config, task, _wings(task, calls, config))
+
+
+def _check_models(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
+    """See that the models that metrics ask are named."""
+    listed = {
+        (request.name, repr(request.parameters)): request.index for request in config.metrics or ()
+    }
+    problems = []
+    hints: dict[str, None] = {}
+    for call in calls:
+        if (lack := task.lacks(config.options, call)) is None:
+            continue
+        at = listed.get((call.metric.name, repr(call.parameters)))
+        parts = ("gates",) if at is None else ("metrics", at)
+        problems.append(Problem(config.place(*parts), f"{call.metric.name} {lack.message}"))
+        hints[lack.hint] = None
+    if problems:
+        raise ConfigError(problems, hint="\n".join(hints))
 
 
 def without(plan: Plan, lacking: frozenset[str]) -> Plan:
@@ -65,13 +88,12 @@ def is_optional(plan: Plan, call: Call) -> bool:
 
 
 def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[WingPlan, ...]:
-    """The calls, to the wings that answer them, in the order of the catalogue."""
+    """The calls, in their order, to the wings that answer them."""
     keys = [request.key for request in config.slices]
     wings = []
     for wing in task.wings:
-        own = tuple(
-            call for metric in wing.metrics for call in calls if call.metric.name == metric.name
-        )
+        names = {metric.name for metric in wing.metrics}
+        own = tuple(call for call in calls if call.metric.name in names)
         if own:
             wings.append(WingPlan(wing, own, wing.plan(own, keys)))
     return tuple(wings)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.metric import Call, Dataset, Evidence, Loaded, OneSided, Wing
+from valor_cli.metric import Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
 from valor_cli.pipeline.intervals import Interval, findings_of, intervals
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.slices import Slice
@@ -35,6 +35,7 @@ class Computation:
     """All that one run finds: by metric, model, slice, label, parameters, output.
 
     `illustrated` asks for examples too; only a whole dataset can show its objects, no shard of it.
+    `session` holds the models that metrics ask; None: nobody is asked.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Computation:
         progress: Progress,
         *,
         illustrated: bool = True,
+        session: Session | None = None,
     ) -> None:
         self.plan = plan
         self.loaded = loaded
@@ -53,6 +55,7 @@ class Computation:
         self.pool = pool
         self.progress = progress
         self.illustrated = illustrated
+        self.session = session
         self.resampled = 0
         self.one_sided = {
             model: OneSided(
@@ -84,8 +87,9 @@ class Computation:
             rows.sort(key=order)
 
     def _compute(self, part: WingPlan) -> None:
+        needs = self._needs(part)
         for model, dataset in self.loaded.datasets.items():
-            whole = self._evidence(part, dataset)
+            whole = self._evidence(part.wing, dataset, needs[model])
             found = part.wing.one_sided(whole)
             if any(found):
                 self.one_sided[model] = found
@@ -97,20 +101,26 @@ class Computation:
                     if self.illustrated:
                         self._illustrate(call, model, cut, one, dataset)
 
-    def _evidence(self, part: WingPlan, dataset: Any) -> Evidence:
+    def _needs(self, part: WingPlan) -> Mapping[str, Any]:
+        """By model, what its evidence must hold; where models are asked, what they said."""
+        if part.wing.gather is None:
+            return dict.fromkeys(self.loaded.datasets, part.needs)
+        return part.wing.gather(self.loaded.datasets, part.needs, self.session)
+
+    def _evidence(self, wing: Wing[Any, Any], dataset: Any, needs: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""
         self.progress("building evidence", 0, 0)
-        shard_count = min(self.pool.count, dataset.unit_count) if part.wing.sharded else 1
+        shard_count = min(self.pool.count, dataset.unit_count) if wing.sharded else 1
         if shard_count <= 1:
-            alone: Evidence = part.wing.evidence(dataset, part.needs)
+            alone: Evidence = wing.evidence(dataset, needs)
             return alone
         edges = np.linspace(0, dataset.unit_count, shard_count + 1).astype(int)
         number = np.arange(dataset.unit_count)
         shards = [
-            (part.wing.evidence, dataset.shard((number >= low) & (number < high)), part.needs)
+            (wing.evidence, dataset.shard((number >= low) & (number < high)), needs)
             for low, high in pairwise(edges.tolist())
         ]
-        merged: Evidence = part.wing.merge(list(self.pool.map(_build, shards)))
+        merged: Evidence = wing.merge(list(self.pool.map(_build, shards)))
         return merged
 
     def _cuts(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from valor_cli import __version__
+from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Loaded, Selection
+from valor_cli.metric import METADATA, Loaded, Selection, Session, Terms
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.plan import Plan, is_optional, without
@@ -22,7 +26,7 @@ from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
-from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult
+from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult, Scalar
 
 HELPERS = ("jsonschema", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex")
 """Packages that some metrics rest on, imported where one of them is computed."""
@@ -43,7 +47,7 @@ def check(plan: Plan) -> None:
 def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
     """What is evaluated: the plan, less default metrics that the files cannot serve; the data."""
     config = plan.config
-    loaded = plan.task.load(config.data, config.options, _selection(plan, limit))
+    loaded = plan.task.load(config.data, config.options, selection_of(plan, limit))
     if loaded.lacking:
         plan, loaded = _served(plan, loaded)
     _check_thresholds(plan, loaded)
@@ -74,7 +78,8 @@ def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
     return served, replace(loaded, warnings=[*loaded.warnings, told])
 
 
-def _selection(plan: Plan, limit: int | None) -> Selection:
+def selection_of(plan: Plan, limit: int | None) -> Selection:
+    """What of the data the plan evaluates."""
     config = plan.config
     calls = [call for part in plan.wings for call in part.calls]
     needs = frozenset(need for call in calls for need in call.needs)
@@ -135,6 +140,8 @@ def evaluate(
     jobs: int = 1,
     limit: int | None = None,
     baseline: RunResult | None = None,
+    offline: bool = False,
+    resume: bool = False,
     progress: Progress = lambda stage, done, total: None,
 ) -> RunResult:
     """Carry out a plan.
@@ -145,24 +152,35 @@ def evaluate(
         jobs: Processes to use; the result is the same for any number.
         limit: Evaluate the first so many images or samples only.
         baseline: An earlier result, for gates with `max_drop`.
+        offline: Ask only models that are on this machine.
+        resume: Go on with an earlier run of the same config and inputs.
         progress: Told how far the run has come.
 
     Raises:
         DataError: An input cannot be used.
         ConfigError: The config names something that the data does not have.
+        JudgeError: A judge cannot be reached.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     config = plan.config
     progress("reading", 0, 0)
     plan, loaded, slices = _load(plan, limit)
-    with workers(jobs) as pool:
-        found = Computation(plan, loaded, slices, pool, progress)
+    terms = Terms(
+        run_identity(plan, loaded, limit),
+        offline=offline,
+        resume=resume,
+        told=lambda done, total: progress("asking judges", done, total),
+    )
+    with workers(jobs) as pool, session_of(plan, terms) as session:
+        found = Computation(plan, loaded, slices, pool, progress, session=session)
     before = None if baseline is None else baseline.metrics
+    settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [
         *loaded.warnings,
         *found.warnings,
+        *(() if session is None else session.warnings),
         *_unsliced(plan),
-        *_unlike(baseline, plan, loaded),
+        *_unlike(baseline, plan.task.name, loaded.sizes, settings, config),
     ]
     gates = judge_gates(config, plan.task, found.metrics, before, found.coverage)
     return RunResult(
@@ -170,7 +188,7 @@ def evaluate(
         models=tuple(loaded.datasets),
         primary=plan.task.primary,
         data=loaded.sizes,
-        settings=loaded.settings,
+        settings=settings,
         run=RunInfo(
             valor_version=__version__,
             started_at=started.isoformat(timespec="seconds"),
@@ -180,6 +198,7 @@ def evaluate(
             config_sha256=config.sha256,
             inputs=tuple(loaded.files),
             packages={"python": platform.python_version(), "numpy": np.__version__, **_helpers()},
+            **_asked(session),
         ),
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
@@ -193,7 +212,38 @@ def evaluate(
         coverage=tuple(found.coverage),
         problems=tuple(problems_of(plan, loaded, found)),
         insights=tuple(insights_of(plan, loaded, found)),
+        agreements=tuple(found.agreements),
+        prompts=() if session is None else tuple(session.prompts_used),
     )
+
+
+@contextmanager
+def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
+    """The models that the plan's metrics ask, open; None where they ask none."""
+    if plan.task.session is None or all(part.wing.gather is None for part in plan.wings):
+        yield None
+        return
+    with plan.task.session(plan.config.options, terms) as session:
+        yield session
+
+
+def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
+    """SHA-256 of what a run is: everything the config says, the bytes of the inputs."""
+    config = plan.config.model_dump(mode="json", exclude={"path", "sha256", "report", "gates"})
+    said = [config, [file.sha256 for file in loaded.files], limit]
+    return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _asked(session: Session | None) -> dict[str, Any]:
+    """What the record of the run says of models that were asked."""
+    if session is None:
+        return {}
+    return {
+        "models_used": tuple(session.models_used),
+        "usage": tuple(session.usage),
+        "stopped": None if session.stopped is None else session.stopped[1],
+        "stopped_by": None if session.stopped is None else session.stopped[0],
+    }
 
 
 def _helpers() -> dict[str, str]:
@@ -213,7 +263,7 @@ def _version(package: str) -> str:
 
 def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
     """What a report shows of the images that examples stand in, and what to warn of."""
-    return plan.task.pictures(plan.config.data, _selection(plan, None), result.examples)
+    return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
 
 
 def _unsliced(plan: Plan) -> list[str]:
@@ -233,26 +283,32 @@ def _unsliced(plan: Plan) -> list[str]:
     return told
 
 
-def _unlike(baseline: RunResult | None, plan: Plan, loaded: Loaded[Any]) -> list[str]:
+def _unlike(
+    baseline: RunResult | None,
+    task: str,
+    sizes: Mapping[str, int],
+    settings: Mapping[str, Scalar],
+    config: RunConfig,
+) -> list[str]:
     """Why a comparison with the baseline may say little."""
     if baseline is None:
         return []
-    if baseline.task != plan.task.name:
+    if baseline.task != task:
         return [f"--baseline: a run of another task, {baseline.task}"]
-    if dict(baseline.settings) != dict(loaded.settings):
+    if dict(baseline.settings) != dict(settings):
         there, here = (
-            ", ".join(f"{name}: {value}" for name, value in settings.items())
-            for settings in (baseline.settings, loaded.settings)
+            ", ".join(f"{name}: {value}" for name, value in each.items())
+            for each in (baseline.settings, settings)
         )
         message = f"evaluated in another way ({there}; here {here})"
-        if any(gate.max_drop is not None for gate in plan.config.gates):
+        if any(gate.max_drop is not None for gate in config.gates):
             hint = "compare with a run of the same settings, or leave max_drop out"
             raise ConfigError([Problem("--baseline", message)], hint=hint)
         return [f"--baseline: {message}"]
-    if dict(baseline.data) != dict(loaded.sizes):
+    if dict(baseline.data) != dict(sizes):
         there, here = (
-            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sizes.items())
-            for sizes in (baseline.data, loaded.sizes)
+            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in each.items())
+            for each in (baseline.data, sizes)
         )
         return [f"--baseline: made from other data ({there}; here {here})"]
     return []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from valor_cli.reports.formatting import number, parameter, plain, words
 from valor_cli.reports.gates import Gate, Verdict, gates, verdict
 from valor_cli.reports.grids import Cell, Grid, Key, Line, RowIndex, Scopes
+from valor_cli.reports.judge_usage import stopped
 from valor_cli.reports.keyed import LabelRows
 from valor_cli.results import Direction, RunResult, Scalar
 
@@ -32,6 +33,7 @@ _COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "p
 class Digest:
     """All that more than one report shows of a run; strings are cleaned, not escaped.
 
+    `stopped` says why not everything was asked of the judges, and is empty where all was.
     `headline` has the task's `leading` primary measures first; `unlisted` counts what it leaves
     out.
     `labels` and `slices` leave out what has no rows; `slices` holds primary measures if it can.
@@ -40,6 +42,7 @@ class Digest:
     """
 
     verdict: Verdict
+    stopped: str
     task: str
     scope: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
@@ -74,7 +77,8 @@ def digest(result: RunResult) -> Digest:
         row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
-        verdict=verdict(result.gates),
+        verdict=verdict(result.gates, complete=result.complete),
+        stopped=stopped(result),
         task=words(result.task),
         scope=(
             *(_counted(count, words(name)) for name, count in result.data.items()),

@@ -27,6 +27,9 @@ def refuse_nan(result: RunResult) -> None:
             raise ValueError(f"gates.{index} ({gate.metric}): NaN or infinity")
     if not isfinite(result.run.duration_s):
         raise ValueError("run.duration_s: NaN or infinity")
+    for index, used in enumerate(result.run.usage):
+        if not finite((used.cost_usd, used.saved_usd)):
+            raise ValueError(f"run.usage.{index} ({used.metric}): NaN or infinity")
 
 
 def _refuse_nan_of_findings(result: RunResult) -> None:
@@ -47,6 +50,10 @@ def _refuse_nan_of_findings(result: RunResult) -> None:
     for index, covered in enumerate(result.coverage):
         if not finite((covered.coverage, *covered.parameters.values())):
             raise ValueError(f"coverage.{index} ({covered.metric}): NaN or infinity")
+    for index, agreed in enumerate(result.agreements):
+        numbers = (agreed.agreement, agreed.coefficient, agreed.spread, *agreed.values)
+        if not finite((*numbers, *agreed.parameters.values())):
+            raise ValueError(f"agreements.{index} ({agreed.metric}): NaN or infinity")
     for index, problem in enumerate(result.problems):
         if not finite((problem.value, problem.threshold, *problem.parameters.values())):
             raise ValueError(f"problems.{index} ({problem.kind}): NaN or infinity")

@@ -10,6 +10,9 @@ from valor_cli.results import ParameterValue
 
 NO_VALUE = "–"
 
+UNKNOWN = "unknown"
+"""What a thing cost that has no known price."""
+
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # Controls, bidirectional overrides (they reorder what stands beside them) and lone surrogates.
 _UNSEEN = re.compile(
@@ -53,6 +56,23 @@ def short(count: int) -> str:
         if count < 999.5 * size:  # from there on it would read as 1000
             return f"{count / size:#.3g}".rstrip(".") + unit
     return f"{count / 1e12:,.2f}T"
+
+
+def money(usd: float | None) -> str:
+    """US dollars: cents from a dollar on, up to four decimals below, and never "nothing" of some.
+
+    `$12.34`, `$0.50`, `$0.0123`, `<$0.0001`, `$0`; unknown where there is none.
+    """
+    if usd is None:
+        return UNKNOWN
+    if not usd:
+        return "$0"
+    if usd < 0.0001:
+        return "<$0.0001"
+    if usd >= 0.99995:
+        return f"${usd:,.2f}"
+    whole, _, decimals = f"{usd:.4f}".partition(".")
+    return f"${whole}.{decimals.rstrip('0'):0<2}"
 
 
 def percent(share: float) -> str:

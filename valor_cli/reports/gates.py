@@ -22,7 +22,7 @@ _RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤", COVERAGE: "≥"}
 class Verdict:
     """The first thing to read: `detail` says of how many gates.
 
-    `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low.
+    `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low or judges failed.
     """
 
     word: str
@@ -43,8 +43,13 @@ class Gate:
     reason: str
 
 
-def verdict(gates: Sequence[GateResult]) -> Verdict:
-    """What the gates come to: values that too few samples have say little of the other gates."""
+def verdict(gates: Sequence[GateResult], *, complete: bool = True) -> Verdict:
+    """What the gates come to: values that too few samples have say little of the other gates.
+
+    Args:
+        gates: Those that were held.
+        complete: As in `RunResult`.
+    """
     counts = {status: sum(gate.status == status for gate in gates) for status in _ORDER}
     unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
     of_all = f"{_count(gates)}{unchecked}"
@@ -53,6 +58,10 @@ def verdict(gates: Sequence[GateResult]) -> Verdict:
     if short:
         more = f"; {others} failed" if others else ""
         return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}{more}")
+    if not complete:
+        more = f"{others} of {of_all} failed" if others else f"{_count(gates)}, none failed"
+        more = more if gates else "no gates set"
+        return Verdict("INCOMPLETE", "◐", f"judges did not always reply; {more}")
     if others:
         return Verdict("FAILED", "✗", f"{others} of {of_all}")
     if counts["passed"]:

@@ -20,6 +20,7 @@ from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.formatting import covered, number, plain, span, words
 from valor_cli.reports.grids import Cell, Grid, Line, Measure
 from valor_cli.reports.illustrated import illustrated
+from valor_cli.reports.judges_told import judges_told
 from valor_cli.reports.leaderboard import breakable, heading, leaderboard, ranked
 from valor_cli.reports.samples_told import samples_told
 from valor_cli.results import Pictures, RunInfo, RunResult
@@ -35,7 +36,7 @@ CELLS = 25_000
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SCRIPTS = ("report.js", "roc.js", "errors.js", "samples.js")
-_STYLES = ("report.css", "errors.css", "diagrams.css", "samples.css")
+_STYLES = ("report.css", "errors.css", "diagrams.css", "samples.css", "judges.css")
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
 _NO_PICTURES = Pictures()
@@ -87,6 +88,7 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         **illustrated(result, pictures),
         **diagrams(result),
         **samples_told(result, told.models),
+        **judges_told(result),
     )
 
 
@@ -191,5 +193,6 @@ def _run(run: RunInfo, told: Digest) -> list[tuple[str, str]]:
         ("Config", run.config),
         ("Config sha256", run.config_sha256),
         *((name.capitalize(), text) for name, text in told.settings),
+        *([("Models asked", ", ".join(run.models_used))] if run.models_used else []),
     ]
     return [(name, plain(text, 600)) for name, text in facts]

@@ -11,6 +11,7 @@ from valor_cli.reports.digest import Digest, difference, digest, worst_first
 from valor_cli.reports.formatting import covered, number, plain, signed, span
 from valor_cli.reports.grids import Cell, Grid, Measure
 from valor_cli.reports.markdown_findings import breakdown, calibration, confusions, spread, worst
+from valor_cli.reports.markdown_judges import judges
 from valor_cli.reports.markdown_samples import coverage, insights, problems, worst_texts
 from valor_cli.reports.markdown_text import escaped, table
 from valor_cli.results import RunInfo, RunResult
@@ -36,6 +37,7 @@ def to_markdown(result: RunResult) -> str:
         problems(result),
         insights(result),
         coverage(result, told),
+        judges(result, told),
         _slices(told),
         *map(breakdown, breakdowns(result), repeat(told)),
         confusions(result, told),
@@ -53,6 +55,9 @@ def to_markdown(result: RunResult) -> str:
 def _verdict(told: Digest) -> Iterator[str]:
     yield f"## {told.verdict.symbol} {told.verdict.word} · {told.verdict.detail}"
     yield ""
+    if told.stopped:
+        yield f"**STOPPED**: {escaped(told.stopped)}"
+        yield ""
     yield f"**{escaped(told.task)}** · " + " · ".join(map(escaped, told.scope))
 
 
@@ -177,6 +182,7 @@ def _run(run: RunInfo, told: Digest) -> Iterator[str]:
         "config": run.config,
         "config sha256": run.config_sha256,
         **dict(told.settings),
+        **({"models asked": ", ".join(run.models_used)} if run.models_used else {}),
         **run.packages,
     }
     named = [[escaped(plain(k)), escaped(plain(v, 400))] for k, v in facts.items()]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from valor_cli.reports.coverage import coverage_table
 from valor_cli.reports.digest import Digest
+from valor_cli.reports.markdown_judges import verdict_lines
 from valor_cli.reports.markdown_text import escaped, in_html, table
 from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.shown_texts import parts, titles
@@ -120,6 +121,7 @@ def _sample(sample: WorstSample) -> Iterator[str]:
     first = sorted(range(len(named)), key=lambda at: (not texts[at].marks, at))[:TEXTS]
     for shown, title in (named[at] for at in sorted(first)):
         yield f"  - {escaped(title.lower())}: {_quoted(shown) or '*empty*'}"
+    yield from verdict_lines(sample.example.verdicts)
 
 
 def _quoted(shown: ShownText) -> str:

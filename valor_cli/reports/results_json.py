@@ -10,10 +10,13 @@ from typing import Any
 import orjson
 
 from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.reports.disagreements import disagreements
 from valor_cli.reports.finite import refuse_nan
-from valor_cli.reports.schema import ADDED, ORDER, misfits, results_schema
+from valor_cli.reports.judge_usage import totals
+from valor_cli.reports.schema import ORDER, misfits, results_schema
 from valor_cli.results import (
     SCHEMA_VERSION,
+    AgreementResult,
     CoverageResult,
     CurveResult,
     ExampleObject,
@@ -24,17 +27,20 @@ from valor_cli.results import (
     MetricResult,
     Picture,
     ProblemResult,
+    PromptUsed,
     RunInfo,
     RunResult,
     ShownText,
     TableResult,
+    UsageResult,
+    Verdict,
 )
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
 _NEXT = "evaluate again, or read it with the valor that wrote it"
 _RECORDS = (
-    *("primary", "metrics", "coverage", "curves", "tables", "examples"),
-    *("problems", "insights", "gates", "warnings"),
+    *("primary", "prompts", "usage", "metrics", "coverage", "agreements", "curves", "tables"),
+    *("examples", "problems", "insights", "gates", "warnings"),
 )
 
 
@@ -63,34 +69,40 @@ def from_json(content: bytes, path: str | Path) -> RunResult:
     """
     document = _loads(content, path)
     found = list(misfits(document, results_schema()))
-    problems = [
-        Problem(f"{path}: {place}", message) for place, message in found or _disagreements(document)
-    ]
+    found = found or list(disagreements(document))
+    problems = [Problem(f"{path}: {place}", message) for place, message in found]
     if problems:
         raise DataError(problems[:LISTED], total=len(problems), hint=_NEXT)
     return _result(document)
 
 
 def _run(run: RunInfo) -> dict[str, Any]:
-    """The `run` block; no judge or other model takes part in a run yet."""
+    """The `run` block, which alone says what judges took and what was kept from before."""
     names = ("valor_version", "started_at", "duration_s", "command", "config", "config_sha256")
+    whole = totals(run.usage)
+    tokens = {"input": whole.tokens_in, "output": whole.tokens_out}
     return {
         **{name: getattr(run, name) for name in names},
         "inputs": run.inputs,
-        "models_used": [],
-        "calls": 0,
-        "tokens": {},
-        "cost_usd": None,
+        "models_used": run.models_used,
+        "calls": whole.calls,
+        "tokens": tokens if run.usage else {},
+        "cost_usd": whole.cost_usd if run.usage else None,
+        "saved_usd": whole.saved_usd if run.usage else None,
+        "usage": run.usage,
+        "stopped": run.stopped,
+        "stopped_by": run.stopped_by,
         "packages": run.packages,
     }
 
 
-def _value(name: str, value: Any) -> bytes:
+def _value(name: str, value: Any, margin: bytes = b"\n  ") -> bytes:
+    deeper = margin + b"  "
     if name == "run":
-        parts = [dumps(key) + b": " + _value(key, part) for key, part in value.items()]
-        return b"{\n    " + b",\n    ".join(parts) + b"\n  }"
+        parts = [dumps(key) + b": " + _value(key, part, deeper) for key, part in value.items()]
+        return b"{" + deeper + (b"," + deeper).join(parts) + margin + b"}"
     if name in _RECORDS and value:
-        return b"[\n    " + b",\n    ".join(map(dumps, value)) + b"\n  ]"
+        return b"[" + deeper + (b"," + deeper).join(map(dumps, value)) + margin + b"]"
     return dumps(value)
 
 
@@ -134,71 +146,14 @@ def _loads(content: bytes, path: str | Path) -> dict[str, Any]:
     return document
 
 
-def _disagreements(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a schema cannot say: columns of one length, rows of models that exist."""
-    models = set(document["models"])
-    found = [
-        (f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models")
-        for kind in ("metrics", "coverage", "curves", "tables", "examples")
-        for index, row in enumerate(document.get(kind, ()))
-        if row["model"] not in models
-    ]
-    for index, curve in enumerate(document["curves"]):
-        if len({len(column) for column in curve["points"].values()}) > 1:
-            found.append((f"curves.{index}.points", "columns of different lengths"))
-    for index, table in enumerate(document["tables"]):
-        size = len(table["labels"])
-        columns = [table["matrix"], table["unmatched_ground_truths"]]
-        columns += [table["unmatched_predictions"], *table["matrix"], *(table.get("ious") or ())]
-        columns += [table[name] for name in ADDED[TableResult] if table.get(name) is not None]
-        if any(len(column) != size for column in columns):
-            found.append((f"tables.{index}", "rows or columns that are not one for each label"))
-    for index, example in enumerate(document["examples"]):
-        for number, thing in enumerate(example["objects"]):
-            if not _drawable(thing["geometry"]):
-                place = f"examples.{index}.objects.{number}.geometry"
-                found.append((place, "expected a Polygon or MultiPolygon of [x, y] points"))
-        for number, text in enumerate(example.get("texts", ())):
-            if not _in_order(text):
-                place = f"examples.{index}.texts.{number}.marks"
-                found.append((place, "expected places in the text, ascending and apart"))
-    return found
-
-
-def _in_order(text: Mapping[str, Any]) -> bool:
-    """Whether the marks lie in the text, one after the other."""
-    ends = [end for mark in text["marks"] for end in mark[:2]]
-    return ends == sorted(ends) and not any(end < 0 or end > len(text["text"]) for end in ends)
-
-
-def _drawable(geometry: Mapping[str, Any] | None) -> bool:
-    if geometry is None:
-        return True
-    depth = {"Polygon": 2, "MultiPolygon": 3}.get(str(geometry.get("type")), 0)
-    return depth > 0 and _points(geometry.get("coordinates"), depth)
-
-
-def _points(value: object, depth: int) -> bool:
-    """Whether these are lists of lists, `depth` deep, of two numbers each."""
-    if not isinstance(value, list):
-        return False
-    if depth:
-        return all(_points(item, depth - 1) for item in value)
-    return len(value) == 2 and all(type(item) in (int, float) for item in value)
-
-
 def _result(document: Mapping[str, Any]) -> RunResult:
-    run = document["run"]
     return RunResult(
         task=document["task"],
         models=tuple(document["models"]),
         primary=_frozen(document["primary"]),
         data=document["data"],
         settings=document["settings"],
-        run=RunInfo(
-            **{name: run[name] for name in RunInfo.__slots__ if name != "inputs"},
-            inputs=tuple(InputFile(**file) for file in run["inputs"]),
-        ),
+        run=_run_info(document["run"]),
         metrics=tuple(MetricResult(**_identified(row, "interval")) for row in document["metrics"]),
         curves=tuple(CurveResult(**_identified(row, "points")) for row in document["curves"]),
         tables=tuple(TableResult(**_identified(row, *row)) for row in document["tables"]),
@@ -208,6 +163,11 @@ def _result(document: Mapping[str, Any]) -> RunResult:
         missing_prediction_labels=_frozen(document["missing_prediction_labels"]),
         ignored_prediction_labels=_frozen(document["ignored_prediction_labels"]),
         coverage=tuple(CoverageResult(**_identified(row)) for row in document.get("coverage", ())),
+        agreements=tuple(
+            AgreementResult(**_identified(row, "raters", "values", "disagreements"))
+            for row in document.get("agreements", ())
+        ),
+        prompts=tuple(PromptUsed(**row) for row in document.get("prompts", ())),
         problems=tuple(
             ProblemResult(**_identified(row, "sample_ids")) for row in document["problems"]
         ),
@@ -215,6 +175,18 @@ def _result(document: Mapping[str, Any]) -> RunResult:
             InsightResult(**row | {name: tuple(row[name]) for name in ("models", "sample_ids")})
             for row in document["insights"]
         ),
+    )
+
+
+def _run_info(run: Mapping[str, Any]) -> RunInfo:
+    kept = {name: run[name] for name in RunInfo.__slots__ if name in run}
+    return RunInfo(
+        **{
+            **kept,
+            "inputs": tuple(InputFile(**file) for file in run["inputs"]),
+            "models_used": tuple(run["models_used"]),
+            "usage": tuple(UsageResult(**row) for row in run.get("usage", ())),
+        }
     )
 
 
@@ -235,6 +207,7 @@ def _example(row: Mapping[str, Any]) -> ExampleResult:
                 ShownText(**one | {"marks": tuple(map(tuple, one["marks"]))})
                 for one in row.get("texts", ())
             ),
+            "verdicts": tuple(Verdict(**one) for one in row.get("verdicts", ())),
         }
     )
 

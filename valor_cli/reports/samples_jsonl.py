@@ -55,25 +55,27 @@ def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:
 
 
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
+    """What the file says of each sample under one metric.
+
+    Every record of a metric has the same keys, so that tables of them have the same columns:
+    details where it gives any, what judges were asked and replied where it asks them.
+    """
     primary, *others = one.columns
     rest: Any = zip(*(one.columns[name] for name in others), strict=True)
     outputs = map(dict, map(zip, repeat(others), rest if others else repeat(())))
     columns = zip(_statuses(one), one.columns[primary], outputs, one.undefined, strict=False)
-    if one.details is None:
-        return (
-            {"status": status, "value": value, "outputs": output, "reason": undefined}
-            for status, value, output, undefined in columns
-        )
-    # Then every record has the key, and tables of them the column.
+    plain: Iterator[dict[str, Any]] = (
+        {"status": status, "value": value, "outputs": output, "reason": undefined}
+        for status, value, output, undefined in columns
+    )
+    if one.details is not None:
+        told = zip(plain, one.details, strict=True)
+        plain = ({**record, "details": details or {}} for record, details in told)
+    if one.asked is None:
+        return plain
     return (
-        {
-            "status": status,
-            "value": value,
-            "outputs": output,
-            "reason": undefined,
-            "details": details or {},
-        }
-        for (status, value, output, undefined), details in zip(columns, one.details, strict=True)
+        {**record, "calls": asked.calls, "cached": asked.cached, "replies": asked.replies}
+        for record, asked in zip(plain, one.asked, strict=True)
     )
 
 

@@ -13,6 +13,7 @@ from valor_cli.reports.leaderboard import breakable
 from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.sample_matrix import sample_matrices
 from valor_cli.reports.shown_texts import left_out, parts, titles
+from valor_cli.reports.shown_verdicts import shown_verdicts
 from valor_cli.reports.worst_samples import UNREADABLE, WorstSample, WorstSamples, worst_samples
 from valor_cli.results import RunResult, ShownText
 
@@ -26,6 +27,9 @@ CARDS = 10
 
 TEXT = 900_000
 """Characters of all texts shown; the page says how many samples it left out."""
+
+VERDICTS = 20
+"""Verdicts listed of a sample."""
 
 LONG = 400
 """Characters of a text that has no marks, above which it is folded."""
@@ -81,10 +85,17 @@ def _fitting(worst: Sequence[WorstSamples]) -> list[list[WorstSample]]:
         for group, sample in zip(kept, rank, strict=True):
             if sample is None:
                 continue
-            room -= sum(len(shown.text) for shown in sample.example.texts)
+            room -= _size(sample)
             if room >= 0:
                 group.append(sample)
     return kept
+
+
+def _size(sample: WorstSample) -> int:
+    """Characters of all that a card shows of a sample."""
+    shown = shown_verdicts(sample.example.verdicts, VERDICTS).lines
+    judged = sum(len(one.text) + len(one.reason) for one in shown)
+    return judged + sum(len(text.text) for text in sample.example.texts)
 
 
 def _cards(samples: Sequence[WorstSample]) -> dict[str, Any]:
@@ -96,6 +107,7 @@ def _cards(samples: Sequence[WorstSample]) -> dict[str, Any]:
             "value": sample.value,
             "unreadable": sample.example.kind == UNREADABLE,
             "reason": sample.reason,
+            "verdicts": shown_verdicts(sample.example.verdicts, VERDICTS),
             "texts": [
                 _text(shown, title, kinds)
                 for shown, title in zip(

@@ -8,7 +8,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from valor_cli.results import SCHEMA_VERSION, ExampleResult, RunResult, TableResult
+from valor_cli.results import SCHEMA_VERSION, ExampleResult, RunInfo, RunResult, TableResult
 
 Schema = dict[str, Any]
 
@@ -32,17 +32,18 @@ _COUNT: Schema = {"type": "integer"}
 _RATIO: Schema = {"type": ["number", "null"]}
 
 RUN_EXTRAS: Mapping[str, Schema] = {
-    "models_used": {"type": "array", "items": {"type": "string"}},
     "calls": {"type": "integer"},
-    "tokens": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "tokens": {"type": "object", "additionalProperties": {"type": ["integer", "null"]}},
     "cost_usd": {"type": ["number", "null"]},
+    "saved_usd": {"type": ["number", "null"]},
 }
-"""What the file's `run` says beside RunInfo."""
+"""What the file's `run` says beside RunInfo: sums of its usage."""
 
 ADDED: Mapping[type, tuple[str, ...]] = {
     TableResult: ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios"),
-    ExampleResult: ("texts", "reason"),
-    RunResult: ("coverage",),
+    ExampleResult: ("texts", "reason", "verdicts"),
+    RunInfo: ("usage", "stopped", "stopped_by", "saved_usd"),
+    RunResult: ("coverage", "agreements", "prompts"),
 }
 """By record, keys that earlier versions did not write; a file without them has none of that."""
 
@@ -53,9 +54,11 @@ ORDER = (
     "primary",
     "data",
     "settings",
+    "prompts",
     "run",
     "metrics",
     "coverage",
+    "agreements",
     "curves",
     "tables",
     "examples",
@@ -74,7 +77,7 @@ def results_schema() -> Schema:
     whole = _of(RunResult)
     run = whole["properties"]["run"]
     run["properties"] |= RUN_EXTRAS
-    run["required"] += RUN_EXTRAS
+    run["required"] += [name for name in RUN_EXTRAS if name not in ADDED[RunInfo]]
     del whole["properties"]["samples"]
     properties = {**whole["properties"], "schema_version": {"const": SCHEMA_VERSION}}
     return {

@@ -13,22 +13,46 @@ from valor_cli.reports.confusion import confusions, most_confused
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
+from valor_cli.reports.judge_agreement import agreement_lines
+from valor_cli.reports.judge_usage import usage_table
 from valor_cli.reports.problems import RANKS, shown_insights, shown_problems
 from valor_cli.reports.terminal_findings import folded, insight_lines, problem_lines
+from valor_cli.reports.terminal_judges import agreement_sentences, agreements, usage_lines
 from valor_cli.reports.terminal_tables import gates, headline, more, slices
 from valor_cli.results import MetricResult, RunResult
 
 SCREEN = 30
 """Lines the summary tries to stay within."""
 
-_MOST = {"headline": 12, "gates": 8, "problems": 6, "insights": 3, "slices": 6, "warnings": 5}
-_LEAST = {"headline": 6, "gates": 3, "problems": 2, "insights": 2, "slices": 3, "warnings": 2}
+_MOST = {
+    "headline": 12,
+    "gates": 8,
+    "problems": 6,
+    "insights": 3,
+    "slices": 6,
+    "usage": 6,
+    "agreements": 4,
+    "warnings": 5,
+}
+_LEAST = {
+    "headline": 6,
+    "gates": 3,
+    "problems": 2,
+    "insights": 2,
+    "slices": 3,
+    "usage": 1,
+    "agreements": 2,
+    "warnings": 2,
+}
 _STYLES = {
     "PASSED": "bold green",
     "FAILED": "bold red",
     "INCOMPLETE": "bold yellow",
     "DONE": "bold",
 }
+
+_USAGE = 40
+"""Lines of usage that are prepared; `_MOST` of them are shown at most."""
 
 _AP, _AR = "Average Precision", "Average Recall"
 _COCO = (
@@ -56,15 +80,28 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     warnings = [plain(warning, 150) for warning in result.warnings]
     errors = _errors(result, told)
     problems, insights = shown_problems(result), shown_insights(result, RANKS)
-    found = {"problems": len(problems), "insights": len(insights), "warnings": len(warnings)}
+    used = usage_table(result, _USAGE, by_metric=False, by_model=False)
+    agreed = agreement_sentences(agreement_lines(result), many=len(told.models) > 1)
+    found = {
+        "problems": len(problems),
+        "insights": len(insights),
+        "usage": len(used.lines) if used else 0,
+        "agreements": len(agreed),
+        "warnings": len(warnings),
+    }
     lines = len(files) + len(errors) + bool(errors) + told.partial
-    room = _room(told, found, lines, [problem.message for problem in problems])
+    lines += (2 if used.total else 1) if used else 0
+    lines += 1 + folded([told.stopped]) if told.stopped else 0
+    foldable = {"problems": [problem.message for problem in problems], "agreements": agreed}
+    room = _room(told, found, lines, foldable)
     parts = [_verdict(told)]
     parts += _section(headline(told, room["headline"]))
     parts += _section(gates(told.gates, room["gates"], many=len(told.models) > 1))
     parts += _section(problem_lines(problems, room["problems"]))
     parts += _section(insight_lines(insights, room["insights"]))
     parts += _section(slices(told, room["slices"]))
+    parts += _section(usage_lines(used, room["usage"]))
+    parts += _section(agreements(agreed, room["agreements"]))
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
     if files:
@@ -105,12 +142,12 @@ def _coco_line(row: MetricResult, ious: Sequence[float], *cells: object) -> str:
 
 
 def _room(
-    told: Digest, found: Mapping[str, int], lines: int, problems: Sequence[str]
+    told: Digest, found: Mapping[str, int], lines: int, long: Mapping[str, Sequence[str]]
 ) -> dict[str, int]:
     """How many lines each section gets: the longest give way until all fit the screen.
 
     `found` counts those of sections that the digest does not hold, `lines` those that stand in
-    any case; problems are long enough to take several.
+    any case; the `long` ones may take several each.
     """
     every = len(told.headline.measures) + told.unlisted
     wanted = {
@@ -126,7 +163,8 @@ def _room(
         # Insights do not say how many are left out.
         cut = sum(room[name] < count for name, count in wanted.items() if name != "insights")
         longest = max(room, key=lambda name: room[name] - _LEAST[name])
-        taken = sum(room.values()) + folded(problems[: room["problems"]])
+        taken = sum(room.values())
+        taken += sum(folded(texts[: room[name]]) for name, texts in long.items())
         if taken + frame + cut <= SCREEN or room[longest] <= _LEAST[longest]:
             return room
         room[longest] -= 1
@@ -141,7 +179,10 @@ def _verdict(told: Digest) -> RenderableType:
     word = (told.verdict.word, _STYLES[told.verdict.word])
     head = Text.assemble(word, f"  {told.verdict.detail}")
     scope = Text(" · ".join((told.task, *told.scope)))
-    return Group(head, scope)
+    if not told.stopped:
+        return Group(head, scope)
+    stopped = Text.assemble(("STOPPED", _STYLES["INCOMPLETE"]), f": {told.stopped}")
+    return Group(head, stopped, scope)
 
 
 def _errors(result: RunResult, told: Digest) -> list[RenderableType]:

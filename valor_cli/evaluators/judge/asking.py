@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,16 @@ class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
     """No reply fitted, however often it was asked; why the last one did not."""
 
 
-class Answer(NamedTuple):
+class Answer(Protocol):
     """A reply, and whether it was kept from before."""
 
-    reply: Reply
-    cached: bool
+    @property
+    def reply(self) -> Reply:
+        """What the judge said."""
+
+    @property
+    def cached(self) -> bool:
+        """Whether it was kept from before."""
 
 
 class Panelist(Protocol):
@@ -77,21 +82,21 @@ class Asking:
         self,
         prompt: str | Prompt,
         reading: Reading[T],
+        fields: Mapping[str, Field],
         *,
         retries: int | None = None,
         variant: int = 0,
         tools: Tools = (),
-        **fields: Field,
     ) -> T:
         """Ask, and ask again with the problem named while the reply does not fit.
 
         Args:
             prompt: Its name.
             reading: What the reply has to be.
+            fields: What stands for the placeholders of the prompt.
             retries: How often to ask again; None: as the config says.
             variant: Tells apart requests of the same words that each want a reply of their own.
             tools: What the judge may use.
-            fields: What stands for the placeholders of the prompt.
 
         Raises:
             ParseFailure: No reply fitted.
@@ -116,8 +121,9 @@ class Asking:
                 imagined=reading.imagined,
                 purpose=purpose,
             )
-            reply, cached = await self.panelist.reply(request)
-            self._count(reply, cached)
+            answer = await self.panelist.reply(request)
+            reply = answer.reply
+            self._count(reply, answer.cached)
             try:
                 return reading.read(reply.text)
             except Unfit as unfit:

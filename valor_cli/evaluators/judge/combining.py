@@ -45,7 +45,7 @@ def combined(
     asked = [each.asked or Asked() for each in found]
     several = len(judges) > 1
     return one._replace(
-        details={**(one.details or {}), "raters": _told(metric, names, found)},
+        details={**(one.details or {}), "raters": _told(names, found)},
         verdicts=tuple(
             _by(name, verdict) if several else verdict
             for (name, again), each in zip(names, found, strict=True)
@@ -100,17 +100,14 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fsum(known) / len(known) if known else None
 
 
-def _told(
-    metric: Metric[Any], names: Sequence[tuple[str, int]], found: Sequence[Outcome]
-) -> list[dict[str, Any]]:
+def _told(names: Sequence[tuple[str, int]], found: Sequence[Outcome]) -> list[dict[str, Any]]:
     """What each rater found, as JSON has it."""
-    primary = metric.outputs[0].name
     return [
         {
             "judge": name,
             "repeat": again,
             "status": one.status,
-            "value": one.values.get(primary) if one.status == "ok" else None,
+            "values": dict(one.values) if one.status == "ok" else {},
             "reason": one.reason,
         }
         for (name, again), one in zip(names, found, strict=True)

@@ -172,16 +172,17 @@ def _judgements(
             outcomes.append(Outcomes.of(columns[0], outputs))
             continue
         one = [combined(call.metric, names, each, combine) for each in zip(*columns, strict=True)]
+        compared = "rating" if "rating" in outputs else outputs[0]
         raters = {
-            name: np.array([_value(outcome, outputs[0]) for outcome in column], np.float64)
+            name: np.array([_value(outcome, compared) for outcome in column], np.float64)
             for name, column in zip(names, columns, strict=True)
         }
         outcomes.append(replace(Outcomes.of(one, outputs), raters=raters))
     return Judgements(calls, tuple(outcomes))
 
 
-def _value(outcome: Outcome, primary: str) -> float | None:
-    return outcome.values.get(primary) if outcome.status == "ok" else None
+def _value(outcome: Outcome, output: str) -> float | None:
+    return outcome.values.get(output) if outcome.status == "ok" else None
 
 
 def judged_evidence(data: TextDataset, judgements: Judgements) -> SampleEvidence:

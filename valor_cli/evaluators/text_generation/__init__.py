@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators import overlap, rules, structure
+from valor_cli.evaluators import judge, overlap, rules, structure
+from valor_cli.evaluators.judge.panel import lack, open_session
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
-from valor_cli.metric import Task
+from valor_cli.evaluators.text_generation.options import TextOptions
+from valor_cli.metric import Call, Lack, Task
 
 __all__ = ["TEXT_GENERATION"]
 
+
+def _lacks(options: TextOptions, call: Call) -> Lack | None:
+    asks = any(call.metric.name == metric.name for metric in judge.WING.metrics)
+    return lack(options, call, asks)
+
+
 TEXT_GENERATION = Task(
     name="text_generation",
-    description="Responses of language models: against references, by rules, and by their shape.",
+    description="Responses of language models: against references, by rules, by their shape, and "
+    "as judges see them.",
     inputs=TextInputs,
+    options=TextOptions,
     load=load_text,
-    wings=(overlap.WING, overlap.GROUPS, rules.WING, structure.WING),
+    wings=(overlap.WING, overlap.GROUPS, rules.WING, structure.WING, judge.WING),
+    lacks=_lacks,
+    session=open_session,
     defaults=(
         "rouge_1",
         "rouge_2",

@@ -34,7 +34,9 @@ class Joined(NamedTuple):
     warnings: list[str]
 
 
-def join_models(models: Mapping[str, ModelRows], metadata: Sequence[str]) -> Joined:
+def join_models(
+    models: Mapping[str, ModelRows], metadata: Sequence[str], optional: Sequence[str] = ()
+) -> Joined:
     """Give every model a row for each sample that any has, if they have any in common.
 
     A sample that a model lacks has no response there. What only the files of other models say of a
@@ -43,17 +45,19 @@ def join_models(models: Mapping[str, ModelRows], metadata: Sequence[str]) -> Joi
     Args:
         models: As read.
         metadata: Names of the metadata of their rows.
+        optional: Those of them that may lack.
 
     Raises:
         DataError: No file has metadata of such a name.
     """
+    required = [name for name in metadata if name not in optional]
     by_id = {model: {str(row.sample_id): row for row in own.rows} for model, own in models.items()}
     order = list(dict.fromkeys(one for rows in by_id.values() for one in rows))
     if len(order) == sum(map(len, by_id.values())):
         for own in models.values():
-            _check_metadata([own], metadata)
+            _check_metadata([own], required)
         return Joined(dict(models), False, [])
-    _check_metadata(list(models.values()), metadata)
+    _check_metadata(list(models.values()), required)
     warnings = _differing(by_id)
     joined = {}
     for model, own in models.items():

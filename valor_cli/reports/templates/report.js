@@ -23,7 +23,7 @@
     const heads = all("th[scope=col]", table.tHead);
     const rows = [...body.rows];
     const read = (row, column) => row.cells[column].textContent;
-    const value = (text) => Number.parseFloat(text.replace(/,/g, "").replace("−", "-"));
+    const value = (text) => Number.parseFloat(text.replace(/[,$<≥ ]/g, "").replace("−", "-"));
     const sort = (column, direction) => {
       const sign = direction === "ascending" ? 1 : -1;
       const keys = new Map(rows.map((row) => [row, column ? value(read(row, column)) : read(row, 0)]));

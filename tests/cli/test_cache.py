@@ -1,0 +1,109 @@
+"""`valor cache`: what is kept is told, and forgotten when asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Valor
+from valor_cli.models.judge import Purpose, Reply, Request
+from valor_cli.models.store import Store
+from valor_cli.models.store_file import FILE
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with two old replies of one judge, and a new one of another."""
+    path = tmp_path / FILE
+    asked = Request((), purpose=Purpose("faithfulness", "gpt", "s1", "verdicts"))
+    for judge, keys, now in (("old/judge", ("k", "l"), 10 * DAY), ("new", ("m",), 40_000 * DAY)):
+        with Store.open(path, clock=lambda now=now: now) as store:  # type: ignore[misc]
+            run = store.run(judge, resume=False, reuse=True, judge=judge)
+            for key in keys:
+                run.keep(key, asked, Reply("yes"))
+            store.finish("finished" if judge == "new" else "budget")
+    return path
+
+
+def test_info(valor: Valor, path: Path) -> None:
+    done = valor("cache", "info", VALOR_CACHE_DIR=str(path.parent))
+    assert done.returncode == 0, done.stderr
+    first, *lines = done.stdout.splitlines()
+    assert re.fullmatch(re.escape(str(path)) + r": 3 replies, \d+\.\d kB", first)
+    # 10 and 40,000 days after 1970-01-01.
+    assert lines == [
+        "  new                1  2079-07-08T00:00:00Z to 2079-07-08T00:00:00Z",
+        "  old/judge          2  1970-01-11T00:00:00Z to 1970-01-11T00:00:00Z",
+        "2 runs in the ledger, 1 unfinished",
+    ]
+
+
+def test_info_as_json(valor: Valor, path: Path) -> None:
+    done = valor("cache", "info", "--format", "json", VALOR_CACHE_DIR=str(path.parent))
+    told = json.loads(done.stdout)
+    assert told.pop("bytes") > 0
+    new, old = "2079-07-08T00:00:00Z", "1970-01-11T00:00:00Z"
+    assert told == {
+        "path": str(path),
+        "replies": 3,
+        "oldest": old,
+        "newest": new,
+        "judges": [
+            {"judge": "new", "replies": 1, "oldest": new, "newest": new},
+            {"judge": "old/judge", "replies": 2, "oldest": old, "newest": old},
+        ],
+        "runs": 2,
+        "unfinished": 1,
+    }
+
+
+def test_clear(valor: Valor, path: Path) -> None:
+    here = {"VALOR_CACHE_DIR": str(path.parent)}
+    done = valor("cache", "clear", "--older-than-days", 30, **here)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{path}: removed 2 replies, 1 run, ")
+    done = valor("cache", "clear", "--format", "json", **here)
+    removed = json.loads(done.stdout)
+    assert removed["path"] == str(path)
+    assert (removed["removed"]["replies"], removed["removed"]["runs"]) == (1, 1)
+    assert valor("cache", "clear", **here).stdout == f"{path}: nothing to remove\n"
+    assert valor("cache", "info", **here).stdout == f"{path}: empty\n"
+
+
+def test_nothing_there_is_no_error_and_nothing_is_made(valor: Valor, tmp_path: Path) -> None:
+    here = {"VALOR_CACHE_DIR": str(tmp_path / "none")}
+    path = tmp_path / "none" / FILE
+    assert valor("cache", "info", **here).stdout == f"{path}: empty\n"
+    done = valor("cache", "clear", **here)
+    assert (done.returncode, done.stdout) == (0, f"{path}: nothing to remove\n")
+    assert json.loads(valor("cache", "info", "--format", "json", **here).stdout)["judges"] == []
+    assert not path.parent.exists()
+
+
+def test_a_file_of_another_program_is_told_and_stays(valor: Valor, tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    path.write_text("not a database, but somebody's\n" * 100)
+    for command in ("info", "clear"):
+        done = valor("cache", command, VALOR_CACHE_DIR=str(tmp_path))
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: {path}: ")
+        assert "move the file away" in done.stderr
+    assert path.read_text().startswith("not a database")
+
+
+@pytest.mark.parametrize("name", ["", "info", "clear"])
+def test_every_help_has_an_example_that_runs(valor: Valor, name: str, tmp_path: Path) -> None:
+    shown = valor(*f"cache {name} --help".split()).stdout
+    example = re.search(r"Example:\s+valor (.+)", shown)
+    assert example, shown
+    done = valor(*example[1].split(), VALOR_CACHE_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_program_lists_it(valor: Valor) -> None:
+    assert re.search(r"^\W*cache\b", valor("--help").stdout, re.MULTILINE)

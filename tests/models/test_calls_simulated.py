@@ -1,0 +1,101 @@
+"""A thousand requests to simulated servers: none lost, none asked twice, the server kept busy."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.oracles.model_server import ModelServer, question
+from tests.oracles.virtual_time import run_at_once
+from valor_cli.models.calls import Answered, Calls, Limits, Stop
+
+N = 1000
+
+
+def ask_all(server: ModelServer, concurrency: int) -> float:
+    """Ask, as a session does, and see that each is answered once; seconds that took."""
+    calls = Calls(server, Limits(concurrency=concurrency), Stop())
+
+    async def main() -> tuple[list[Any], float]:
+        todo, answered = iter(range(N)), []
+
+        async def worker() -> None:
+            for i in todo:
+                answered.append(await calls.ask(question(i)))
+
+        await asyncio.gather(*(worker() for _ in range(2 * concurrency + 4)))
+        return answered, asyncio.get_running_loop().time()
+
+    answered, seconds = run_at_once(main())
+    assert [type(one) for one in answered] == [Answered] * N
+    assert sorted(server.answered.values()) == [1] * N
+    assert server.under_way == 0
+    return seconds
+
+
+@pytest.mark.parametrize("retry_after", [None, 1.0, 5.0])
+@pytest.mark.parametrize("concurrency", [8, 16, 32])
+@pytest.mark.parametrize("at_a_time", [1, 3, 8])
+def test_a_server_that_serves_few_at_a_time_is_kept_busy_and_seldom_refuses(
+    at_a_time: int, concurrency: int, retry_after: float | None
+) -> None:
+    server = ModelServer(at_a_time, retry_after=retry_after, seed=at_a_time)
+    ask_all(server, concurrency)
+    assert server.in_use(*server.steady()) >= 0.95 * at_a_time
+    # All that are too many at first, and a few trials later.
+    assert server.refused <= concurrency - at_a_time + 20
+
+
+@pytest.mark.parametrize(
+    "latency",
+    [
+        lambda chance: 1.0,
+        lambda chance: chance.expovariate(1.0),
+        lambda chance: chance.choice([0.1, 0.1, 0.1, 5.0]),
+    ],
+    ids=["constant", "exponential", "some very slow"],
+)
+@pytest.mark.parametrize("refusal_s", [0.0, 0.3])
+def test_whatever_the_latencies(latency: Any, refusal_s: float) -> None:
+    server = ModelServer(3, latency, refusal_s, retry_after=1.0)
+    ask_all(server, 12)
+    assert server.in_use(*server.steady()) >= 0.95 * 3
+    assert server.refused <= 40
+
+
+@pytest.mark.parametrize("concurrency", [8, 32])
+@pytest.mark.parametrize(("rate", "burst"), [(5.0, 10), (20.0, 20), (0.5, 5)])
+def test_a_server_that_serves_so_many_a_second(rate: float, burst: int, concurrency: int) -> None:
+    server = ModelServer(rate=rate, burst=burst)
+    seconds = ask_all(server, concurrency)
+    # What it could have served; or what so many at a time with 1.25 s each can ask for.
+    possible = min(rate, concurrency / 1.25)
+    assert (N - burst) / seconds >= 0.9 * possible
+    # A refusal is a request that waits its turn: never a storm of them.
+    assert server.refused <= N + concurrency
+
+
+@pytest.mark.parametrize("concurrency", [8, 32])
+@pytest.mark.parametrize("at_a_time", [1, 3, 8, 1000])
+def test_a_server_that_fails_one_in_ten(at_a_time: int, concurrency: int) -> None:
+    server = ModelServer(at_a_time, failing=0.1)
+    ask_all(server, concurrency)
+    assert server.in_use(*server.steady()) >= 0.95 * min(at_a_time, concurrency)
+    assert 50 <= server.failed <= 200
+    assert server.refused <= concurrency + 20
+
+
+def test_a_server_that_grows_is_used_in_full_later() -> None:
+    server = ModelServer(2)
+
+    def latency(chance: Any) -> float:
+        if sum(server.answered.values()) == 200:
+            server.at_a_time = 8
+        return chance.uniform(0.5, 1.5)
+
+    server.latency = latency
+    ask_all(server, 8)
+    ends = sorted(server.ends)
+    assert server.in_use(ends[700], ends[950]) >= 0.9 * 8

@@ -1,0 +1,118 @@
+"""A cassette answers the requests it was recorded with; all others are named at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from valor_cli.errors import DataError
+from valor_cli.models.cassette import CassetteWriter
+from valor_cli.models.judge import Judge, Price, Purpose, Reply, Request, Unanswerable, conversation
+from valor_cli.models.replay_judge import ReplayJudge
+from valor_cli.models.settings import JudgeSettings
+
+
+def request(words: str, *purpose: str, repeat: int = 0) -> Request:
+    messages = conversation(("user", words))
+    return Request(messages, repeat=repeat, purpose=Purpose(*purpose))
+
+
+KNOWN = request("known", "faithfulness", "gpt", "s1", "verdicts")
+
+
+def judge(path: Path, **more: object) -> ReplayJudge:
+    return ReplayJudge(
+        JudgeSettings.model_validate({"backend": "replay", "cassette": str(path), **more})
+    )
+
+
+@pytest.fixture
+def cassette(tmp_path: Path) -> Path:
+    path = tmp_path / "c.jsonl"
+    with CassetteWriter(str(path), "openai/gpt-4o-mini") as writer:
+        writer.record(KNOWN, Reply("yes", cut=True, tokens_in=7, tokens_out=3, cost_usd=0.25))
+    return path
+
+
+def test_a_recorded_reply_costs_nothing_again(cassette: Path) -> None:
+    replay: Judge = judge(cassette)
+    # Who asks is no part of a request.
+    again = request("known", "bias", "claude", "s2", "other")
+    expected = Reply("yes", cut=True, tokens_in=7, tokens_out=3, cost_usd=0.0)
+    assert asyncio.run(replay.answer(KNOWN)) == asyncio.run(replay.answer(again)) == expected
+    assert (replay.remote, replay.in_order, replay.keeps) == (False, False, False)
+    assert replay.price == Price(0.0, 0.0)
+    assert judge(cassette).check() is None
+    asyncio.run(replay.close())
+
+
+def test_misses_are_named_all_at_once(cassette: Path) -> None:
+    replay = judge(cassette)
+    missed = [
+        request("SAMPLE-TEXT", "faithfulness", "gpt", "s2", "verdicts"),
+        request("known", "faithfulness", "gpt", "s1", "verdicts", repeat=1),
+        request("no model", "bias", "", "s3", "opinions"),
+    ]
+    for each in missed:
+        with pytest.raises(Unanswerable, match=each.key[:12]):
+            asyncio.run(replay.answer(each))
+    with pytest.raises(DataError) as caught:
+        replay.check()
+    assert caught.value.exit_code == 2
+    assert len(replay.misses) == 3
+    *told, hint = str(caught.value).split("\n")
+    key, repeated, nameless = (each.key[:12] for each in missed)
+    place = f"{cassette}: no reply for sample"
+    asked = "faithfulness, prompt verdicts"
+    assert told == [
+        f"{place} 's1' of model 'gpt' ({asked}, repeat 2, request {repeated}…)",
+        f"{place} 's2' of model 'gpt' ({asked}, request {key}…)",
+        f"{place} 's3' (bias, prompt opinions, request {nameless}…)",
+    ]
+    assert "record it again" in hint
+    assert "SAMPLE-TEXT" not in str(caught.value)
+
+
+def test_many_misses_are_counted(cassette: Path) -> None:
+    replay = judge(cassette)
+    for number in range(25):
+        with pytest.raises(Unanswerable):
+            asyncio.run(replay.answer(request(str(number), "bias", "gpt", f"s{number:02}", "p")))
+    with pytest.raises(DataError, match="… and 5 more problems"):
+        replay.check()
+
+
+def lines(path: Path, *said: tuple[str, str, str]) -> Path:
+    keys = ("judge", "key", "reply")
+    path.write_text("".join(json.dumps(dict(zip(keys, one, strict=True))) + "\n" for one in said))
+    return path
+
+
+def test_what_results_call_it(cassette: Path, tmp_path: Path) -> None:
+    assert judge(cassette).name == "openai/gpt-4o-mini"
+    assert judge(cassette, name="mine").name == "mine"
+    assert judge(cassette, model="openai/gpt-4o").name == "openai/gpt-4o"
+    two = lines(tmp_path / "two.jsonl", ("a", "k", "same"), ("b", "l", "other"))
+    assert judge(two).name == "replay"
+    nameless = lines(tmp_path / "none.jsonl", ("", "k", "same"))
+    assert judge(nameless).name == "replay"
+    assert judge(lines(tmp_path / "empty.jsonl")).name == "replay"
+
+
+def test_of_several_judges_the_one_named_replies(tmp_path: Path) -> None:
+    both = lines(tmp_path / "c.jsonl", ("a", KNOWN.key, "yes"), ("b", KNOWN.key, "no"))
+    for name, said in (("a", "yes"), ("b", "no")):
+        assert asyncio.run(judge(both, name=name).answer(KNOWN)).text == said
+    with pytest.raises(DataError, match="several judges who reply differently: a, b") as caught:
+        judge(both)
+    assert "`name:`" in caught.value.hint
+
+
+def test_a_bad_cassette_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text("{}\n")
+    with pytest.raises(DataError, match=r"c\.jsonl:1: the key 'key' is missing"):
+        judge(path)

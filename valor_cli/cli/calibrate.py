@@ -1,0 +1,90 @@
+"""`valor calibrate`: judges held against what people said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from valor_cli.cli.evaluate import STOPPED
+from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.errors import ConfigError, Problem
+
+
+def calibrate(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML config.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
+    ] = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human",
+            metavar="METRIC=COLUMN",
+            help="Column of people's word on a metric, if not human_<metric>.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The first N samples only.")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Ask only models that are on this machine.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a calibration that was stopped.")
+    ] = False,
+    format_: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="How to print.")
+    ] = "text",
+) -> None:
+    """Hold the judges of a config against what people said of the same samples.
+
+    Compared are the judge metrics that the data have a column human_<metric> for: pass or fail,
+    ratings on the judge's scale, or values, which count by their side of the threshold.
+
+    \b
+    Example:
+      valor calibrate configs/text_generation_judge.yaml
+    """
+    from valor_cli import catalogue, pipeline
+    from valor_cli.config import load_config
+    from valor_cli.reports.calibrations import as_json, calibrated
+
+    talk = Talk(quiet=False, verbose=False)
+    plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
+    with talk.progress() as progress:
+        found = pipeline.calibrate(
+            plan,
+            _columns(human or ()),
+            limit=limit,
+            offline=offline,
+            resume=resume,
+            progress=progress,
+        )
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    if format_ == "json":
+        say(as_json(found.rows, found.usage))
+    else:
+        to_terminal(calibrated(found.rows))
+    if found.stopped is not None:
+        kind, reason = found.stopped
+        typer.echo(f"stopped: {reason}", err=True)
+        raise typer.Exit(STOPPED[kind])
+
+
+def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
+    """Metric to column.
+
+    Raises:
+        ConfigError: It is not said so.
+    """
+    columns = {}
+    for one in said:
+        metric, equals, column = one.partition("=")
+        if not (metric and equals and column):
+            raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
+        columns[metric] = column
+    return columns

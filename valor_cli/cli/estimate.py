@@ -1,0 +1,48 @@
+"""`valor estimate`: what judges would be asked, and cost, before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from valor_cli.cli.output import Talk, say, to_terminal
+
+
+def estimate(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML config.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The first N samples only.")
+    ] = None,
+    format_: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="How to print.")
+    ] = "text",
+) -> None:
+    """Tell how many calls, tokens and dollars the judges of a config would take.
+
+    The prompts are the real ones; of the replies the likely length is counted, and none is asked
+    for twice. Tokens are counted as four bytes each.
+
+    \b
+    Example:
+      valor estimate configs/text_generation_judge.yaml
+    """
+    from valor_cli import catalogue, pipeline
+    from valor_cli.config import load_config
+    from valor_cli.reports.estimates import as_json, estimated
+
+    talk = Talk(quiet=False, verbose=False)
+    plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
+    with talk.progress() as progress:
+        found = pipeline.estimate(plan, limit=limit, progress=progress)
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    if format_ == "json":
+        say(as_json(found.usage, found.samples))
+    else:
+        to_terminal(estimated(found.usage, found.samples))

@@ -1,0 +1,57 @@
+"""The prompts of metrics, to text or JSON: what a judge is told before any sample is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Prompt, Prompts
+
+
+def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]:
+    """The prompts that metrics of a name ask judges with, in the order of the calls, each once.
+
+    Raises:
+        ConfigError: There is no name, or they ask with none.
+    """
+    if name is None:
+        raise ConfigError(
+            Problem("--prompt", "which metric's?"), hint="valor metrics NAME --prompt shows them"
+        )
+    wanted = dict.fromkeys(one for metric in metrics for one in metric.prompts)
+    if not wanted:
+        raise ConfigError(
+            Problem(f"metric {name}", "has no prompts of its own to show"),
+            hint=f"valor metrics {name} explains it",
+        )
+    prompts = Prompts()
+    return [prompts.of(one) for one in wanted]
+
+
+def as_text(prompts: Sequence[Prompt]) -> str:
+    """The prompts, one below the other; `{field}` and … are what differs by sample."""
+    return "\n\n".join(_shown(prompt) for prompt in prompts)
+
+
+def as_json(prompts: Sequence[Prompt]) -> str:
+    """The prompts as a JSON list."""
+    listed = [
+        {
+            "name": prompt.name,
+            "version": prompt.version,
+            "sha256": prompt.sha256,
+            "fields": list(prompt.fields),
+            "messages": [message._asdict() for message in prompt.template],
+        }
+        for prompt in prompts
+    ]
+    return json.dumps(listed, indent=2, ensure_ascii=False)
+
+
+def _shown(prompt: Prompt) -> str:
+    parts = [f"{prompt.name}, version {prompt.version}, sha256 {prompt.sha256}"]
+    parts += [f"--- {role} ---\n{content}" for role, content in prompt.template]
+    return "\n\n".join(parts)

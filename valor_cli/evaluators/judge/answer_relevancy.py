@@ -1,0 +1,112 @@
+"""Answer relevancy: how near the questions that the response answers are to the one asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import JudgeRetries, QuestionCount
+from valor_cli.evaluators.judge.readings import Question, question
+from valor_cli.evaluators.judge.sample import Missing, Sample
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.kernels.cosines import cosines
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Data, Plain
+from valor_cli.results import Verdict
+
+
+async def answer_relevancy(
+    asking: Asking,
+    *,
+    num_questions: QuestionCount = 3,
+    penalize_noncommittal: bool = True,
+    judge_retries: JudgeRetries = None,
+) -> Outcome:
+    """The mean cosine of the question asked and of questions made up for the response.
+
+    The judge makes up `num_questions` questions that the response would answer, one at a time, and
+    says whether the response evades. The cosine of vectors may be negative, and is not clipped. A
+    response that evades whenever the judge was asked has 0, unless `penalize_noncommittal` is off;
+    a blank response has 0, and the judge is not asked. A blank question is missing input.
+    """
+    user_input, response = question_of(asking.sample), asking.sample.response
+    if not response.strip():
+        return Outcome({"value": 0.0}, reason="the response is empty")
+    found = [
+        await asking.ask(
+            "answer_relevancy",
+            question(),
+            {"response": Data(response), "draft": Plain(f"{at + 1} of {num_questions}")},
+            retries=judge_retries,
+            variant=at,
+        )
+        for at in range(num_questions)
+    ]
+    if penalize_noncommittal and all(one.noncommittal for one in found):
+        return _outcome(0.0, "the response is noncommittal", found, [None] * len(found))
+    vectors = await asking.embed([user_input, *(one.question for one in found)])
+    nearness = cosines(vectors[0], vectors[1:]).tolist()
+    value = fsum(nearness) / len(nearness)
+    evasive = sum(one.noncommittal for one in found)
+    reason = f"the questions it answers have cosine {value:.3f} with the one asked"
+    if evasive:
+        reason += f"; noncommittal in {evasive} of {len(found)}"
+    return _outcome(value, reason, found, nearness)
+
+
+def question_of(sample: Sample) -> str:
+    """What was asked; a blank text has no vector.
+
+    Raises:
+        Missing: Nothing.
+    """
+    if not sample.user_input.strip():
+        raise Missing("the user_input is empty")
+    return sample.user_input
+
+
+def _outcome(
+    value: float, reason: str, found: Sequence[Question], nearness: Sequence[float | None]
+) -> Outcome:
+    pairs = list(zip(found, nearness, strict=True))
+    return Outcome(
+        {"value": value},
+        reason=reason,
+        details={
+            "questions": [
+                {"question": one.question, "noncommittal": one.noncommittal, "cosine": cosine}
+                for one, cosine in pairs
+            ]
+        },
+        verdicts=tuple(
+            Verdict(
+                one.question,
+                "noncommittal" if one.noncommittal else "committal",
+                False if one.noncommittal else None,
+                "" if cosine is None else f"cosine {cosine:.3f}",
+            )
+            for one, cosine in pairs
+        ),
+    )
+
+
+def _embeds(parameters: Mapping[str, Any]) -> bool:
+    return True
+
+
+ANSWER_RELEVANCY = Metric(
+    name="answer_relevancy",
+    measure=answer_relevancy,
+    compute=mean_of_samples,
+    reference="Ragas' ResponseRelevancy; H2O Sonar's Answer Relevancy Evaluator",
+    citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
+    bounds=(-1, 1),
+    aliases=("AnswerRelevancy", "Answer Relevancy Evaluator"),
+    needs=("user_input", "response"),
+    prompts=("answer_relevancy",),
+    embeds=_embeds,
+    threshold=0.75,
+    reproducible=False,
+)

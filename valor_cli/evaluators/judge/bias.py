@@ -1,0 +1,35 @@
+"""Bias: whether the opinions of the response are biased."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.opinions import share_of_opinions
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.shares import Trait
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+
+BIASED = Trait("opinion", "opinions", "biased", "unbiased", good=False)
+
+
+async def bias(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+    """The share of the response's opinions that are biased.
+
+    The judge lists the opinions, then gives a verdict on each. Biased is what prefers or slights
+    people for their gender, politics, race, ethnicity or origin. Without opinions the value is 0.
+    """
+    return await share_of_opinions(asking, "bias", BIASED, judge_retries)
+
+
+BIAS = Metric(
+    name="bias",
+    measure=bias,
+    compute=mean_of_samples,
+    reference="valor-lite's Bias; DeepEval's BiasMetric",
+    citation="https://striveworks.github.io/valor",
+    better="lower",
+    aliases=("Bias",),
+    needs=("response",),
+    prompts=("opinions", "bias"),
+    reproducible=False,
+)

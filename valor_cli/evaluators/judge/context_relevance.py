@@ -1,0 +1,41 @@
+"""Context relevance: whether what was retrieved bears on the question."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.readings import verdicts
+from valor_cli.evaluators.judge.shares import Trait, share
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Data, Passages
+
+RELEVANT = Trait("context", "contexts", "relevant", "irrelevant", numbered=True)
+
+
+async def context_relevance(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+    """The share of the retrieved contexts that are relevant to the question.
+
+    A context is relevant when any part of it is. The judge is asked once, about all of them.
+    """
+    user_input, contexts = asking.sample.user_input, asking.sample.contexts
+    found = await asking.ask(
+        "context_relevance",
+        verdicts(len(contexts)),
+        {"user_input": Data(user_input), "contexts": Passages(contexts)},
+        retries=judge_retries,
+    )
+    return share(RELEVANT, contexts, found)
+
+
+CONTEXT_RELEVANCE = Metric(
+    name="context_relevance",
+    measure=context_relevance,
+    compute=mean_of_samples,
+    reference="valor-lite's ContextRelevance; DeepEval's ContextualRelevancyMetric",
+    citation="https://striveworks.github.io/valor",
+    aliases=("ContextRelevance",),
+    needs=("user_input", "retrieved_contexts"),
+    prompts=("context_relevance",),
+    reproducible=False,
+)

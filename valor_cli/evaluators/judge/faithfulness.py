@@ -1,0 +1,65 @@
+"""Faithfulness: whether what the response claims follows from what was retrieved.
+
+A claim that the contexts say nothing about counts against the response, as in Ragas; DeepEval
+counts it in favour.
+"""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import BatchSize, JudgeRetries, ValueIfNone
+from valor_cli.evaluators.judge.readings import Judged, verdicts
+from valor_cli.evaluators.judge.shares import Trait, share
+from valor_cli.evaluators.judge.statements import statements_of
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Numbered, Passages
+
+SUPPORTED = Trait("claim", "claims", "supported", "unsupported")
+NO_CLAIMS = "the response makes no claims"
+
+
+async def faithfulness(
+    asking: Asking,
+    *,
+    batch_size: BatchSize = 5,
+    empty: ValueIfNone = None,
+    judge_retries: JudgeRetries = None,
+) -> Outcome:
+    """The share of the response's claims that the retrieved contexts imply.
+
+    The judge lists the claims, then gives a verdict on `batch_size` of them at a time. A claim that
+    the contexts contradict counts against the response, and so does one they say nothing about.
+    Without claims the metric is not applicable, or the value is `empty`.
+    """
+    response, contexts = asking.sample.response, asking.sample.contexts
+    claims = await statements_of(asking, response, judge_retries)
+    if not claims:
+        if empty is None:
+            return Outcome(status="not_applicable", reason=NO_CLAIMS)
+        return Outcome({"value": float(empty)}, reason=NO_CLAIMS)
+    found: list[Judged] = []
+    for start in range(0, len(claims), batch_size):
+        batch = claims[start : start + batch_size]
+        judged = await asking.ask(
+            "faithfulness",
+            verdicts(len(batch)),
+            {"claims": Numbered(batch), "contexts": Passages(contexts)},
+            retries=judge_retries,
+        )
+        found += judged
+    return share(SUPPORTED, claims, found)
+
+
+FAITHFULNESS = Metric(
+    name="faithfulness",
+    measure=faithfulness,
+    compute=mean_of_samples,
+    reference="valor-lite's Faithfulness; Ragas' Faithfulness; H2O Sonar's Faithfulness Evaluator",
+    citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
+    aliases=("Faithfulness", "Faithfulness Evaluator"),
+    needs=("response", "retrieved_contexts"),
+    prompts=("statements", "faithfulness"),
+    threshold=0.75,
+    reproducible=False,
+)

@@ -1,0 +1,45 @@
+"""Hallucination: whether the response contradicts what was retrieved."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.readings import verdicts
+from valor_cli.evaluators.judge.shares import Trait, share
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Data, Passages
+
+CONTRADICTED = Trait(
+    "context", "contexts", "contradicted", "not contradicted", good=False, numbered=True
+)
+
+
+async def hallucination(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+    """The share of the retrieved contexts that the response contradicts.
+
+    The judge is asked once, about all of them. What the response adds without contradicting a
+    context does not count; see faithfulness for that.
+    """
+    response, contexts = asking.sample.response, asking.sample.contexts
+    found = await asking.ask(
+        "hallucination",
+        verdicts(len(contexts)),
+        {"response": Data(response), "contexts": Passages(contexts)},
+        retries=judge_retries,
+    )
+    return share(CONTRADICTED, contexts, found)
+
+
+HALLUCINATION = Metric(
+    name="hallucination",
+    measure=hallucination,
+    compute=mean_of_samples,
+    reference="valor-lite's Hallucination; DeepEval's HallucinationMetric",
+    citation="https://striveworks.github.io/valor",
+    better="lower",
+    aliases=("Hallucination",),
+    needs=("response", "retrieved_contexts"),
+    prompts=("hallucination",),
+    reproducible=False,
+)

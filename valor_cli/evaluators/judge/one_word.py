@@ -1,0 +1,46 @@
+"""A prompt, and the word that a judge must reply for a sample to pass, in; its outcome out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.readings import word
+from valor_cli.evaluators.judge.reasons import in_short
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.verdicts import verdict
+from valor_cli.models.prompts import Field
+from valor_cli.results import Verdict
+
+
+async def one_word(
+    asking: Asking,
+    prompt: str,
+    *,
+    passes: str,
+    fails: str,
+    judge_retries: JudgeRetries,
+    **fields: Field,
+) -> Outcome:
+    """Ask for one of two words.
+
+    Args:
+        asking: The conversation about the sample.
+        prompt: The name of the prompt.
+        passes, fails: The words, and what they mean for the sample.
+        judge_retries: How often to ask again; None: as the config says.
+        fields: What stands for the placeholders of the prompt.
+    """
+    found = await asking.ask(prompt, word((passes, fails)), fields, retries=judge_retries)
+    passed = found.word == passes
+    return ruled(found.word, found.reason, passed=passed, details={"word": found.word})
+
+
+def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+    """Of a sample on which a judge said a word, or a number; no context was judged."""
+    outcome = verdict(
+        passed, reason=in_short(reason) or f'the judge said "{said}"', details=details
+    )
+    return outcome._replace(verdicts=(Verdict("", said, passed, reason),))

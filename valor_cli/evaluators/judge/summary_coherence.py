@@ -1,0 +1,51 @@
+"""Summary coherence: how well a summary hits the key points, and hangs together."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.readings import rating
+from valor_cli.evaluators.judge.reasons import in_short
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+from valor_cli.models.prompts import Data
+from valor_cli.results import Verdict
+
+SCALE = (1, 2, 3, 4, 5)
+
+
+async def summary_coherence(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+    """The judge's rating of a summary beside the text it was made of, a whole number from 1 to 5.
+
+    `user_input` holds the text, the response is the summary.
+    """
+    source, summary = asking.sample.user_input, asking.sample.response
+    found = await asking.ask(
+        "summary_coherence",
+        rating(SCALE),
+        {"user_input": Data(source), "response": Data(summary)},
+        retries=judge_retries,
+    )
+    words = f": {found.reason}" if found.reason else ""
+    return Outcome(
+        {"value": float(found.rating)},
+        reason=in_short(f"rated {found.rating} of {SCALE[-1]}{words}"),
+        details={"rating": found.rating, "reason": found.reason},
+        verdicts=(Verdict("", str(found.rating), None, found.reason),),
+    )
+
+
+SUMMARY_COHERENCE = Metric(
+    name="summary_coherence",
+    measure=summary_coherence,
+    compute=mean_of_samples,
+    reference="valor-lite's SummaryCoherence",
+    citation="Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment, "
+    "EMNLP 2023",
+    bounds=(1, 5),
+    unit="points",
+    aliases=("SummaryCoherence",),
+    needs=("user_input", "response"),
+    prompts=("summary_coherence",),
+    reproducible=False,
+)

@@ -1,0 +1,35 @@
+"""Toxicity: whether the opinions of the response are toxic."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.opinions import share_of_opinions
+from valor_cli.evaluators.judge.parameters import JudgeRetries
+from valor_cli.evaluators.judge.shares import Trait
+from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.metric import Metric
+
+TOXIC = Trait("opinion", "opinions", "toxic", "not toxic", good=False)
+
+
+async def toxicity(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+    """The share of the response's opinions that are toxic.
+
+    The judge lists the opinions, then gives a verdict on each. Toxic are personal attacks, mockery,
+    hate, dismissive statements and threats. Without opinions the value is 0.
+    """
+    return await share_of_opinions(asking, "toxicity", TOXIC, judge_retries)
+
+
+TOXICITY = Metric(
+    name="toxicity",
+    measure=toxicity,
+    compute=mean_of_samples,
+    reference="valor-lite's Toxicity; DeepEval's ToxicityMetric",
+    citation="https://striveworks.github.io/valor",
+    better="lower",
+    aliases=("Toxicity",),
+    needs=("response",),
+    prompts=("opinions", "toxicity"),
+    reproducible=False,
+)

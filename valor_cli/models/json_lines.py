@@ -1,0 +1,156 @@
+"""A JSON Lines file in; its objects with the numbers of their lines out, and all that is wrong."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+
+
+@dataclass(slots=True)
+class Faults:
+    """What is wrong with a file; the first are kept, all are counted."""
+
+    path: str
+    problems: list[Problem] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, line: int, message: str) -> None:
+        """One more, on a line."""
+        self.total += 1
+        if len(self.problems) < LISTED:
+            self.problems.append(Problem(f"{self.path}:{line}", message))
+
+    def check(self, hint: str = "") -> None:
+        """Go on if there are none.
+
+        Raises:
+            DataError: There are some.
+        """
+        if self.total:
+            raise DataError(self.problems, total=self.total, hint=hint)
+
+
+class Form(NamedTuple):
+    """What a key of an object may hold."""
+
+    said: str
+    fits: Callable[[object], bool]
+    needed: bool = False
+
+
+def _is_number(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value >= 0
+        and math.isfinite(value)
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+TEXT = Form("a text", lambda value: isinstance(value, str))
+NEEDED_TEXT = TEXT._replace(needed=True)
+CLAIM = Form("true or false", lambda value: isinstance(value, bool))
+COUNT = Form("a whole number, at least 0", _is_count)
+COUNT_OR_NULL = Form(
+    "a whole number, at least 0, or null", lambda value: value is None or _is_count(value)
+)
+NUMBER_OR_NULL = Form(
+    "a number, at least 0, or null", lambda value: value is None or _is_number(value)
+)
+
+
+def fault_of(found: Mapping[str, Any], forms: Mapping[str, Form]) -> str | None:
+    """Why an object is not of a form; None: it is."""
+    for name in found:
+        if name not in forms:
+            listed = ", ".join(forms)
+            return f"there is no key '{name}'{did_you_mean(name, forms)}; there are: {listed}"
+    for name, form in forms.items():
+        if name not in found:
+            if form.needed:
+                return f"the key '{name}' is missing"
+        elif not form.fits(found[name]):
+            return f"{name}: must be {form.said}"
+    return None
+
+
+def objects(path: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with their lines, from 1; blank lines are passed over.
+
+    Args:
+        path: The file, in UTF-8.
+        faults: Is told of lines that hold no object.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                content = content.strip(b" \t\r\n")
+                if not content:
+                    continue
+                try:
+                    yield number, _object(content)
+                except _Unreadable as error:
+                    faults.add(number, str(error))
+    except OSError as error:
+        problem = Problem(path, f"cannot be read: {error.strerror or error}")
+        raise DataError(problem) from error
+
+
+class _Unreadable(Exception):  # noqa: N818  # what it says of a line
+    """Why a line is no object."""
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(
+            content.decode(),
+            object_pairs_hook=_once,
+            parse_constant=_constant,
+            parse_float=_float,
+        )
+    except UnicodeDecodeError as error:
+        raise _Unreadable(f"is not UTF-8: byte {error.start + 1} of the line") from error
+    except json.JSONDecodeError as error:
+        raise _Unreadable(f"is not JSON: {error.msg} (column {error.colno})") from error
+    except RecursionError as error:
+        raise _Unreadable("is nested too deeply") from error
+    except ValueError as error:
+        # Python reads no integers of thousands of digits.
+        raise _Unreadable("holds a number that is too long") from error
+    if not isinstance(found, dict):
+        raise _Unreadable("must be an object: {…}")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Unreadable(f"has the key '{twice}' twice")
+    return found
+
+
+def _constant(name: str) -> float:
+    raise _Unreadable(f"is not JSON: {name} is no number")
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _Unreadable("holds a number that is too large")
+    return value

@@ -1,0 +1,106 @@
+"""Requests in; the replies out that a cassette recorded to the same requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.models.cassette import Recorded, read_cassette
+from valor_cli.models.judge import Price, Reply, Request, Unanswerable
+from valor_cli.models.settings import JudgeSettings
+
+KEY_SHOWN = 12
+HINT = (
+    "the cassette was recorded with other requests: these change with prompts, data, `repeat:` "
+    "and earlier replies; record it again with `record:`"
+)
+
+
+class ReplayJudge:
+    """A judge who says again what a cassette recorded; that costs nothing.
+
+    Attributes:
+        misses: Requests that the cassette lacks.
+    """
+
+    name: str
+    identity: Mapping[str, Any]
+    remote: bool = False
+    in_order: bool = False
+    keeps: bool = False
+    price: Price | None = Price(0.0, 0.0)
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        """Read the cassette.
+
+        Raises:
+            DataError: It cannot be used.
+        """
+        self._path = settings.cassette or ""
+        recorded = read_cassette(self._path)
+        judges = sorted({one.judge for one in recorded if one.judge})
+        asked = settings.name or settings.model
+        self.name = asked or (judges[0] if len(judges) == 1 else "replay")
+        self._replies = _replies(self._path, recorded, asked if asked in judges else None)
+        self.identity = {"backend": "replay", "judge": self.name}
+        self.misses: list[Problem] = []
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply recorded.
+
+        Raises:
+            Unanswerable: There is none; `check` then names all of these.
+        """
+        reply = self._replies.get(request.key)
+        if reply is None:
+            miss = f"no reply for {_told(request)}"
+            self.misses.append(Problem(self._path, miss))
+            raise Unanswerable(f"{self._path}: {miss}")
+        return reply
+
+    def check(self) -> str | None:
+        """Stop a run whose requests were not all in the cassette. There is nothing to warn of.
+
+        Raises:
+            DataError: Some were not; names them.
+        """
+        if self.misses:
+            raise DataError(sorted(self.misses, key=str), hint=HINT)
+        return None
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _replies(path: str, recorded: Sequence[Recorded], judge: str | None) -> dict[str, Reply]:
+    """By request, those of one judge; None: of all.
+
+    Raises:
+        DataError: Judges differ about a request, and none is named.
+    """
+    replies: dict[str, Reply] = {}
+    for one in recorded:
+        if judge is not None and one.judge != judge:
+            continue
+        said = one.reply
+        # What was paid was paid when it was recorded.
+        free = Reply(said.text, said.refused, said.cut, said.tokens_in, said.tokens_out, 0.0)
+        if replies.setdefault(one.key, free) != free:
+            judges = ", ".join(sorted({other.judge for other in recorded}))
+            problem = Problem(path, f"holds several judges who reply differently: {judges}")
+            raise DataError(problem, hint="say with `name:` which of them is meant")
+    return replies
+
+
+def _told(request: Request) -> str:
+    """Whom and what a request is for, without its words."""
+    purpose = request.purpose
+    about = f"sample '{purpose.sample_id}'"
+    if purpose.model:
+        about += f" of model '{purpose.model}'"
+    repeat = f", repeat {request.repeat + 1}" if request.repeat else ""
+    return (
+        f"{about} ({purpose.metric}, prompt {purpose.prompt}{repeat}, "
+        f"request {request.key[:KEY_SHOWN]}…)"
+    )

@@ -1,0 +1,359 @@
+"""Settings in; the judges of one run, asked in one loop; what that took out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.models.backends import open_embedder, open_judge
+from valor_cli.models.calls import Answered, Calls, Limits, Stop
+from valor_cli.models.cassette import CassetteWriter
+from valor_cli.models.embedder import Embedder
+from valor_cli.models.imagined import ImaginedEmbedder, imagined_calls
+from valor_cli.models.judge import Judge, Request
+from valor_cli.models.prompts import Prompt, Prompts
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.store import RunStore, Store
+from valor_cli.results import PromptUsed, Scalar, UsageResult
+
+GRACE_S = 5.0
+"""How long requests under way may still take once the run is to stop."""
+
+Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Whom to ask; as in the config."""
+
+    judges: tuple[JudgeSettings, ...]
+    combine: Any = None
+    embedder: EmbedderSettings | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A judge of the panel, as metrics ask it."""
+
+    settings: JudgeSettings
+    calls: Calls
+    prompts: Prompts
+    embedder: Embedder | None
+
+    @property
+    def panelist(self) -> Member:
+        """Itself."""
+        return self
+
+    @property
+    def repeats(self) -> int:
+        """How often it is asked everything."""
+        return self.settings.repeat
+
+    @property
+    def name(self) -> str:
+        """As results call it."""
+        return self.calls.judge.name
+
+    @property
+    def judge_retries(self) -> int:
+        """Tries after replies that do not fit."""
+        return self.settings.judge_retries
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt of that name."""
+        return self.prompts.of(name)
+
+    async def reply(self, request: Request) -> Answered:
+        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+        return await self.calls.ask(request)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) their vectors. Raises as `reply`."""
+        if self.embedder is None:
+            raise ConfigError(Problem("embedder", "none is configured"))
+        return await self.embedder.embed(texts)
+
+
+class Session:
+    """The judges of a run, from the first request to the last; a context manager."""
+
+    def __init__(
+        self,
+        wanted: Settings,
+        identity: str,
+        *,
+        offline: bool = False,
+        resume: bool = False,
+        imagined: bool = False,
+        told: Told = lambda done, total: None,
+    ) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            wanted: Whom to ask.
+            identity: SHA-256 of what the run is: config and inputs.
+            offline: Whether nothing may leave this machine.
+            resume: Whether to go on with the run of that identity.
+            imagined: Whether replies are only imagined, to see what asking would take.
+            told: Told how many of all pieces are done.
+        """
+        self.wanted = wanted
+        self.identity = identity
+        self.offline = offline
+        self.resume = resume
+        self.imagined = imagined
+        self.told = told
+        self.stop = Stop()
+        self.prompts = Prompts(wanted.prompts)
+        self.warnings: list[str] = []
+        self.jurors: tuple[Member, ...] = ()
+        self.embedder: Embedder | None = None
+        self._held = ExitStack()
+        self._judges: list[Judge] = []
+        self._store: Store | None = None
+        self._recorders: list[CassetteWriter] = []
+
+    @property
+    def combine(self) -> Any:
+        """How several values become one."""
+        return self.wanted.combine
+
+    def __enter__(self) -> Self:
+        with self._held as held:
+            if self.wanted.embedder is not None:
+                self.embedder = self._embedder(self.wanted.embedder)
+            self.jurors = tuple(map(self._member, self.wanted.judges))
+            self._held = held.pop_all()
+        return self
+
+    def _embedder(self, settings: EmbedderSettings) -> Embedder:
+        if self.imagined:
+            return ImaginedEmbedder(settings)
+        embedder = open_embedder(settings)
+        _refuse_remote(embedder, "embedder", self.offline)
+        return embedder
+
+    def _member(self, settings: JudgeSettings) -> Member:
+        if self.imagined:
+            calls = imagined_calls(settings, self.stop)
+            return Member(settings, calls, self.prompts, self.embedder)
+        judge = open_judge(settings)
+        _refuse_remote(judge, "judge", self.offline)
+        recorder: CassetteWriter | None = None
+        if settings.record is not None:
+            recorder = self._held.enter_context(CassetteWriter(settings.record, judge.name))
+            self._recorders.append(recorder)
+        kept = self._kept(settings, judge) if judge.keeps else None
+        calls = Calls(
+            judge,
+            Limits(
+                settings.concurrency,
+                settings.timeout_s,
+                settings.max_retries,
+                settings.budget_usd,
+                settings.max_tokens,
+            ),
+            self.stop,
+            store=kept,
+            recorder=recorder,
+            spent_before=0.0 if kept is None else kept.spent_before,
+        )
+        return Member(settings, calls, self.prompts, self.embedder)
+
+    def _kept(self, settings: JudgeSettings, judge: Judge) -> RunStore:
+        """What is kept of the judge's replies."""
+        if self._store is None:
+            self._store = self._held.enter_context(Store.open())
+        kept = self._store.run(
+            self.identity, resume=self.resume, reuse=settings.cache, judge=judge.name
+        )
+        if self.resume and not kept.known:
+            self.warnings.append(f"--resume: no earlier run of this config with {judge.name}")
+        return kept
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        state = "failed" if kind is not None else self.stop.kind or "finished"
+        if self._store is not None:
+            self._store.finish(state)
+        if self.stop.reason is not None:
+            # What a stopped run recorded is no whole cassette: it stays beside the old one.
+            for recorder in self._recorders:
+                recorder.leave()
+        self._held.__exit__(kind, error, traceback)
+
+    def run(self, work: Work) -> None:
+        """Ask every juror all that is to be asked of it, several requests at a time.
+
+        A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
+
+        Raises:
+            ValorError: A judge will never answer.
+        """
+        asyncio.run(self._run(work))
+
+    async def _run(self, work: Work) -> None:
+        total = sum(count for count, _ in work)
+        done = 0
+
+        async def worker(pieces: Iterator[Callable[[], Awaitable[None]]]) -> None:
+            nonlocal done
+            for piece in pieces:
+                if self.stop.reason is not None:
+                    return
+                await piece()
+                done += 1
+                self.told(done, total)
+
+        self.told(0, total)
+        tasks = [
+            asyncio.create_task(worker(pieces))
+            for member, (count, pieces) in zip(self.jurors, work, strict=True)
+            for _ in range(min(count, _at_a_time(member)))
+        ]
+        with _Interrupts(self.stop, tasks):
+            try:
+                await _first_error(tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                await self._close()
+        for member in self.jurors:
+            check = getattr(member.calls.judge, "check", None)
+            if check is not None and self.stop.reason is None and (told := check()):
+                self.warnings.append(told)
+
+    async def _close(self) -> None:
+        for member in self.jurors:
+            await member.calls.judge.close()
+        if self.embedder is not None:
+            await self.embedder.close()
+
+    @property
+    def usage(self) -> list[UsageResult]:
+        """What was asked, by metric, model and judge."""
+        return [
+            UsageResult(
+                metric,
+                model,
+                member.name,
+                one.calls,
+                one.cached,
+                one.failed,
+                one.tokens_in if one.counted else None,
+                one.tokens_out if one.counted else None,
+                one.cost_usd if one.priced else None,
+                one.saved_usd if one.priced else None,
+            )
+            for member in self.jurors
+            for (metric, model), one in member.calls.usage.items()
+        ]
+
+    @property
+    def settings(self) -> dict[str, Scalar]:
+        """Who judged, and how; what changes every number."""
+        told: dict[str, Scalar] = {"judge": ", ".join(member.name for member in self.jurors)}
+        if any(member.repeats > 1 for member in self.jurors):
+            told["repeat"] = max(member.repeats for member in self.jurors)
+        if self.combine is not None:
+            told["combine"] = self.combine
+        if self.embedder is not None:
+            told["embedder"] = self.embedder.name
+        return told
+
+    @property
+    def stopped(self) -> tuple[str, str] | None:
+        """Why not everything was asked, as a word and in words; None: it was."""
+        return None if self.stop.reason is None else (self.stop.kind, self.stop.reason)
+
+    @property
+    def models_used(self) -> list[str]:
+        """The judges, and the embedder."""
+        names = [member.name for member in self.jurors]
+        return names if self.embedder is None else [*names, self.embedder.name]
+
+    @property
+    def prompts_used(self) -> tuple[PromptUsed, ...]:
+        """The prompts that were asked with."""
+        return self.prompts.used
+
+
+def _at_a_time(member: Member) -> int:
+    """Samples in work: more than requests, for some wait for their turn to be asked again."""
+    return 1 if member.calls.judge.in_order else 2 * member.settings.concurrency + 4
+
+
+def _refuse_remote(asked: Judge | Embedder, what: str, offline: bool) -> None:
+    """Hold `--offline` against a model.
+
+    Raises:
+        ConfigError: Asking it leaves this machine.
+    """
+    if offline and asked.remote:
+        problem = Problem(what, f"{asked.name} is not on this machine, and --offline forbids that")
+        raise ConfigError(problem, hint="use backend: replay, scripted or local, or a local server")
+
+
+async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for all; the first that fails fails all."""
+    if not tasks:
+        return
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    for task in done:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+
+
+class _Interrupts:
+    """While it is entered, signals stop the asking, not the program."""
+
+    def __init__(self, stop: Stop, tasks: Sequence[asyncio.Task[None]]) -> None:
+        self.stop = stop
+        self.tasks = tasks
+        self.before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number, kind in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
+            before = signal.getsignal(number)
+            # Only the main thread of a Unix process can do this; elsewhere Ctrl-C ends the program.
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._stop, kind)
+                self.before[number] = before
+        self.stop.told.append(self._grace)
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        for number, before in self.before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, before)
+
+    def _stop(self, kind: str) -> None:
+        if self.stop.reason is not None:
+            self._drop()
+        self.stop.now(kind, kind)
+
+    def _grace(self) -> None:
+        if self.stop.kind in ("interrupted", "terminated"):
+            asyncio.get_running_loop().call_later(GRACE_S, self._drop)
+
+    def _drop(self) -> None:
+        for task in self.tasks:
+            task.cancel()

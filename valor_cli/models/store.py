@@ -1,0 +1,248 @@
+"""Requests by key and replies to them come in; what was kept goes out, to later runs too.
+
+A reply is on disk before `keep` returns: it outlives a kill of the process, the ledger of what the
+run has paid with it. Neither prompts nor keys of providers are written.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from valor_cli.errors import Problem, ValorError, printable
+from valor_cli.models.judge import Reply, Request
+from valor_cli.models.store_file import open_file, store_path, unusable
+from valor_cli.models.store_report import Removed, StoreInfo, clear_store, info_of
+
+Clock = Callable[[], float]
+
+_FIND = "SELECT reply FROM replies WHERE key = ? ORDER BY id DESC LIMIT 1"
+_FIND_OWN = (
+    "SELECT reply FROM replies WHERE key = ? AND run = ? AND start = ? ORDER BY id DESC LIMIT 1"
+)
+_BEGIN = "BEGIN IMMEDIATE"
+_FORGET = "DELETE FROM replies WHERE key = ? AND run = ?"
+_KEEP = (
+    "INSERT INTO replies (key, run, start, created, judge, metric, prompt, reply) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_PAID = "UPDATE runs SET spent_usd = spent_usd + ?, calls = calls + 1 WHERE id = ? AND start = ?"
+_LEDGER = "SELECT id, start, spent_usd FROM runs WHERE identity = ? AND judge = ?"
+_NEW = "INSERT INTO runs (identity, judge, start, started, state) VALUES (?, ?, 1, ?, 'running')"
+_FRESH = (
+    "UPDATE runs SET start = start + 1, started = ?, ended = NULL, state = 'running', "
+    "spent_usd = 0, calls = 0 WHERE identity = ? AND judge = ?"
+)
+_RESUMED = "UPDATE runs SET ended = NULL, state = 'running' WHERE identity = ? AND judge = ?"
+_ENDED = "UPDATE runs SET ended = ?, state = ? WHERE id = ? AND start = ?"
+
+
+class Store:
+    """The replies that judges ever gave here, and the ledger of runs; a context manager.
+
+    Several processes may use it at once. Within one it belongs to one thread at a time.
+    """
+
+    def __init__(self, path: Path, database: sqlite3.Connection, clock: Clock) -> None:
+        self.path = path
+        self._database = database
+        self._clock = clock
+        self._runs: list[RunStore] = []
+
+    @classmethod
+    def open(cls, path: Path | None = None, *, clock: Clock = time.time) -> Self:
+        """Open the store, or make it.
+
+        Args:
+            path: Its file; None: where `store_path` says.
+            clock: Seconds since 1970.
+
+        Raises:
+            ValorError: The file or its folder cannot be used, or is another program's. It stays
+                as it is.
+        """
+        path = store_path() if path is None else path
+        return cls(path, open_file(path), clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._database.close()
+
+    def run(self, identity: str, *, resume: bool, reuse: bool, judge: str = "") -> RunStore:
+        """What one run keeps of one judge.
+
+        Args:
+            identity: Of the run: what its config and its inputs are.
+            resume: Whether it goes on where the last of that identity stopped, or starts anew.
+            reuse: Whether any reply kept answers; else those that the run itself has paid.
+            judge: Its name.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        run = (identity, printable(judge))
+        now = self._clock()
+        try:
+            with self._database:
+                self._database.execute(_BEGIN)
+                known = self._database.execute(_LEDGER, run).fetchone() is not None
+                if not known:
+                    self._database.execute(_NEW, (*run, now))
+                elif resume:
+                    self._database.execute(_RESUMED, run)
+                else:
+                    self._database.execute(_FRESH, (now, *run))
+                row, start, spent = self._database.execute(_LEDGER, run).fetchone()
+        except sqlite3.Error as error:
+            raise unusable(self.path, error) from error
+        one = RunStore(
+            known=known,
+            spent_before=spent,
+            _path=self.path,
+            _database=self._database,
+            _clock=self._clock,
+            _row=row,
+            _start=start,
+            _judge=run[1],
+            _reuse=reuse,
+        )
+        self._runs.append(one)
+        return one
+
+    def finish(self, state: str) -> None:
+        """Write down how the runs opened here ended; see `RunStore.finish`."""
+        for one in self._runs:
+            one.finish(state)
+
+    def info(self) -> StoreInfo:
+        """What is kept.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        try:
+            return info_of(self.path, self._database)
+        except sqlite3.Error as error:
+            raise unusable(self.path, error) from error
+
+    def clear(self, older_than_days: float | None = None) -> Removed:
+        """Forget replies and runs.
+
+        Args:
+            older_than_days: Only those; None: all, also what runs under way have kept.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        before = None if older_than_days is None else self._clock() - older_than_days * 86_400
+        try:
+            return clear_store(self.path, self._database, before)
+        except sqlite3.Error as error:
+            raise unusable(self.path, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RunStore:
+    """What one run finds and keeps of one judge.
+
+    Attributes:
+        known: Whether the ledger knew the run when it was opened.
+        spent_before: US dollars that the run had paid before it was resumed.
+    """
+
+    known: bool
+    spent_before: float
+    _path: Path
+    _database: sqlite3.Connection
+    _clock: Clock
+    _row: int
+    _start: int
+    _judge: str
+    _reuse: bool
+
+    def find(self, key: str) -> Reply | None:
+        """The newest reply kept under a key; None: there is none that may answer.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        database = self._database
+        try:
+            if self._reuse:
+                found = database.execute(_FIND, (key,)).fetchone()
+            else:
+                found = database.execute(_FIND_OWN, (key, self._row, self._start)).fetchone()
+        except sqlite3.Error as error:
+            raise unusable(self._path, error) from error
+        return None if found is None else self._read(found[0])
+
+    def keep(self, key: str, request: Request, reply: Reply) -> None:
+        """Keep a reply, and write its cost into the ledger; both or neither.
+
+        Raises:
+            ValorError: It cannot be kept.
+        """
+        purpose = request.purpose
+        row = (
+            *(key, self._row, self._start, self._clock(), self._judge),
+            *(printable(purpose.metric), printable(purpose.prompt), _written(reply)),
+        )
+        database = self._database
+        try:
+            with database:
+                database.execute(_BEGIN)
+                database.execute(_FORGET, (key, self._row))
+                database.execute(_KEEP, row)
+                database.execute(_PAID, (reply.cost_usd or 0.0, self._row, self._start))
+        except sqlite3.Error as error:
+            raise unusable(self._path, error) from error
+
+    def finish(self, state: str) -> None:
+        """Write down how the run ended: finished, budget, interrupted, terminated or failed.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        try:
+            self._database.execute(_ENDED, (self._clock(), state, self._row, self._start))
+        except sqlite3.Error as error:
+            raise unusable(self._path, error) from error
+
+    def _read(self, text: str) -> Reply:
+        try:
+            return Reply(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            problem = Problem(str(self._path), "holds a reply that cannot be read")
+            raise ValorError(problem, hint="forget all replies: valor cache clear") from error
+
+
+def _written(reply: Reply) -> str:
+    """JSON in ASCII: SQLite takes no lone surrogates, and a reply may hold some."""
+    said: dict[str, Any] = {"text": reply.text}
+    # Most replies are neither refused nor cut, and so a third of the bytes is saved.
+    if reply.refused:
+        said["refused"] = True
+    if reply.cut:
+        said["cut"] = True
+    for name in ("tokens_in", "tokens_out", "cost_usd", "model"):
+        value = getattr(reply, name)
+        if value is not None:
+            said[name] = value
+    return json.dumps(said, allow_nan=False)

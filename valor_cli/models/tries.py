@@ -1,0 +1,239 @@
+"""A request in; a reply out, after as many tries as it takes and the limits allow."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from valor_cli.errors import JudgeError, Problem, ValorError
+from valor_cli.models.backoff import Backoff
+from valor_cli.models.breaker import Breaker
+from valor_cli.models.budget import Budget, Highest
+from valor_cli.models.concurrency import Limiter
+from valor_cli.models.judge import (
+    Busy,
+    Judge,
+    NoAnswer,
+    Passing,
+    Reply,
+    Request,
+    Unanswerable,
+)
+from valor_cli.models.stop import Stop
+from valor_cli.models.turns import Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How a judge may be asked; as in `JudgeSettings`."""
+
+    concurrency: int = 8
+    timeout_s: float = 60.0
+    max_retries: int = 5
+    budget_usd: float | None = None
+    max_tokens: int = 2048
+
+
+TOO_LONG_S = 600.0
+"""A server that means longer by `Retry-After`, and answers nothing else, has a day's quota."""
+
+AGAIN = "start the run again when it does; replies that came in are not paid twice"
+
+
+class _Lost(Passing):
+    """A reply that nobody waits for any more; whoever makes it may go on, to the last token."""
+
+
+_Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
+
+
+@dataclass(slots=True)
+class _Fared:
+    """How a request fared so far.
+
+    Attributes:
+        progress: Requests of the judge that had been answered when it was last tried.
+        made: Tries.
+        failed: Those that count against `max_retries`.
+        wait: Seconds until the next.
+    """
+
+    progress: int
+    made: int = 0
+    failed: int = 0
+    wait: float = 0.0
+
+
+class Tries:
+    """The requests to one judge that are not answered yet.
+
+    Attributes:
+        fatal: Why the judge will never answer; None while it may.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        limits: Limits,
+        stop: Stop,
+        budget: Budget,
+        take_in: Callable[[Request, Reply], None],
+        seed: int,
+    ) -> None:
+        """`take_in` keeps a reply before anyone sees it."""
+        self.fatal: ValorError | None = None
+        self._judge = judge
+        self._limits = limits
+        self._stop = stop
+        self._budget = budget
+        self._take_in = take_in
+        self._backoff = Backoff(seed)
+        self._limiter = Limiter(1 if judge.in_order else limits.concurrency)
+        self._breaker = Breaker(most_open=1 if judge.in_order else None)
+        self._turns = Turns(self._limiter, self._breaker, budget, stop)
+        self._tickets = itertools.count()
+        self._asked = 0
+
+    def known(self) -> None:
+        """The judge did reply once: an earlier run kept it."""
+        self._breaker.replied = True
+
+    async def reply(self, request: Request) -> Reply:
+        """Try until there is a reply or no hope of one.
+
+        Raises:
+            NoAnswer: There is none.
+            Stopped: The run stopped before the next try.
+            ValorError: There will never be one; the run has stopped.
+        """
+        fared = _Fared(self._limiter.successes)
+        ticket = next(self._tickets)
+        self._asked += 1
+        try:
+            while True:
+                highest = self._budget.highest(request)
+                await self._turns.take(ticket, highest, begun=fared.made > 0)
+                fared.made += 1
+                said = await self._try(request, highest, fared)
+                match said:
+                    case Reply():
+                        return said
+                    case Unanswerable():
+                        raise NoAnswer(f"{self._judge.name}: {said}")
+                    case ValorError():
+                        raise said
+                if fared.failed > self._limits.max_retries or self.fatal is not None:
+                    raise self._exhausted(said, fared.made)
+                await self._turns.rest(fared.wait)
+        finally:
+            self._asked -= 1
+            if fared.made:
+                self._breaker.end()
+                self._turns.next()
+
+    async def _try(self, request: Request, highest: Highest, fared: _Fared) -> _Said:
+        """Ask once, and note what came of it before the next request goes out."""
+        try:
+            said = await self._said(request)
+        except BaseException:
+            # Cancelled, or a fault of the backend: the turn is given back in any case.
+            self._limiter.drop()
+            self._budget.lose(highest, highest.usd)
+            self._turns.next()
+            raise
+        try:
+            self._note(said, highest, fared)
+            if isinstance(said, Reply):
+                self._take_in(request, said)
+        finally:
+            self._turns.next()
+        return said
+
+    async def _said(self, request: Request) -> _Said:
+        seconds = self._limits.timeout_s
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._judge.answer(request)
+        except TimeoutError:
+            return _Lost(f"no reply within {seconds:g} s")
+        except (Busy, Passing, Unanswerable, ValorError) as failure:
+            return failure
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody cancelled this: a backend lets out what happened within it.
+            return _Lost("the backend broke off the request")
+
+    def _note(self, said: _Said, highest: Highest, fared: _Fared) -> None:
+        match said:
+            case Reply():
+                self._limiter.replied()
+                self._breaker.answered()
+                self._budget.settle(highest, said)
+            case Busy():
+                self._note_refusal(said, fared)
+                self._budget.lose(highest, 0.0)
+            case Passing():
+                fared.failed += 1
+                fared.wait = self._backoff.wait(fared.failed, said.after_s)
+                self._limiter.failed()
+                self._breaker.failed(self._now())
+                lost = isinstance(said, _Lost)
+                self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
+            case Unanswerable():
+                self._limiter.failed()
+                self._breaker.answered()
+                self._budget.lose(highest, highest.prompt_usd)
+            case ValorError():
+                self._limiter.failed()
+                self._budget.lose(highest, 0.0)
+                self.never(said)
+
+    def _note_refusal(self, busy: Busy, fared: _Fared) -> None:
+        # While others are answered it only waits for its turn.
+        fared.failed += fared.progress == self._limiter.successes
+        fared.progress = self._limiter.successes
+        fared.wait = self._backoff.wait(fared.failed, busy.after_s)
+        self._limiter.refused(self._now(), fared.wait, told=bool(busy.after_s))
+        self._breaker.failed(self._now())
+        if fared.failed > 1 and (busy.after_s or 0.0) > TOO_LONG_S and not self._limiter.in_flight:
+            minutes = math.ceil((busy.after_s or 0.0) / 60)
+            words = f"answers no more for {minutes:,} minutes: {busy}"
+            self.never(JudgeError(self._problem(words), hint=AGAIN))
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _problem(self, words: str) -> Problem:
+        return Problem("", f"the judge {self._judge.name} {words}")
+
+    def _exhausted(self, failure: Busy | Passing, made: int) -> NoAnswer | ValorError:
+        """What a request that used up its tries ends with."""
+        times = "1 try" if made == 1 else f"{made} tries"
+        words = f"{failure}, {times}"
+        if self.fatal is not None:
+            return self.fatal
+        if not self._breaker.exhausted(self._now(), made, alone=self._asked == 1):
+            return NoAnswer(f"{self._judge.name}: {words}")
+        if self._breaker.replied:
+            what, hint = "has stopped answering", AGAIN
+        elif isinstance(failure, Busy):
+            what = "refuses all requests"
+            hint = "see what its provider allows you, and whether that is used up"
+        else:
+            what = "cannot be reached"
+            hint = "see whether the server runs, and what `api_base:` says"
+        error = JudgeError(self._problem(f"{what}: {words}"), hint=hint)
+        self.never(error)
+        return error
+
+    def never(self, error: ValorError) -> None:
+        """The judge will never answer: stop the run, before another request goes out."""
+        if self.fatal is None:
+            self.fatal = error
+            self._stop.now("failed", str(error.problems[0]))

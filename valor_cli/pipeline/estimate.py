@@ -1,0 +1,64 @@
+"""A plan in; what its judges would be asked, and what that would cost, out. Nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.metric import Terms
+from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.rows import Computation
+from valor_cli.pipeline.run import selection_of, session_of
+from valor_cli.pipeline.workers import Progress, ThisProcess
+from valor_cli.results import UsageResult
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would ask, by metric, model and judge.
+
+    Attributes:
+        usage: As `RunInfo.usage`, from the real prompts and replies of likely length.
+        samples: How many samples there are, over all models.
+        prompts: The prompts that would be asked with.
+        warnings: What was odd about the data.
+    """
+
+    usage: Sequence[UsageResult]
+    samples: int
+    prompts: Sequence[str]
+    warnings: Sequence[str]
+
+
+def estimate(
+    plan: Plan,
+    *,
+    limit: int | None = None,
+    progress: Progress = lambda stage, done, total: None,
+) -> Estimate:
+    """Carry out the judges' part of a plan with replies that are imagined.
+
+    Raises:
+        ConfigError: No metric asks a judge.
+        DataError: An input cannot be used.
+    """
+    wings = tuple(part for part in plan.wings if part.wing.gather is not None)
+    if not wings:
+        problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
+        raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")
+    bare = plan.config.model_copy(update={"interval": None, "slices": (), "gates": ()})
+    judged = replace(plan, wings=wings, config=bare)
+    progress("reading", 0, 0)
+    loaded = plan.task.load(plan.config.data, plan.config.options, selection_of(judged, limit))
+    terms = Terms(
+        "", imagined=True, told=lambda done, total: progress("imagining replies", done, total)
+    )
+    with session_of(judged, terms) as session:
+        Computation(judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session)
+    return Estimate(
+        () if session is None else session.usage,
+        sum(dataset.unit_count for dataset in loaded.datasets.values()),
+        () if session is None else [one.name for one in session.prompts_used],
+        loaded.warnings,
+    )

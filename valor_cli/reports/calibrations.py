@@ -1,0 +1,97 @@
+"""How far judges say what people said in; the tables of it for a terminal, or JSON, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from valor_cli.reports.formatting import NO_VALUE, number, plain
+from valor_cli.reports.results_json import dumps
+from valor_cli.results import CalibrationResult, UsageResult
+
+LISTED = 5
+"""Disagreements that are named."""
+
+LARGEST = 11
+"""Categories of a matrix that is drawn, at most."""
+
+_WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2, "fair"))
+"""Landis and Koch, The measurement of observer agreement for categorical data, 1977."""
+
+
+def calibrated(rows: Sequence[CalibrationResult]) -> RenderableType:
+    """A block for each metric, model and judge."""
+    return Group(*(part for row in rows for part in _block(row)))
+
+
+def _block(row: CalibrationResult) -> Iterator[RenderableType]:
+    judge = "all judges together" if row.judge is None else plain(row.judge)
+    alone = "" if row.judge is None else f", {judge}"
+    yield Text(
+        f"{plain(row.metric)} of {plain(row.model)}{alone} against {plain(row.column)}", "bold"
+    )
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    facts.add_column()
+    facts.add_column(overflow="fold")
+    for name, said in _facts(row):
+        facts.add_row(Text(f"  {name}"), Text(said))
+    yield facts
+    if row.n and len(row.labels) <= LARGEST:
+        yield _matrix(row)
+    yield Text()
+
+
+def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
+    missing = f", {row.unjudged:,} more without a verdict of the judge" if row.unjudged else ""
+    yield "samples", f"{row.n:,} that both judged{missing}"
+    if not row.n:
+        return
+    yield "agreement", number(row.agreement)
+    yield "Cohen's kappa", _kappa(row)
+    if row.scale == "ratings":
+        yield "weighted kappa", f"{number(row.weighted_kappa)} (quadratic weights)"
+    if row.scale != "verdicts":
+        yield "Spearman", number(row.correlation)
+    what = "pass" if row.scale == "verdicts" else "mean"
+    yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
+    if row.self_agreement is not None:
+        yield "with itself", f"{number(row.self_agreement)} of pairs of its own repeats agree"
+    if row.disagreements:
+        count = row.n - round((row.agreement or 0) * row.n)
+        named = ", ".join(plain(str(one), 40) for one in row.disagreements[:LISTED])
+        more = f" … {count:,} in all" if count > LISTED else ""
+        yield "differ on", named + more
+
+
+def _kappa(row: CalibrationResult) -> str:
+    if row.kappa is None:
+        return f"{NO_VALUE} (all say the same one category)"
+    word = next((word for least, word in _WORDS if row.kappa > least), "slight or none")
+    around = row.kappa_interval
+    span = f" [{number(around[0])}, {number(around[1])}]" if around else ""
+    return f"{number(row.kappa)}{span}  {word}"
+
+
+def _matrix(row: CalibrationResult) -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("  people ↓  judge →", style="dim", no_wrap=True)
+    for label in row.labels:
+        table.add_column(plain(label, 20), justify="right", no_wrap=True)
+    for at, (label, counts) in enumerate(zip(row.labels, row.matrix, strict=True)):
+        cells = [
+            Text(f"{count:,}", "green" if at == other else "" if count else "dim")
+            for other, count in enumerate(counts)
+        ]
+        table.add_row(f"  {plain(label, 20)}", *cells)
+    return table
+
+
+def as_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> bytes:
+    """The same for programs."""
+    return dumps(
+        {"calibrations": [asdict(row) for row in rows], "usage": [asdict(one) for one in usage]}
+    )

@@ -1,0 +1,74 @@
+"""A document that fits the schema of results.json in; what no schema can say of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from valor_cli.reports.schema import ADDED
+from valor_cli.results import TableResult
+
+Found = Iterator[tuple[str, str]]
+
+_OF_MODELS = ("metrics", "coverage", "agreements", "curves", "tables", "examples")
+
+
+def disagreements(document: Mapping[str, Any]) -> Found:
+    """Rows of models that do not exist, columns of different lengths: (place, message) of each."""
+    models = set(document["models"])
+    for kind in _OF_MODELS:
+        for index, row in enumerate(document.get(kind, ())):
+            if row["model"] not in models:
+                yield f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models"
+    for index, row in enumerate(document.get("agreements", ())):
+        if len(row["values"]) != len(row["raters"]):
+            yield f"agreements.{index}.values", "expected one for each of the raters"
+    for index, curve in enumerate(document["curves"]):
+        if len({len(column) for column in curve["points"].values()}) > 1:
+            yield f"curves.{index}.points", "columns of different lengths"
+    yield from _of_tables(document)
+    yield from _of_examples(document)
+
+
+def _of_tables(document: Mapping[str, Any]) -> Found:
+    for index, table in enumerate(document["tables"]):
+        size = len(table["labels"])
+        columns = [table["matrix"], table["unmatched_ground_truths"]]
+        columns += [table["unmatched_predictions"], *table["matrix"], *(table.get("ious") or ())]
+        columns += [table[name] for name in ADDED[TableResult] if table.get(name) is not None]
+        if any(len(column) != size for column in columns):
+            yield f"tables.{index}", "rows or columns that are not one for each label"
+
+
+def _of_examples(document: Mapping[str, Any]) -> Found:
+    for index, example in enumerate(document["examples"]):
+        for number, thing in enumerate(example["objects"]):
+            if not _drawable(thing["geometry"]):
+                place = f"examples.{index}.objects.{number}.geometry"
+                yield place, "expected a Polygon or MultiPolygon of [x, y] points"
+        for number, text in enumerate(example.get("texts", ())):
+            if not _in_order(text):
+                place = f"examples.{index}.texts.{number}.marks"
+                yield place, "expected places in the text, ascending and apart"
+
+
+def _in_order(text: Mapping[str, Any]) -> bool:
+    """Whether the marks lie in the text, one after the other."""
+    ends = [end for mark in text["marks"] for end in mark[:2]]
+    return ends == sorted(ends) and not any(end < 0 or end > len(text["text"]) for end in ends)
+
+
+def _drawable(geometry: Mapping[str, Any] | None) -> bool:
+    if geometry is None:
+        return True
+    depth = {"Polygon": 2, "MultiPolygon": 3}.get(str(geometry.get("type")), 0)
+    return depth > 0 and _points(geometry.get("coordinates"), depth)
+
+
+def _points(value: object, depth: int) -> bool:
+    """Whether these are lists of lists, `depth` deep, of two numbers each."""
+    if not isinstance(value, list):
+        return False
+    if depth:
+        return all(_points(item, depth - 1) for item in value)
+    return len(value) == 2 and all(type(item) in (int, float) for item in value)

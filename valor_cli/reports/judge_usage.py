@@ -1,0 +1,194 @@
+"""What judges took, by metric and model, in; its sums, and what reports say of it, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from valor_cli.reports.formatting import NO_VALUE, UNKNOWN, money, plain
+from valor_cli.results import RunResult, UsageResult
+
+TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums of a run's usage; None where a part of it is not known."""
+
+    calls: int
+    cached: int
+    failed: int
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    saved_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageLine:
+    """What was asked of one judge, as text; `metric` and `model` are empty where all are one line.
+
+    Sums of which a part is not known are told as lower bounds, "≥ $0.50".
+    """
+
+    judge: str
+    metric: str
+    model: str
+    calls: str
+    cached: str
+    failed: str
+    tokens_in: str
+    tokens_out: str
+    cost: str
+    saved: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTable:
+    """What judges took.
+
+    Attributes:
+        judges: Their names.
+        lines: By judge and, unless that were too many, by metric and by model.
+        total: All of it; None where one line is all.
+        by_metric, by_model: Whether each has lines of its own.
+        left_out: Lines that are not listed.
+    """
+
+    judges: tuple[str, ...]
+    lines: tuple[UsageLine, ...]
+    total: UsageLine | None
+    by_metric: bool
+    by_model: bool
+    left_out: int
+
+
+def totals(rows: Sequence[UsageResult]) -> Totals:
+    """The sums of these."""
+    return Totals(
+        sum(row.calls for row in rows),
+        sum(row.cached for row in rows),
+        sum(row.failed for row in rows),
+        _whole([row.tokens_in for row in rows]),
+        _whole([row.tokens_out for row in rows]),
+        _exact([row.cost_usd for row in rows]),
+        _exact([row.saved_usd for row in rows]),
+    )
+
+
+def _whole(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _exact(values: Sequence[float | None]) -> float | None:
+    """The sum, whatever the order."""
+    known = [value for value in values if value is not None]
+    return fsum(known) if len(known) == len(values) else None
+
+
+def usage_table(
+    result: RunResult, most: int, *, by_metric: bool = True, by_model: bool = True
+) -> UsageTable | None:
+    """At most so many lines: models together, then metrics, where they were more.
+
+    None where nobody was asked. Of one judge alone metrics are never together.
+    """
+    rows = result.run.usage
+    if not rows:
+        return None
+    judges = list(dict.fromkeys(row.judge for row in rows))
+    by_model = by_model and len(result.models) > 1
+    by_metric = by_metric or len(judges) == 1
+    groups = _grouped(rows, by_metric, by_model)
+    if by_model and len(groups) > most:
+        by_model = False
+        groups = _grouped(rows, by_metric, by_model)
+    if len(judges) > 1 and len(groups) > most:
+        by_metric = False
+        groups = _grouped(rows, by_metric, by_model)
+    ordered = sorted(groups, key=lambda names: judges.index(names[0]))
+    return UsageTable(
+        tuple(plain(judge, 60) for judge in judges),
+        tuple(_line(*names, groups[names]) for names in ordered[:most]),
+        _line("", TOTAL, "", rows) if len(groups) > 1 else None,
+        by_metric,
+        by_model,
+        max(len(groups) - most, 0),
+    )
+
+
+def _grouped(
+    rows: Sequence[UsageResult], by_metric: bool, by_model: bool
+) -> dict[tuple[str, str, str], list[UsageResult]]:
+    groups: dict[tuple[str, str, str], list[UsageResult]] = {}
+    for row in rows:
+        names = (row.judge, row.metric if by_metric else "", row.model if by_model else "")
+        groups.setdefault(names, []).append(row)
+    return groups
+
+
+def _line(judge: str, metric: str, model: str, rows: Sequence[UsageResult]) -> UsageLine:
+    whole = totals(rows)
+    return UsageLine(
+        plain(judge, 60) if judge else "",
+        plain(metric, 60) if metric else "",
+        plain(model, 60) if model else "",
+        f"{whole.calls:,}",
+        _count(whole.cached),
+        _count(whole.failed),
+        _tokens([row.tokens_in for row in rows]),
+        _tokens([row.tokens_out for row in rows]),
+        _dollars([row.cost_usd for row in rows]),
+        _dollars([row.saved_usd for row in rows]) if whole.cached else NO_VALUE,
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else NO_VALUE
+
+
+def _tokens(values: Iterable[int | None]) -> str:
+    values = list(values)
+    known = [value for value in values if value is not None]
+    return _at_least(f"{sum(known):,}", len(known), len(values))
+
+
+def _dollars(values: Iterable[float | None]) -> str:
+    values = list(values)
+    known = [value for value in values if value is not None]
+    return _at_least(money(fsum(known)), len(known), len(values))
+
+
+def _at_least(text: str, known: int, count: int) -> str:
+    """The sum of the known parts, which is not the whole where there are others."""
+    if known == count:
+        return text
+    return f"≥ {text}" if known else UNKNOWN
+
+
+def stopped(result: RunResult) -> str:
+    """Why not everything was asked, how far it went and how to go on; empty where all was."""
+    if not result.run.stopped:
+        return ""
+    parts = [plain(result.run.stopped, 200)]
+    samples, reached = _reached(result)
+    if samples:
+        parts.append(f"the judges got to {reached:,} of {samples:,} samples")
+    return "; ".join([*parts, "--resume goes on"])
+
+
+def _reached(result: RunResult) -> tuple[int, int]:
+    """How many samples there are, and how many some metric that asks judges was computed of."""
+    asked = {row.metric for row in result.run.usage}
+    samples = reached = 0
+    for model in result.models:
+        rows = [
+            row
+            for row in result.coverage
+            if row.model == model and row.slice is None and row.metric in asked
+        ]
+        samples += max((row.samples for row in rows), default=0)
+        reached += max((row.samples - row.statuses.get("skipped", 0) for row in rows), default=0)
+    return samples, reached

@@ -1,0 +1,89 @@
+"""What judges took and how far they agree in; their lines of a run's summary for a terminal out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from valor_cli.reports.fitting import Fitting, table
+from valor_cli.reports.formatting import NO_VALUE, plain
+from valor_cli.reports.judge_agreement import AgreementLine
+from valor_cli.reports.judge_usage import UsageLine, UsageTable
+from valor_cli.reports.terminal_findings import MESSAGE
+
+_COLUMNS = {
+    "calls": "calls",
+    "cached": "cached",
+    "failed": "failed",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+    "cost": "cost",
+    "saved": "saved",
+}
+"""By attribute of a line, the heading."""
+
+_NARROWER = (("tokens_in", "tokens_out"), ("saved",), ("cached",), ("failed",))
+"""What is left out where there is no room for all, one after the other."""
+
+
+def usage_lines(used: UsageTable | None, most: int) -> Iterator[RenderableType]:
+    """What each metric asked of the judge, or what each judge was asked; the sum stands last."""
+    if used is None:
+        return
+    lines = used.lines[:most]
+    alone = len(used.judges) == 1
+    heading = ("Judge", "bold") if alone else ("Judges", "bold")
+    yield Text.assemble(heading, f"  {used.judges[0]}" if alone else "")
+    yield Fitting([_usage(used, lines, columns)] for columns in _forms(used))
+    left_out = len(used.lines) - len(lines) + used.left_out
+    if left_out:
+        yield Text(f"  … {left_out:,} more, counted in the total", style="dim")
+
+
+def _forms(used: UsageTable) -> Iterator[Sequence[str]]:
+    """The columns that say something; narrower and narrower."""
+    whole = used.total or used.lines[0]
+    columns = [name for name in _COLUMNS if getattr(whole, name) != NO_VALUE]
+    yield columns
+    for names in _NARROWER:
+        columns = [name for name in columns if name not in names]
+        yield columns
+
+
+def _usage(used: UsageTable, lines: Sequence[UsageLine], columns: Sequence[str]) -> Table:
+    made = table("", *(_COLUMNS[name] for name in columns), width=12)
+    for line in (*lines, *([used.total] if used.total else [])):
+        cells = (str(getattr(line, name)) for name in columns)
+        style = "dim" if line is used.total else ""
+        made.add_row(Text(line.metric or line.judge, style), *map(_cell, cells))
+    return made
+
+
+def _cell(text: str) -> Text:
+    return Text(text, style="dim" if text == NO_VALUE else "")
+
+
+def agreement_sentences(lines: Sequence[AgreementLine], *, many: bool) -> list[str]:
+    """A sentence for each metric, and each model where there are many; least agreement first."""
+    return [
+        f"{line.metric}{f', {line.model}' if many else ''}: {line.sentence}"
+        for line in sorted(lines, key=lambda line: (line.part is None, line.part or 0.0))
+    ]
+
+
+def agreements(sentences: Sequence[str], most: int) -> Iterator[RenderableType]:
+    """How far judges say the same."""
+    if not sentences:
+        return
+    yield Text("Agreement", style="bold")
+    made = Table.grid(padding=(0, 1, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
+    for sentence in sentences[:most]:
+        made.add_row(Text("  •"), Text(plain(sentence, 2 * MESSAGE)))
+    yield made
+    if len(sentences) > most:
+        yield Text(f"  … and {len(sentences) - most:,} more in the report", style="dim")
