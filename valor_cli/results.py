@@ -414,6 +414,7 @@ class CalibrationResult:
     """How far a judge says what people said of the same samples.
 
     Attributes:
+        model: Whose answers; None: those of all models together.
         judge: Its name; None: all judges and repeats together.
         column: Where the people's word stands.
         scale: What is compared: "verdicts", "ratings", "values" on one side of `threshold`.
@@ -433,7 +434,7 @@ class CalibrationResult:
     """
 
     metric: str
-    model: str
+    model: str | None
     parameters: Parameters
     judge: str | None
     column: str

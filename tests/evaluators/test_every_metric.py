@@ -12,6 +12,7 @@ import pytest
 
 from tests.oracles.classification_problems import random_samples, surely_right
 from tests.oracles.federations import with_federation
+from tests.oracles.imagining import needs_of
 from tests.oracles.keypoints import with_keypoints
 from tests.oracles.label_map_problems import exactly_right, random_maps
 from tests.oracles.panoptic import dataset_of, random_scene
@@ -157,12 +158,15 @@ def by_row(findings: Findings) -> dict[Any, Any]:
 
 
 def found(
-    wing: Wing[Any, Any], metric: Metric[Any], *shards: Any, pickled: bool = False
+    wing: Wing[Any, Any],
+    metric: Metric[Any],
+    *shards: Any,
+    pickled: bool = False,
+    best: bool = False,
 ) -> Findings:
-    """What the metric says of a data set, or of the shards of one."""
+    """What the metric says of a data set, or of the shards of one; judges are imagined."""
     call = called(metric)
-    plan = wing.plan([call], [])
-    parts = [wing.evidence(shard, plan) for shard in shards]
+    parts = [wing.evidence(shard, needs_of(wing, [call], shard, best=best)) for shard in shards]
     if pickled:
         parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - made just now
     evidence = parts[0] if len(parts) == 1 else wing.merge(parts)
@@ -173,7 +177,7 @@ def found(
 def test_perfect_predictions_reach_the_best_bound(task: Any, wing: Any, metric: Any) -> None:
     if metric.name in NOT_AT_THE_BEST_BOUND_WHEN_PERFECT:
         pytest.skip(NOT_AT_THE_BEST_BOUND_WHEN_PERFECT[metric.name])
-    values = found(wing, metric, perfect(problem(task.name, metric.name))).values
+    values = found(wing, metric, perfect(problem(task.name, metric.name)), best=True).values
     assert any(value.value is not None for value in values)
     for value in values:
         output = metric.output(value.output)
@@ -258,7 +262,7 @@ def test_a_resample_without_some_units_is_the_evidence_of_the_others(
         pytest.skip("has no intervals")
     dataset = problem(task.name, metric.name)
     call = called(metric)
-    evidence = wing.evidence(dataset, wing.plan([call], []))
+    evidence = wing.evidence(dataset, needs_of(wing, [call], dataset))
     kept = np.random.default_rng(3).random(dataset.unit_count) < 0.7
     (again,) = evidence.resamples(kept[None].astype(np.int64))
     resampled = by_row(findings_of(call, again, wing.parts))
@@ -274,7 +278,7 @@ def test_a_resample_counts_a_sample_as_often_as_it_is_drawn(
 ) -> None:
     dataset = problem(task.name, metric.name)
     call = called(metric)
-    evidence = wing.evidence(dataset, wing.plan([call], []))
+    evidence = wing.evidence(dataset, needs_of(wing, [call], dataset))
     weights = np.random.default_rng(4).integers(0, 4, dataset.unit_count)
     (again,) = evidence.resamples(weights[None])
     drawn = evidence._taken(np.repeat(np.arange(dataset.unit_count), weights))
@@ -324,13 +328,15 @@ def test_odd_texts_keep_the_bounds(task: Any, wing: Any, metric: Any) -> None:
         [one for one, _ in pairs],
         user_input=[other for _, other in pairs],
         references=[[other] for _, other in pairs],
-        retrieved_contexts=[[other, one] for one, other in pairs],
+        retrieved_contexts=[[other, one, "A passage."] for one, other in pairs],
         condition=['"a" OR regexp("(.)\\\\1")'] * len(pairs),
         artifacts=["nowhere"] * len(pairs),
     )
     outcomes = by_sample(found(wing, metric, dataset))
     for *values, _, status, _ in outcomes.values():
-        assert status not in ("missing_input", "judge_error")
+        assert status != "judge_error"
+        # Nothing is like a blank question.
+        assert status != "missing_input" or metric.embeds(called(metric).parameters)
         for output, value in zip(metric.outputs, values, strict=False):
             low, high = output.bounds
             if value is not None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from valor_cli.kernels.reply_json import DEEPEST, fenced, json_values, objects, reply_text
 
-MANY = 200_000
+MANY = 50_000
 """So often that a test would not end, if the work grew as the square of it."""
 
 VALUES = st.recursive(

@@ -185,6 +185,24 @@ def seeded(seed: int, share: float, faults: Sequence[Turn] = TRANSIENT, most: in
     return plan
 
 
+class Worked(NamedTuple):
+    """A request, and the seconds of the server's clock that it was worked on between."""
+
+    prompt: str
+    begun_s: float
+    ended_s: float
+
+
+def share_in_use(worked: Sequence[Worked], allowed: int) -> float:
+    """How much of a concurrency was in use from the first arrival to the last.
+
+    After that there is nothing left to be asked, and requests under way become fewer.
+    """
+    first, last = (pick(each.begun_s for each in worked) for pick in (min, max))
+    used_s = sum(min(each.ended_s, last) - each.begun_s for each in worked)
+    return used_s / (last - first) / allowed
+
+
 class FaultServer:
     """An OpenAI-compatible server in a thread of its own.
 
@@ -194,8 +212,7 @@ class FaultServer:
         kinds: How often each kind of turn was taken; "over the cap" among them.
         answered: How often each prompt was sent a whole reply with status 200.
         in_flight_max: The most that were worked on at once.
-        in_flight_s: Integral over time of the number worked on, in seconds.
-        span_s: From the first arrival to the last departure.
+        worked: What was worked on, from when to when.
     """
 
     def __init__(
@@ -222,15 +239,13 @@ class FaultServer:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._seen: Counter[str] = Counter()
         self._now = 0
-        self._changed_s = self._first_s = 0.0
         self._open: set[asyncio.Task[None]] = set()
         self.url = ""
         self.requests: list[Asked] = []
         self.kinds: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.in_flight_max = 0
-        self.in_flight_s = 0.0
-        self.span_s = 0.0
+        self.worked: list[Worked] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -278,17 +293,18 @@ class FaultServer:
         self.requests.append(asked)
         turn = self._turn(asked)
         if self._cap is not None and self._now >= self._cap:
-            turn = replace(busy(), kind="over the cap", delay_s=0.0)
-            worked_on = 0
-        else:
-            worked_on = 1
+            self.kinds["over the cap"] += 1
+            return await self._send(writer, asked, busy())
         self.kinds[turn.kind] += 1
-        self._count(worked_on)
+        self._now += 1
+        self.in_flight_max = max(self.in_flight_max, self._now)
+        begun_s = self._loop.time()
         try:
             await asyncio.sleep(self._takes_s(asked) if turn.delay_s is None else turn.delay_s)
             return await self._send(writer, asked, turn)
         finally:
-            self._count(-worked_on)
+            self._now -= 1
+            self.worked.append(Worked(asked.prompt, begun_s, self._loop.time()))
 
     async def _read(self, reader: asyncio.StreamReader) -> Asked:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -310,16 +326,6 @@ class FaultServer:
     def _takes_s(self, asked: Asked) -> float:
         drawn = int.from_bytes(hashlib.sha256(asked.prompt.encode()).digest()[:4]) / 2**32
         return self._delay_s * (1 + self._spread * (2 * drawn - 1))
-
-    def _count(self, change: int) -> None:
-        now_s = self._loop.time()
-        if not self._first_s:
-            self._first_s = self._changed_s = now_s
-        self.in_flight_s += self._now * (now_s - self._changed_s)
-        self._now += change
-        self._changed_s = now_s
-        self.in_flight_max = max(self.in_flight_max, self._now)
-        self.span_s = now_s - self._first_s
 
     async def _send(self, writer: asyncio.StreamWriter, asked: Asked, turn: Turn) -> bool:
         if turn.cut == "before":
@@ -355,8 +361,7 @@ class FaultServer:
             "kinds": dict(self.kinds),
             "answered": dict(self.answered),
             "in_flight_max": self.in_flight_max,
-            "in_flight_s": self.in_flight_s,
-            "span_s": self.span_s,
+            "worked": self.worked,
         }
 
 

@@ -285,10 +285,31 @@ def test_a_used_up_quota_is_told_as_such() -> None:
 def test_a_judge_that_is_back_in_hours_is_not_waited_for() -> None:
     judge = FakeJudge(lambda *_: Busy("HTTP 429", 5400.0))
     calls = calls_of(judge)
-    ends(*(calls.ask(question(i)) for i in range(50)))
+    told = ends(*(calls.ask(question(i)) for i in range(50)))
+    assert sorted({type(one).__name__ for one in told}) == ["JudgeError", "Stopped"]
     assert str(calls.fatal).startswith("the judge fake answers no more for 90 minutes: HTTP 429")
     assert judge.at[-1] <= 300
     assert len(judge.asked) < 20
+
+
+def test_a_long_wait_is_no_quota_while_something_is_under_way() -> None:
+    def tell(request: Request, number: int) -> Any:
+        if request == question("slow"):
+            return (50.0, YES)
+        return Busy("HTTP 429", 5400.0) if number < 3 else YES
+
+    judge = FakeJudge(tell)
+    calls = calls_of(judge)
+
+    async def slow() -> Answered:
+        # Refused at 0 and at 120 s, "it" is alone at 0 only.
+        await asyncio.sleep(100)
+        return await calls.ask(question("slow"))
+
+    async def main() -> list[Any]:
+        return await asyncio.gather(calls.ask(question("it")), slow())
+
+    assert run_at_once(main()) == [Answered(YES), Answered(YES)]
 
 
 def test_an_outage_of_a_judge_that_replied_costs_what_was_under_way_not_all() -> None:
@@ -378,21 +399,6 @@ def test_one_stop_ends_the_waits_of_all_judges() -> None:
     stopped, error = ends(slow.ask(question(1)), wrong.ask(question(1)))
     assert isinstance(stopped, Stopped)
     assert isinstance(error, ValorError)
-
-
-def test_a_stop_between_a_turn_and_its_request_gives_the_turn_back() -> None:
-    stop, judge = Stop(), FakeJudge(lambda *_: (1.0, YES))
-    calls = calls_of(judge, stop, concurrency=1)
-
-    async def main() -> None:
-        first = asyncio.create_task(calls.ask(question(1)))
-        second = asyncio.create_task(calls.ask(question(2)))
-        # `first` gives its turn to `second` in the same step of the loop that stops the run.
-        asyncio.get_running_loop().call_at(1.0, stop.now, "interrupted", "interrupted")
-        await asyncio.wait({first, second})
-
-    run_at_once(main())
-    assert calls._tries._limiter.in_flight == 0
 
 
 # --- cancellation ---------------------------------------------------------------------------
@@ -490,7 +496,14 @@ def test_a_fault_of_a_backend_is_seen_and_leaves_nothing_taken() -> None:
 def test_failures_nobody_waits_for_are_not_complained_about(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    calls = calls_of(FakeJudge(lambda *_: (1.0, Unanswerable("no"))))
+    class Converting(FakeJudge):
+        async def answer(self, request: Request) -> Reply:
+            try:
+                return await super().answer(request)
+            except asyncio.CancelledError:
+                raise Unanswerable("cancelled") from None
+
+    calls = calls_of(Converting(lambda *_: (10.0, YES)))
 
     async def main() -> None:
         asking = asyncio.create_task(calls.ask(question(1)))
@@ -538,11 +551,12 @@ def test_what_a_resumed_run_spent_before_counts() -> None:
 
 
 def test_replies_without_a_cost_are_priced_by_their_tokens() -> None:
-    judge = FakeJudge(lambda *_: Reply("", tokens_in=50, tokens_out=50), price=DEAR)
-    calls = calls_of(judge)
+    judge, kept = FakeJudge(lambda *_: Reply("", tokens_in=50, tokens_out=50), price=DEAR), Kept()
+    calls = calls_of(judge, store=kept)
     ends(calls.ask(question(1)))
     # 50 tokens at 10e-6 $.
     assert calls.usage["m", ""].cost_usd == pytest.approx(0.0005)
+    assert [reply.cost_usd for reply in kept.replies.values()] == [pytest.approx(0.0005)]
 
 
 def test_a_try_that_was_given_up_counts_in_full() -> None:

@@ -116,6 +116,26 @@ def test_a_level_that_holds_makes_it_grow_at_the_usual_pace_again() -> None:
     assert limiter.limit == 6
 
 
+def test_after_a_fall_it_climbs_at_the_usual_pace_to_below_what_was_refused() -> None:
+    limiter = shrunk()
+    for successes in (8, 16):
+        succeed(limiter, successes)
+        refuse(limiter)
+    # 5 was refused twice: it is tried every 4 × 8 successes. Now it falls to 2.
+    full(limiter)
+    limiter.refused(0.0, 1.0, told=False)
+    limiter.refused(0.0, 1.0, told=False)
+    assert limiter.limit == 2
+    succeed(limiter, 4)
+    assert limiter.limit == 3
+    succeed(limiter, 6)
+    assert limiter.limit == 4
+    succeed(limiter, 31)
+    assert limiter.limit == 4
+    succeed(limiter, 1)
+    assert limiter.limit == 5
+
+
 def test_it_never_grows_past_what_is_configured() -> None:
     limiter = Limiter(3)
     succeed(limiter, 1000)
@@ -152,6 +172,17 @@ def test_a_success_ends_a_pause_of_our_own_guess_only() -> None:
         limiter.refused(10.0, 5.0, told)
         limiter.replied()
         assert limiter.paused_until == (15 if told else 0)
+
+
+def test_a_pause_of_our_own_guess_is_one_also_after_one_that_was_told() -> None:
+    limiter = Limiter(8)
+    full(limiter)
+    limiter.refused(10.0, 5.0, told=True)
+    limiter.refused(10.0, 5.0, told=True)
+    limiter.refused(16.0, 5.0, told=False)
+    assert limiter.paused_until == 21
+    limiter.replied()
+    assert limiter.paused_until == 0
 
 
 def test_a_success_between_two_refusals_lets_others_start() -> None:

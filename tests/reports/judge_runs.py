@@ -149,7 +149,11 @@ def judge_run(
         "models_used": tuple(judges),
         "usage": tuple(usage(*call, judge) for call in calls for judge in judges),
     }
-    own = {name: rest.pop(name) for name in ("usage", "stopped", "stopped_by") if name in rest}
+    own = {
+        name: rest.pop(name)
+        for name in ("usage", "models_used", "stopped", "stopped_by")
+        if name in rest
+    }
     return replace(run, run=replace(run.run, **{**asked, **own}), **rest)
 
 

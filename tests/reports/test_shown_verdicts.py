@@ -38,7 +38,7 @@ def test_long_texts_are_cut() -> None:
     (line,) = shown_verdicts([Verdict(exact, "w" * 200, True, longer)], 1).lines
     assert line.text == exact
     assert line.reason == "y" * LENGTH + " …"
-    assert len(line.word) == 60
+    assert line.word == "w" * 60
     (line,) = shown_verdicts([Verdict("z" * 10_000_000, "no")], 1).lines
     assert len(line.text) == LENGTH + 2
 
@@ -50,7 +50,7 @@ def test_nothing_was_judged() -> None:
     assert (line.text, line.word, line.reason) == ("", "(empty)", "")
 
 
-@pytest.mark.parametrize("word", [*HOSTILE, "a\x00b\x1b[1m", "\ud800", "\U000e0041" * 900])
+@pytest.mark.parametrize("word", [*HOSTILE, "a\x00b\x1b[1m", "\ud800", "\U000e0041" * 9])
 def test_what_is_hidden_is_named(word: str) -> None:
     (line,) = shown_verdicts([Verdict(word, word, True, word)], 1).lines
     for text in (line.text, line.word, line.reason):

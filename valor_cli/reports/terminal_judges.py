@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -25,22 +26,56 @@ _COLUMNS = {
 }
 """By attribute of a line, the heading."""
 
+FEW = 3
+"""Lines of usage below which a table is not worth its headings."""
+
 _NARROWER = (("tokens_in", "tokens_out"), ("saved",), ("cached",), ("failed",))
 """What is left out where there is no room for all, one after the other."""
 
 
-def usage_lines(used: UsageTable | None, most: int) -> Iterator[RenderableType]:
-    """What each metric asked of the judge, or what each judge was asked; the sum stands last."""
+def judge_lines(
+    used: UsageTable | None, most: int, sentences: Sequence[str], told: int
+) -> Iterator[RenderableType]:
+    """What each metric asked of the judge, or what each judge was asked; how far they agree.
+
+    Args:
+        used: What they took.
+        most: Lines of it that there is room for; where there are few, one tells all.
+        sentences: How far they agree, from `agreement_sentences`.
+        told: How many of these there is room for.
+    """
     if used is None:
-        return
-    lines = used.lines[:most]
-    alone = len(used.judges) == 1
-    heading = ("Judge", "bold") if alone else ("Judges", "bold")
-    yield Text.assemble(heading, f"  {used.judges[0]}" if alone else "")
-    yield Fitting([_usage(used, lines, columns)] for columns in _forms(used))
-    left_out = len(used.lines) - len(lines) + used.left_out
-    if left_out:
-        yield Text(f"  … {left_out:,} more, counted in the total", style="dim")
+        if sentences:
+            yield Text("Judges", style="bold")
+    elif most < min(len(used.lines), FEW):
+        yield Text.assemble(*_heading(used), f"  {_at_once(used.total or used.lines[0])}")
+    else:
+        yield Text.assemble(*_heading(used))
+        lines = used.lines[:most]
+        yield Fitting([_usage(used, lines, columns)] for columns in _forms(used))
+        left_out = len(used.lines) - len(lines) + used.left_out
+        if left_out:
+            yield Text(f"  … {left_out:,} more, counted in the total", style="dim")
+    yield from _agreements(sentences, told)
+
+
+def _heading(used: UsageTable) -> tuple[Any, ...]:
+    """The judge that was asked, or how many there are."""
+    if len(used.judges) == 1:
+        return ("Judge", "bold"), f"  {used.judges[0]}"
+    return ("Judges", "bold"), f"  {len(used.judges)}"
+
+
+def _at_once(line: UsageLine) -> str:
+    """All of it in few words: "960 calls, 72 cached, 3 failed · cost $0.1722, saved $0.0126"."""
+    parts = [f"{line.calls} call{'' if line.calls == '1' else 's'}"]
+    parts += [
+        f"{getattr(line, name)} {name}"
+        for name in ("cached", "failed")
+        if getattr(line, name) != NO_VALUE
+    ]
+    saved = f", saved {line.saved}" if line.saved != NO_VALUE else ""
+    return f"{', '.join(parts)} · cost {line.cost}{saved}"
 
 
 def _forms(used: UsageTable) -> Iterator[Sequence[str]]:
@@ -74,11 +109,9 @@ def agreement_sentences(lines: Sequence[AgreementLine], *, many: bool) -> list[s
     ]
 
 
-def agreements(sentences: Sequence[str], most: int) -> Iterator[RenderableType]:
-    """How far judges say the same."""
+def _agreements(sentences: Sequence[str], most: int) -> Iterator[RenderableType]:
     if not sentences:
         return
-    yield Text("Agreement", style="bold")
     made = Table.grid(padding=(0, 1, 0, 0))
     made.add_column(no_wrap=True)
     made.add_column(overflow="fold")

@@ -130,7 +130,7 @@ def verdicts(n: int, *, contexts: int | None = None) -> Reading[tuple[Judged, ..
     def read(value: Mapping[str, Any]) -> tuple[Judged, ...]:
         found = listed(value, "verdicts")
         if len(found) != n:
-            raise Unfit(f"expected {n} verdicts, found {len(found)}")
+            raise Unfit(f"expected {n} verdict{'s' if n != 1 else ''}, found {len(found)}")
         return tuple(_judged(item, f"verdict {at}", contexts) for at, item in enumerate(found, 1))
 
     schema = form.keyed(verdicts=form.many(form.keyed(**keys)))
@@ -162,9 +162,9 @@ def correctness(
         found = Correctness(*(texts(value, key, "statement") for key in _CONFUSION))
         told = len(found.tp) + len(found.fp)
         if told != made:
-            raise Unfit(f"expected {made} statements in TP and FP together, found {told}")
+            raise Unfit(f"statements in TP and FP together: expected {made}, found {told}")
         if len(found.fn) > expected:
-            raise Unfit(f"expected at most {expected} statements in FN, found {len(found.fn)}")
+            raise Unfit(f"statements in FN: expected at most {expected}, found {len(found.fn)}")
         return found
 
     right, lacking = (made + 1) // 2, (expected + 1) // 2

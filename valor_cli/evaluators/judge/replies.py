@@ -121,7 +121,9 @@ def none_found(reply: str, what: str) -> Unfit:
     text = reply_text(reply)
     if text:
         return Unfit(f"found no {what} in {in_short(text)}")
-    return Unfit("the reply ends in its thought" if reply.strip("\ufeff \t\r\n") else "the reply is empty")
+    return Unfit(
+        "the reply ends in its thought" if reply.strip("\ufeff \t\r\n") else "the reply is empty"
+    )
 
 
 def one_of(choices: Sequence[object]) -> str:
@@ -139,6 +141,8 @@ def in_short(said: object) -> str:
     if not isinstance(said, str):
         return str(said) if len(str(said)) <= QUOTED else f"{str(said)[:QUOTED]}…"
     # Enough to have so many characters left, of a text that may be long.
-    start = " ".join(said[: 4 * QUOTED].split())
+    start = said[: 4 * QUOTED]
     shown = "".join(" " if unicodedata.category(one)[0] == "C" else one for one in start)
-    return f'"{shown[:QUOTED]}…"' if len(said) > 4 * QUOTED or len(shown) > QUOTED else f'"{shown}"'
+    shown = " ".join(shown.split())
+    cut = len(said) > len(start) or len(shown) > QUOTED
+    return f'"{shown[:QUOTED]}…"' if cut else f'"{shown}"'

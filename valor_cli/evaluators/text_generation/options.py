@@ -1,4 +1,4 @@
-"""What a text generation config says at its top beside the data: whom to ask, and with which words."""
+"""What a text generation config says beside the data: whom to ask, and with which words."""
 
 from __future__ import annotations
 
