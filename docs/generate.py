@@ -18,6 +18,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+from typer.models import CommandInfo
 from typer.testing import CliRunner
 
 from valor_cli import catalogue, pipeline
@@ -148,15 +149,24 @@ def cli_page() -> str:
     """Every command, from the program's own help."""
     parts = [GENERATED, "# Commands", _block("text", help_of())]
     for name in command_names():
-        shown = help_of(name)
+        shown = help_of(*name.split())
         parts += [f"## valor {name}", _block("text", shown), _block("console", _examples(shown))]
     return "\n\n".join(parts) + "\n"
 
 
 def command_names() -> list[str]:
     """The commands, in the order of `valor --help`."""
-    named = ((command.name, command.callback) for command in app.registered_commands)
-    return [name or str(getattr(callback, "__name__", "")) for name, callback in named]
+    inners = [group.typer_instance for group in app.registered_groups]
+    groups = [(str(inner.info.name), inner) for inner in inners if inner is not None]
+    found = [*_named(app.registered_commands)]
+    for group, inner in groups:
+        found += [f"{group} {name}" for name in _named(inner.registered_commands)]
+    return found
+
+
+def _named(commands: Sequence[CommandInfo]) -> Iterator[str]:
+    for command in commands:
+        yield command.name or str(getattr(command.callback, "__name__", ""))
 
 
 def help_of(*command: str) -> str:

@@ -18,15 +18,18 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 
 CONFIG = "configs/object_detection.yaml"
+JUDGED = "configs/text_generation_judge.yaml"
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Path:
-    """A folder like the checkout's; its config resamples little, which no page speaks of."""
+    """A folder like the checkout's; its configs resample little, which no page speaks of."""
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
-    text = (ROOT / CONFIG).read_text(encoding="utf-8")
     (tmp_path / "configs").mkdir()
-    (tmp_path / CONFIG).write_text(re.sub(r"resamples: \d+", "resamples: 5", text))
+    for config in (ROOT / "configs").glob("*.yaml"):
+        text = config.read_text(encoding="utf-8")
+        copy = tmp_path / "configs" / config.name
+        copy.write_text(re.sub(r"resamples: \d+", "resamples: 5", text))
     return tmp_path
 
 
@@ -94,7 +97,12 @@ def _whole(desk: Path, text: str) -> str:
     snippet: dict[str, Any] = yaml.safe_load(text)
     if "task" in snippet:
         return text
-    shipped = yaml.safe_load((desk / CONFIG).read_text(encoding="utf-8"))
+    of_judges = {"judge", "judges"} & set(snippet) or "custom_judge" in text
+    shipped = yaml.safe_load((desk / (JUDGED if of_judges else CONFIG)).read_text(encoding="utf-8"))
+    if "judges" in snippet:
+        del shipped["judge"]
+    if "metrics" in snippet:
+        del shipped["gates"]
     return yaml.safe_dump({**shipped, **snippet})
 
 

@@ -128,6 +128,7 @@ def test_a_whole_number_too_large_for_a_float_is_one() -> None:
         ("<think>a <think>b</think> c</think> 4", "4"),
         ("hm, 3\n</think>\n4", "4"),
         ("<think>a</think> b </think> 4", "4"),
+        ("3 <think>a</think> b </think> 4", "4"),
         ("<think>it never ends, 3", ""),
         ("<think>a</think><think>it never ends, 3", ""),
         ("4, not <think>", "4, not <think>"),

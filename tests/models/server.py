@@ -294,14 +294,14 @@ class FaultServer:
         turn = self._turn(asked)
         if self._cap is not None and self._now >= self._cap:
             self.kinds["over the cap"] += 1
-            return await self._send(writer, asked, busy())
+            return await self._send(reader, writer, asked, busy())
         self.kinds[turn.kind] += 1
         self._now += 1
         self.in_flight_max = max(self.in_flight_max, self._now)
         begun_s = self._loop.time()
         try:
             await asyncio.sleep(self._takes_s(asked) if turn.delay_s is None else turn.delay_s)
-            return await self._send(writer, asked, turn)
+            return await self._send(reader, writer, asked, turn)
         finally:
             self._now -= 1
             self.worked.append(Worked(asked.prompt, begun_s, self._loop.time()))
@@ -327,7 +327,13 @@ class FaultServer:
         drawn = int.from_bytes(hashlib.sha256(asked.prompt.encode()).digest()[:4]) / 2**32
         return self._delay_s * (1 + self._spread * (2 * drawn - 1))
 
-    async def _send(self, writer: asyncio.StreamWriter, asked: Asked, turn: Turn) -> bool:
+    async def _send(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        asked: Asked,
+        turn: Turn,
+    ) -> bool:
         if turn.cut == "before":
             return False
         body = turn.body if turn.body is not None else _body(asked, turn)
@@ -348,6 +354,8 @@ class FaultServer:
                 writer.write(sent[: at + 1] if at == len(sent) - len(body) else sent[at : at + 1])
                 await writer.drain()
                 await asyncio.sleep(turn.drip_s)
+        if reader.at_eof() or writer.is_closing():
+            return False  # whoever asked has hung up
         if turn.status == 200 and turn.body is None:
             self.answered[asked.prompt] += 1
         writer.write(b"" if turn.drip_s else sent)

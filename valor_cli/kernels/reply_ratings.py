@@ -22,7 +22,9 @@ _SMALL_WORDS = (
 )
 # "Rating (1-5): 4": what is in the brackets is no rating, where one follows.
 _LIMITS = r"(?:[\s*_]*+[(\[][^()\[\]\n]{0,60}[)\]](?=[\s*_]*+[:：=\-–—→]))?"
-_GAP = rf"(?:[\s:：=*_\"'`()\[\]{{}}|#>→–—“”‘’]|-(?![0-9])|\b(?:{'|'.join(_SMALL_WORDS.split())})\b)"
+_GAP = (
+    rf"(?:[\s:：=*_\"'`()\[\]{{}}|#>→–—“”‘’]|-(?![0-9])|\b(?:{'|'.join(_SMALL_WORDS.split())})\b)"
+)
 # No part of a longer number, a date, a time, a version, a range, a share.
 _ENDS = (
     r"(?![\w%‰]|[.,:][0-9]|-\w|[ \t]*+(?:[-–—]|to\b|or\b)[ \t]*+[0-9]"
@@ -147,7 +149,9 @@ def _labelled(text: str, apart: list[Span]) -> Iterator[float]:
             else _BEHIND_KEY.match(text, label.end())
         )
         number = None if behind is None else _read(behind["number"])
-        if number is not None:
+        # An object that breaks off behind a digit may have been about to say another.
+        whole = behind is not None and (is_prose or text[behind.end("number") :].strip(" .") != "")
+        if number is not None and whole:
             yield number
 
 

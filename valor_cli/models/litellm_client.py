@@ -108,6 +108,9 @@ def _imported() -> ModuleType:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     # Replies of an unusual form make the client warn, with the reply's text, and go on.
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    # It makes a coroutine in a thread; who is cancelled meanwhile never gets to await it.
+    never = r"coroutine '[\w.]*(completion|embedding)[\w.]*' was never awaited"
+    warnings.filterwarnings("ignore", never, RuntimeWarning)
     return litellm
 
 

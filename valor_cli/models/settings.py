@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from valor_cli.models.judge import Price
-from valor_cli.paths import InputPath
+from valor_cli.paths import InputPath, from_folder
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -73,6 +81,15 @@ class JudgeSettings(_Strict):
         None, description='for scripted: JSONL, {"reply": "…"} a line, in the order of calls'
     )
 
+    @field_validator("model")
+    @classmethod
+    def _file(cls, model: str | None, info: ValidationInfo) -> str | None:
+        """A model that is a file stands where the config says, from its own folder."""
+        folder = (info.context or {}).get("folder")
+        if model is None or folder is None or info.data.get("backend") != "local":
+            return model
+        return from_folder(folder, model)
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
         needed = _NEEDED[self.backend]
@@ -86,6 +103,8 @@ class JudgeSettings(_Strict):
     @property
     def called(self) -> str:
         """What results call it."""
+        if self.backend == "local" and self.name is None and self.model is not None:
+            return os.path.basename(self.model)
         return self.name or self.model or self.backend
 
 

@@ -125,7 +125,7 @@ class Asking:
             reply = answer.reply
             self._count(reply, answer.cached)
             try:
-                return reading.read(reply.text)
+                return _read(reading, reply)
             except Unfit as unfit:
                 problem = _said(reply, unfit)
             messages = _again(opening, reply, problem)
@@ -172,12 +172,19 @@ class Asking:
         self._asked = Asked(calls + 1, before + cached, (*replies, reply.text))
 
 
-def _said(reply: Reply, unfit: Unfit) -> str:
-    if reply.refused:
-        return "the judge refused to reply"
+def _read(reading: Reading[T], reply: Reply) -> T:
+    """What a reply says; one that was cut off may have been about to say something else.
+
+    Raises:
+        Unfit: It does not fit.
+    """
     if reply.cut:
-        return f"the reply ends at the limit of tokens; {unfit}"
-    return str(unfit)
+        raise Unfit("it ends at the limit of tokens (max_tokens)")
+    return reading.read(reply.text)
+
+
+def _said(reply: Reply, unfit: Unfit) -> str:
+    return "the judge refused to reply" if reply.refused else str(unfit)
 
 
 def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Message, ...]:

@@ -230,11 +230,13 @@ def plain_word(words: Sequence[str]) -> Reading[Word]:
 
     def read(reply: str) -> Word:
         said = word_in_reply(reply, words)
-        found = None if said else last_fitting(reply, ("verdict",), read_json)
+        if said is not None:
+            return Word(said)
+        found = last_fitting(reply, ("verdict",), read_json)
         if found is not None:
             return found
         strings = (word_of(value, words) for value in json_values(reply))
-        said = said or next((one for one in strings if one is not None), None)
+        said = next((one for one in strings if one is not None), None)
         if said is None:
             raise none_found(reply, f"word alone, {one_of(words)},")
         return Word(said)
