@@ -219,7 +219,7 @@ def unfit(reading: Reading[Any], reply: str) -> str:
         (rating(ONE_TO_FIVE), "4", Rating(4)),
         (rating(ONE_TO_FIVE), "```json\n4\n```", Rating(4)),
         (rating(ONE_TO_FIVE), "**Rating**: 4/5", Rating(4)),
-        (rating(ONE_TO_FIVE), '{"reason": "cut 3", "rating": 4', Rating(4)),
+        (rating(ONE_TO_FIVE), '{"reason": "cut 3", "rating": 4,', Rating(4)),
         (plain_rating((0, 2, 4)), "I give it 2 out of 4.", Rating(2)),
         (plain_rating((0, 2, 4)), '{"rating": 2}', Rating(2)),
         # Words: alone, as a string, as a verdict.
