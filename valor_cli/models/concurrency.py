@@ -1,19 +1,33 @@
 """What became of requests comes in; how many may be under way goes out.
 
-The configured concurrency is the most; the server's own limit is found by its refusals. Two of
-them within as many replies as requests may be under way take the limit down to what the server
-serves just now. Successes take it up again one by one, each level on trial until it has held: one
-refusal ends a trial. A level that was refused is tried again more and more rarely, so that nearly
-all requests are accepted.
+The configured concurrency is the most; the server's own limit is found by its refusals. Many
+servers also refuse a request now and then that has nothing to do with how many are under way; a
+limit that follows those is soon down to one. So each request knows its level, how many were under
+way with it as it went out, and a refusal counts against the limit only if the server has not
+lately served most requests of that level. Then the limit falls to what is served just now.
+Successes take it up again one by one, each level on trial until it has held. A level that was
+refused is tried again more and more rarely, so that nearly all requests are accepted.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
-RARELY = 64
+RARELY = 256
 """How much more rarely, at most, a level that was refused is tried again."""
+
+IN_A_ROW = 4
+"""So many refusals with nothing answered between are the server's doing, whatever was before."""
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """A request under way; `level` is how many were as it went out, those not counted that were
+    to be refused, for they took no place."""
+
+    level: int
 
 
 class Limiter:
@@ -22,7 +36,6 @@ class Limiter:
     Attributes:
         most: As configured.
         limit: As found out.
-        in_flight: Under way now.
         successes: So many ever.
         paused_until: No request starts before this time of the loop.
     """
@@ -30,66 +43,107 @@ class Limiter:
     def __init__(self, most: int) -> None:
         self.most = most
         self.limit = most
-        self.in_flight = 0
         self.successes = 0
         self.paused_until = 0.0
         self._told_to_pause = False
-        self._in_vain = False
-        self._recent: deque[bool] = deque(maxlen=max(2, most))
+        self._under_way: dict[Slot, None] = {}
+        self._recent: deque[tuple[int, bool]] = deque(maxlen=max(8, 2 * most))
+        self._in_a_row = 0
         self._calm = 0
         self._on_trial = False
         self._ceiling = math.inf
         self._rarely = 1
 
-    def start(self) -> None:
+    @property
+    def in_flight(self) -> int:
+        """Requests under way now."""
+        return len(self._under_way)
+
+    def start(self) -> Slot:
         """A request goes out."""
-        self.in_flight += 1
+        slot = Slot(self.in_flight + 1)
+        self._under_way[slot] = None
+        return slot
 
-    def drop(self) -> None:
+    def drop(self, slot: Slot) -> None:
         """A request that was to go out does not, or nobody waits for it any more."""
-        self.in_flight -= 1
+        del self._under_way[slot]
 
-    def replied(self) -> None:
+    def replied(self, slot: Slot) -> None:
         """A request was answered."""
         # Nothing is learnt about a limit that was not reached.
         self._calm += self.in_flight >= self.limit
-        self.in_flight -= 1
+        self._accepted(slot)
         self.successes += 1
-        self._in_vain = False
         if not self._told_to_pause:
             # Our own guess of how long; the reply shows that there is room again.
             self.paused_until = 0.0
-        self._recent.append(False)
         self._grow()
 
-    def failed(self) -> None:
+    def failed(self, slot: Slot) -> None:
         """A request failed otherwise than by a refusal."""
-        self.in_flight -= 1
-        self._recent.append(False)
+        self._accepted(slot)
 
-    def refused(self, now: float, wait: float, told: bool) -> None:
+    def _accepted(self, slot: Slot) -> None:
+        del self._under_way[slot]
+        self._in_a_row = 0
+        self._recent.append((slot.level, True))
+
+    def refused(self, slot: Slot, now: float, wait: float, told: bool) -> None:
         """The server answers too many already.
 
         Args:
+            slot: What the request had.
             now: The time of the loop.
             wait: Seconds that the refused request waits.
             told: Whether the server said so; else it is our guess.
         """
-        self.in_flight -= 1
-        self._calm = 0
-        self._recent.append(True)
-        # A single one is no sign; but none at all was refused at the level below.
-        if self._on_trial:
-            self._rarely = min(RARELY, 2 * self._rarely)
-            self._ceiling = self.limit
-            self._to(self.limit - 1)
-        elif self._recent.count(True) > 1:
-            self._to(max(1, min(self.in_flight, self.limit)))
-        if self._in_vain or self.in_flight == 0:
+        held = self._free_refused(slot)
+        self._recent.append((slot.level, False))
+        self._in_a_row += 1
+        by_load = self._by_load(slot.level, held)
+        if by_load:
+            self._shrink()
+        if self.in_flight == 0 or (by_load and self._in_a_row > 1):
             # Refused twice and nothing answered between, or none but this one under way: the
             # server counts requests over time, and all of its rate is used up.
             self._pause(now, wait, told)
-        self._in_vain = True
+
+    def _free_refused(self, slot: Slot) -> int:
+        """End a request that took no place.
+
+        Returns:
+            So many went out before it at its level or above, and were not refused till now.
+        """
+        held, later = 0, False
+        for other in self._under_way:
+            if other is slot:
+                later = True
+            elif later:
+                other.level -= 1
+            else:
+                held += other.level >= slot.level
+        del self._under_way[slot]
+        return held
+
+    def _by_load(self, level: int, held: int) -> bool:
+        """Whether a refusal at that level tells that the server serves fewer."""
+        if self._in_a_row >= IN_A_ROW:
+            return True
+        recent = list(self._recent)[-max(8, 2 * self.limit) :]
+        served = held + sum(accepted and at >= level for at, accepted in recent)
+        refused = sum(not accepted and at == level for at, accepted in recent)
+        # A single one is no sign, unless of a level that never held.
+        return (refused > 1 or self._on_trial) and served < 2 * refused
+
+    def _shrink(self) -> None:
+        if self._on_trial:
+            again = self.limit >= self._ceiling
+            self._rarely = min(RARELY, 2 * self._rarely) if again else 2
+            self._ceiling = self.limit
+            self._to(self.limit - 1)
+        else:
+            self._to(max(1, min(self.in_flight, self.limit)))
 
     def _pause(self, now: float, wait: float, told: bool) -> None:
         if self.paused_until <= now:
@@ -109,7 +163,7 @@ class Limiter:
                 # What was refused before holds now.
                 self._ceiling, self._rarely = math.inf, 1
         rarely = self._rarely if self.limit + 1 >= self._ceiling else 1
-        if self.limit < self.most and self._calm >= 2 * self.limit * rarely:
+        if self.limit < self.most and 2 * self._calm >= self.limit * rarely:
             self._to(self.limit + 1)
             self._on_trial = True
 
@@ -117,4 +171,3 @@ class Limiter:
         self.limit = limit
         self._on_trial = False
         self._calm = 0
-        self._recent = deque(maxlen=max(2, limit))

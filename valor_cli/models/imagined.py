@@ -16,17 +16,23 @@ from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""
 
+KEEPING = ("litellm", "local")
+"""Backends that are asked the same once: what they reply is kept."""
+
+FREE = ("local", "replay", "scripted")
+"""Backends that cost nothing unless the config has a price."""
+
 
 class ImaginedJudge:
     """A judge that replies with what each request imagines."""
 
     remote = False
     in_order = True
-    keeps = False
 
     def __init__(self, settings: JudgeSettings, price: Price | None) -> None:
         self.name = settings.called
         self.identity: Mapping[str, Any] = {}
+        self.keeps = settings.backend in KEEPING
         self.price = price
 
     async def answer(self, request: Request) -> Reply:
@@ -63,8 +69,24 @@ def tokens(text: str) -> int:
     return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
 
 
+class Remembered:
+    """The replies of one estimate: what is asked twice is paid once, as in the run itself."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, Reply] = {}
+
+    def find(self, key: str) -> Reply | None:
+        """The reply that was imagined before."""
+        return self._replies.get(key)
+
+    def keep(self, key: str, request: Request, reply: Reply) -> None:
+        """Remember what a reply would cost, and its text."""
+        self._replies[key] = reply
+
+
 def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     """Calls to an imagined judge that costs what the real one does."""
-    free = settings.backend in ("replay", "scripted", "local")
+    free = settings.backend in FREE and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
-    return Calls(ImaginedJudge(settings, price), Limits(concurrency=1), stop)
+    judge = ImaginedJudge(settings, price)
+    return Calls(judge, Limits(concurrency=1), stop, store=Remembered())

@@ -13,7 +13,7 @@ from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.breaker import Breaker
 from valor_cli.models.budget import Budget, Highest, cost_of
-from valor_cli.models.concurrency import Limiter
+from valor_cli.models.concurrency import Limiter, Slot
 from valor_cli.models.judge import (
     Busy,
     Judge,
@@ -116,9 +116,9 @@ class Tries:
         try:
             while True:
                 highest = self._budget.highest(request)
-                await self._turns.take(ticket, highest, begun=fared.made > 0)
+                slot = await self._turns.take(ticket, highest, begun=fared.made > 0)
                 fared.made += 1
-                said = await self._try(request, highest, fared)
+                said = await self._try(request, slot, highest, fared)
                 match said:
                     case Reply():
                         return said
@@ -135,17 +135,19 @@ class Tries:
                 self._breaker.end()
                 self._turns.next()
 
-    async def _try(self, request: Request, highest: Highest, fared: _Fared) -> _Said:
+    async def _try(
+        self, request: Request, slot: Slot, highest: Highest, fared: _Fared
+    ) -> _Said:
         """Ask once, and note what came of it before the next request goes out."""
         try:
             said = await self._said(request)
         except BaseException:
             # Cancelled, or a fault of the backend: the turn is given back in any case.
-            self._limiter.drop()
+            self._limiter.drop(slot)
             self._budget.lose(highest, highest.usd)
             raise
         try:
-            self._note(said, highest, fared)
+            self._note(said, slot, highest, fared)
             if isinstance(said, Reply):
                 self._take_in(request, said)
         finally:
@@ -170,37 +172,37 @@ class Tries:
             # Nobody cancelled this: a backend lets out what happened within it.
             return _Lost("the backend broke off the request")
 
-    def _note(self, said: _Said, highest: Highest, fared: _Fared) -> None:
+    def _note(self, said: _Said, slot: Slot, highest: Highest, fared: _Fared) -> None:
         match said:
             case Reply():
-                self._limiter.replied()
+                self._limiter.replied(slot)
                 self._breaker.answered()
                 self._budget.settle(highest, said)
             case Busy():
-                self._note_refusal(said, fared)
+                self._note_refusal(said, slot, fared)
                 self._budget.lose(highest, 0.0)
             case Passing():
                 fared.failed += 1
                 fared.wait = self._backoff.wait(fared.failed, said.after_s)
-                self._limiter.failed()
+                self._limiter.failed(slot)
                 self._breaker.failed(self._now())
                 lost = isinstance(said, _Lost)
                 self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
             case Unanswerable():
-                self._limiter.failed()
+                self._limiter.failed(slot)
                 self._breaker.answered()
                 self._budget.lose(highest, highest.prompt_usd)
             case ValorError():
-                self._limiter.failed()
+                self._limiter.failed(slot)
                 self._budget.lose(highest, 0.0)
                 self.never(said)
 
-    def _note_refusal(self, busy: Busy, fared: _Fared) -> None:
+    def _note_refusal(self, busy: Busy, slot: Slot, fared: _Fared) -> None:
         # While others are answered it only waits for its turn.
         fared.failed += fared.progress == self._limiter.successes
         fared.progress = self._limiter.successes
         fared.wait = self._backoff.wait(fared.failed, busy.after_s)
-        self._limiter.refused(self._now(), fared.wait, told=bool(busy.after_s))
+        self._limiter.refused(slot, self._now(), fared.wait, told=bool(busy.after_s))
         self._breaker.failed(self._now())
         if fared.failed > 1 and (busy.after_s or 0.0) > TOO_LONG_S and not self._limiter.in_flight:
             minutes = math.ceil((busy.after_s or 0.0) / 60)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from valor_cli.models.breaker import Breaker
 from valor_cli.models.budget import Budget, Highest
-from valor_cli.models.concurrency import Limiter
+from valor_cli.models.concurrency import Limiter, Slot
 from valor_cli.models.judge import Stopped
 from valor_cli.models.stop import Stop
+
+T = TypeVar("T")
 
 
 class _Waiting(NamedTuple):
@@ -23,7 +25,7 @@ class _Waiting(NamedTuple):
     fresh: bool
     ticket: int
     highest: Highest
-    turn: asyncio.Future[bool]
+    turn: asyncio.Future[Slot | None]
 
 
 class Turns:
@@ -40,7 +42,7 @@ class Turns:
         self._loop: asyncio.AbstractEventLoop | None = None
         stop.told.append(self._told)
 
-    async def take(self, ticket: int, highest: Highest, *, begun: bool) -> None:
+    async def take(self, ticket: int, highest: Highest, *, begun: bool) -> Slot:
         """Wait until a request may go out; `next` has to follow when it has ended.
 
         Args:
@@ -52,22 +54,23 @@ class Turns:
             Stopped: The run stopped first.
         """
         self._loop = asyncio.get_running_loop()
-        turn: asyncio.Future[bool] = self._loop.create_future()
+        turn: asyncio.Future[Slot | None] = self._loop.create_future()
         heapq.heappush(self._line, _Waiting(not begun, ticket, highest, turn))
         self.next()
         try:
-            going = await turn
+            slot = await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.result():
-                self._take_back(highest, begun=begun)
+            if turn.done() and not turn.cancelled() and (given := turn.result()) is not None:
+                self._take_back(given, highest, begun=begun)
             # Or it stood first, and held up others that there is money for.
             self.next()
             raise
-        if going and self._stop.reason is not None:
-            self._take_back(highest, begun=begun)
-            going = False
-        if not going:
+        if slot is not None and self._stop.reason is not None:
+            self._take_back(slot, highest, begun=begun)
+            slot = None
+        if slot is None:
             raise Stopped(self._stop.reason)
+        return slot
 
     async def rest(self, seconds: float) -> None:
         """Wait.
@@ -131,15 +134,14 @@ class Turns:
 
     def _let_out(self, first: _Waiting) -> None:
         self._budget.reserve(first.highest)
-        self._limiter.start()
         if first.fresh:
             self._breaker.begin()
-        first.turn.set_result(True)
+        first.turn.set_result(self._limiter.start())
 
-    def _take_back(self, highest: Highest, *, begun: bool) -> None:
+    def _take_back(self, slot: Slot, highest: Highest, *, begun: bool) -> None:
         """A turn that was given is not used."""
         self._budget.lose(highest, 0.0)
-        self._limiter.drop()
+        self._limiter.drop(slot)
         if not begun:
             self._breaker.end()
         self.next()
@@ -151,7 +153,7 @@ class Turns:
 
     def _end_waits(self) -> None:
         for waiting in self._line:
-            _set(waiting.turn, False)
+            _set(waiting.turn, None)
         for over in self._resting:
             _set(over, False)
         self._line.clear()
@@ -159,6 +161,6 @@ class Turns:
             self._alarm.cancel()
 
 
-def _set(future: asyncio.Future[bool], value: bool) -> None:
+def _set(future: asyncio.Future[T], value: T) -> None:
     if not future.done():
         future.set_result(value)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from valor_cli.errors import ConfigError, Problem
-from valor_cli.metric import Call, Terms
+from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.metric import Call, Loaded, Terms
 from valor_cli.pipeline.calibration_rows import compared
+from valor_cli.pipeline.calibration_scales import is_blank
+from valor_cli.pipeline.estimate import judges_part
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import run_identity, selection_of, session_of
@@ -18,15 +20,30 @@ from valor_cli.results import CalibrationResult, SamplesResult, UsageResult
 HUMAN = "human_"
 """What the columns begin with that hold what people said."""
 
+NAMED = "--human METRIC=COLUMN names another"
+
+Held = Sequence[tuple[Call, str]]
+"""The metrics that people's word is held against, and the column with that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """What was compared, what that took, and what was odd."""
+    """What was compared, what that took, and what was odd.
+
+    Attributes:
+        rows: By metric in the order of the config; all models together, then each; all judges
+            together, then each.
+        usage: As `RunInfo.usage`.
+        warnings: What was odd.
+        stopped: Why not everything was asked, as a word and in words; None: it was.
+        unanswered: Values that are missing since no judge replied, over the metrics compared.
+    """
 
     rows: Sequence[CalibrationResult]
     usage: Sequence[UsageResult]
     warnings: Sequence[str]
     stopped: tuple[str, str] | None
+    unanswered: int = 0
 
 
 def calibrate(
@@ -40,9 +57,13 @@ def calibrate(
 ) -> Calibrated:
     """Ask the judges, and hold what they say against people's word.
 
+    All judge metrics of the plan are asked, also those that there is no word of people on: so a
+    scripted judge keeps its order, and an evaluation afterwards finds every reply.
+
     Args:
         plan: From `make_plan`.
-        columns: Metric to the column of people's word; omitted: `human_<metric>`.
+        columns: Metric, or the `name` that the config gives it, to the column of people's word;
+            omitted: `human_<name>`, else `human_<metric>`.
         limit: The first so many samples only.
         offline, resume, progress: As in `evaluate`.
 
@@ -51,36 +72,11 @@ def calibrate(
         DataError: An input cannot be used, or a column holds what no judge can say.
     """
     progress("reading", 0, 0)
-    wings = [part for part in plan.wings if part.wing.gather is not None]
-    calls = [call for part in wings for call in part.calls]
-    if not calls:
-        problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
-        raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")
-    named = {call.metric.name: HUMAN + call.metric.name for call in calls}
-    _check_names(columns, named)
-    named |= columns
-    judged = replace(plan, wings=tuple(wings))
-    selection = selection_of(judged, limit)
-    optional = [one for name, one in named.items() if name not in columns]
-    required = [*selection.metadata, *columns.values()]
-    loaded = plan.task.load(
-        plan.config.data,
-        plan.config.options,
-        replace(selection, metadata=required, optional=optional),
-    )
-    present = {
-        name: column
-        for name, column in named.items()
-        if any(value is not None for own in loaded.metadata.values() for value in own[column])
-    }
-    if not present:
-        listed = ", ".join(named.values())
-        problem = Problem(str(plan.config.path), f"the data has none of the columns {listed}")
-        hint = "they hold what people said of each sample; --human METRIC=COLUMN names another"
-        raise ConfigError(problem, hint=hint)
-    # Those that nobody's word is held against are asked too: so a scripted judge keeps its order,
-    # and an evaluation afterwards finds every reply.
-    judged = replace(judged, config=_bare(plan))
+    judged = judges_part(plan)
+    calls = [call for part in judged.wings for call in part.calls]
+    _check_names(columns, calls)
+    loaded = _loaded(judged, calls, columns, limit)
+    held, warnings = _held(judged, calls, columns, loaded)
     terms = Terms(
         run_identity(plan, loaded, limit),
         offline=offline,
@@ -88,42 +84,127 @@ def calibrate(
         told=lambda done, total: progress("asking judges", done, total),
     )
     with session_of(judged, terms) as session:
-        found = Computation(judged, loaded, (), ThisProcess(), progress, session=session)
-    rows = [
-        row
-        for call in calls
-        if call.metric.name in present
-        for row in compared(
-            call,
-            [own for own in found.samples if _of(call, own)],
-            present[call.metric.name],
-            {model: own[present[call.metric.name]] for model, own in loaded.metadata.items()},
+        found = Computation(
+            judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session
         )
-    ]
-    left = [named[name] for name in named if name not in present]
-    told = [f"not compared, for the data has no column {', '.join(left)}"] if left else []
+    said = [(call, column, _of(call, found.samples)) for call, column in held]
     return Calibrated(
-        rows,
+        [
+            row
+            for call, column, own in said
+            for row in compared(call, own, column, _humans(loaded, column))
+        ],
         () if session is None else session.usage,
-        [*loaded.warnings, *told, *(() if session is None else session.warnings)],
+        [
+            *loaded.warnings,
+            *found.warnings,
+            *warnings,
+            *(() if session is None else session.warnings),
+        ],
         None if session is None else session.stopped,
+        sum((one.statuses or ()).count("judge_error") for _, _, own in said for one in own),
     )
 
 
-def _of(call: Call, own: SamplesResult) -> bool:
-    return own.metric == call.metric.name and own.parameters == call.parameters
+def _loaded(
+    judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], limit: int | None
+) -> Loaded[Any]:
+    """The data, with every column that may hold people's word."""
+    selection = selection_of(judged, limit)
+    optional = [column for call in calls for column in _columns(call, columns)]
+    required = list(dict.fromkeys([*selection.metadata, *columns.values()]))
+    return judged.task.load(
+        judged.config.data,
+        judged.config.options,
+        replace(
+            selection,
+            metadata=required,
+            optional=[one for one in dict.fromkeys(optional) if one not in required],
+        ),
+    )
 
 
-def _check_names(columns: Mapping[str, str], named: Mapping[str, str]) -> None:
-    unknown = [name for name in columns if name not in named]
-    if unknown:
-        listed = ", ".join(named)
-        problem = Problem(
-            "--human", f"the config has no judge metric {unknown[0]!r}; it has {listed}"
+def _held(
+    judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], loaded: Loaded[Any]
+) -> tuple[Held, list[str]]:
+    """What is compared, and what to warn of.
+
+    Raises:
+        ConfigError: Nothing is.
+    """
+    told = {
+        column
+        for own in loaded.metadata.values()
+        for column, values in own.items()
+        if not _says_nothing(values)
+    }
+    held = []
+    left: dict[str, None] = {}
+    for call in calls:
+        candidates = _columns(call, columns)
+        column = next((one for one in candidates if one in told), None)
+        if column is None:
+            left |= dict.fromkeys(candidates)
+        else:
+            held.append((call, column))
+    if not held:
+        problem = Problem(str(judged.config.path), f"the data say nothing in {', '.join(left)}")
+        hint = f"such a column holds what people said of each answer; {NAMED}"
+        raise ConfigError(problem, hint=hint)
+    warnings = [f"not compared, for the data say nothing in {', '.join(left)}"] if left else []
+    for column in dict.fromkeys(column for _, column in held):
+        silent = [model for model, own in _humans(loaded, column).items() if _says_nothing(own)]
+        if silent:
+            warnings.append(f"{column} says nothing of the answers of {', '.join(silent)}")
+    return held, warnings
+
+
+def _says_nothing(values: Sequence[Any]) -> bool:
+    return all(map(is_blank, values))
+
+
+def _humans(loaded: Loaded[Any], column: str) -> dict[str, Sequence[Any]]:
+    """By model, what people wrote."""
+    return {model: own[column] for model, own in loaded.metadata.items()}
+
+
+def _of(call: Call, found: Sequence[SamplesResult]) -> list[SamplesResult]:
+    return [
+        own for own in found if own.metric == call.metric.name and own.parameters == call.parameters
+    ]
+
+
+def _columns(call: Call, columns: Mapping[str, str]) -> list[str]:
+    """Where people's word on a metric may stand, the likeliest first."""
+    names = list(_names(call))
+    named = [columns[name] for name in names if name in columns]
+    return named[:1] or [HUMAN + name for name in names]
+
+
+def _names(call: Call) -> Iterator[str]:
+    """What the metric is called: as the config names it, if it does; then its own name."""
+    usual = {one.name: one.default for one in call.metric.parameters}
+    own = call.parameters.get("name")
+    if isinstance(own, str) and own != usual.get("name"):
+        yield own
+    yield call.metric.name
+
+
+def _check_names(columns: Mapping[str, str], calls: Sequence[Call]) -> None:
+    """Hold the names of `columns` against the metrics.
+
+    Raises:
+        ConfigError: There is no such judge metric.
+    """
+    names = dict.fromkeys(name for call in calls for name in _names(call))
+    problems = [
+        Problem(
+            "--human",
+            f"the config has no judge metric {name!r}{did_you_mean(name, names)}; it has "
+            + ", ".join(names),
         )
-        raise ConfigError(problem)
-
-
-def _bare(plan: Plan) -> Any:
-    """The config without what a calibration does not do."""
-    return plan.config.model_copy(update={"interval": None, "slices": (), "gates": ()})
+        for name in columns
+        if name not in names
+    ]
+    if problems:
+        raise ConfigError(problems)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.metric import Call
+from valor_cli.metric import Call, Output
 from valor_cli.results import SamplesResult, Scalar
 
 RATING = "rating"
 """The output of metrics that pass or fail by a rating."""
 
-_PASSING = {"pass": 1.0, "true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0}
-_FAILING = {"fail": 0.0, "false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
+CLASS, WORD = "class", "word"
+"""What details call the word that a judge said: one of a config's, or of a metric's own."""
+
+_WORDS = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0}
+_WORDS |= {"false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
+_VERDICTS = {"pass": 1.0, "fail": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,9 @@ class Scale:
         labels: The categories, in their order.
         category: A value to its category.
         read: What people wrote to a value; None where it says nothing.
+        expected: What they may write, in words.
+        output: The output that is compared; of classes none.
+        passing: The classes that pass, as categories.
         threshold: Which side of it counts, where values are compared by side.
     """
 
@@ -32,30 +42,136 @@ class Scale:
     labels: tuple[str, ...]
     category: Callable[[float], int]
     read: Callable[[Scalar], float | None]
+    expected: str
+    output: str = ""
+    passing: frozenset[int] = frozenset()
     threshold: float | None = None
 
+    def found(
+        self, values: Mapping[str, float | None], details: Mapping[str, Any] | None
+    ) -> float | None:
+        """What a judge found of a sample; None where it found nothing."""
+        if self.kind != "classes":
+            return values.get(self.output)
+        said = (details or {}).get(CLASS)
+        return None if said is None else self.read(said)
 
-def scale_of(call: Call, humans: Sequence[Scalar]) -> Scale:
+    def one(self, values: Sequence[float | None]) -> float | None:
+        """What several askings found together: verdicts and classes by majority, else the mean.
+
+        Of ties, what does not pass.
+        """
+        known = [value for value in values if value is not None]
+        if not known:
+            return None
+        if self.kind == "classes":
+            counts = Counter(known)
+            most = [value for value in counts if counts[value] == max(counts.values())]
+            return min(most, key=lambda value: (int(value) in self.passing, value))
+        mean = math.fsum(known) / len(known)
+        return float(mean > 0.5) if self.kind == "verdicts" else mean
+
+
+def scale_of(call: Call, humans: Sequence[Scalar], found: Sequence[SamplesResult]) -> Scale:
     """What the metric's judges and people can say.
 
-    People may rate what judges rate, though the metric passes or fails by it.
+    People may rate what judges rate, though the metric passes or fails by it; and they may use the
+    judge's own words, which then mean what they mean to the judge.
+
+    Args:
+        call: The metric and its parameters.
+        humans: What people wrote of any sample.
+        found: What the judges said.
     """
     outputs = {output.name: output for output in call.metric.outputs}
     primary = call.metric.outputs[0]
-    rating = outputs.get(RATING)
-    rated = rating or (primary if primary.unit == "points" else None)
+    rated = outputs.get(RATING) or (primary if primary.unit == "points" else None)
     levels = _levels(call, rated.bounds) if rated is not None else None
-    written = {_word(value) for value in humans if value is not None}
-    verdicts = written <= {*_PASSING, *_FAILING}
-    if levels is not None and not (rating is not None and verdicts):
-        low, high = levels
-        labels = tuple(str(level) for level in range(low, high + 1))
-        return Scale("ratings", labels, lambda v: round(v) - low, _rating(low, high))
-    if primary.name == "pass":
-        return Scale("verdicts", ("fail", "pass"), lambda v: int(v >= 0.5), _verdict)
+    written = {_word(value) for value in humans if not is_blank(value)}
+    if rated is not None and levels is not None:
+        ratings = _ratings(rated, *levels)
+        # A bare 1 is a rating where there is such a one; on 1 to 4 a 0 can only mean "fail".
+        verdicts = bool(written) and written <= {*_WORDS, *_VERDICTS}
+        if (
+            rated is primary
+            or not verdicts
+            or all(ratings.read(one) is not None for one in written)
+        ):
+            return ratings
+    if primary.name != "pass":
+        return _sides(call, primary)
+    classes = _classes(call)
+    if len(classes) > 2 and written and written <= set(classes):
+        return _named(call, classes)
+    table = _table(classes or _own_words(found), of_config=bool(classes))
+    expected = f"pass or fail ({', '.join(word for word in table if word not in _VERDICTS)})"
+    return Scale(
+        "verdicts",
+        ("fail", "pass"),
+        lambda value: int(value > 0.5),
+        lambda value: table.get(_word(value)),
+        expected,
+        primary.name,
+    )
+
+
+def _ratings(output: Output, low: int, high: int) -> Scale:
+    def category(value: float) -> int:
+        # A mean of raters may lie between two levels; the middle counts as the worse one.
+        whole = math.floor(value + 0.5) if output.better == "lower" else math.ceil(value - 0.5)
+        return min(max(whole, low), high) - low
+
+    def read(value: Scalar) -> float | None:
+        said = _number(value)
+        return said if said is not None and said.is_integer() and low <= said <= high else None
+
+    labels = tuple(str(level) for level in range(low, high + 1))
+    return Scale(
+        "ratings", labels, category, read, f"a whole number from {low} to {high}", output.name
+    )
+
+
+def _sides(call: Call, output: Output) -> Scale:
+    """Of values: on which side of the threshold they are."""
+    low, high = output.bounds
     threshold = 0.5 if call.threshold is None else call.threshold
-    labels = (f"below {threshold:g}", f"{threshold:g} and above")
-    return Scale("values", labels, lambda v: int(v >= threshold), _value(primary.bounds), threshold)
+    best = 0.0 if output.better == "lower" else 1.0
+    words = {**_WORDS, "pass": best, "fail": 1.0 - best}
+
+    def read(value: Scalar) -> float | None:
+        word = words.get(_word(value))
+        said = _number(value) if word is None else word
+        inside = said is not None and low <= said and (high is None or said <= high)
+        return said if inside else None
+
+    top = " and above" if high is None else f" to {high:g}"
+    return Scale(
+        "values",
+        (f"below {threshold:g}", f"{threshold:g} and above"),
+        lambda value: int(value >= threshold),
+        read,
+        f"a number from {low:g}{top}, or pass or fail",
+        output.name,
+        threshold=threshold,
+    )
+
+
+def _named(call: Call, classes: Mapping[str, float]) -> Scale:
+    """Of classes: which one it is."""
+    at = {word: number for number, word in enumerate(classes)}
+
+    def read(value: Scalar) -> float | None:
+        number = at.get(_word(value))
+        return None if number is None else float(number)
+
+    return Scale(
+        "classes",
+        tuple(call.parameters["classes"]),
+        int,
+        read,
+        f"one of {', '.join(classes)}",
+        passing=frozenset(at[word] for word, passes in classes.items() if passes),
+    )
 
 
 def _levels(call: Call, bounds: tuple[float, float | None]) -> tuple[int, int] | None:
@@ -69,32 +185,42 @@ def _levels(call: Call, bounds: tuple[float, float | None]) -> tuple[int, int] |
     return int(bounds[0]), int(bounds[1])
 
 
+def _classes(call: Call) -> dict[str, float]:
+    """The classes that the config names, and whether each passes; none: there are no classes."""
+    if call.parameters.get("rubric"):
+        return {}
+    classes = tuple(call.parameters.get("classes") or ())
+    passing = call.parameters.get("passing") or classes[:1]
+    return {_word(one): float(one in passing) for one in classes}
+
+
+def _own_words(found: Sequence[SamplesResult]) -> dict[str, float]:
+    """The words that judges of the metric said, and whether each passes."""
+    words: dict[str, float] = {}
+    for own in found:
+        for details, passes in zip(own.details or (), own.columns["pass"], strict=False):
+            said = (details or {}).get(WORD)
+            if said is not None and passes in (0, 1):
+                words[_word(said)] = float(passes)
+    return words
+
+
+def _table(words: Mapping[str, float], *, of_config: bool) -> dict[str, float]:
+    """What people may write of a sample that passes or fails, to 1 or 0."""
+    usual = _WORDS
+    if not of_config and any(_WORDS.get(word, passes) != passes for word, passes in words.items()):
+        # The judge is asked for a fault: its "true" is the sample that fails, and so is people's.
+        usual = {word: 1.0 - passes for word, passes in _WORDS.items()}
+    return {**_VERDICTS, **usual, **words}
+
+
+def is_blank(value: Scalar) -> bool:
+    """Whether people wrote nothing."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def _word(value: Scalar) -> str:
     return str(value).strip().casefold()
-
-
-def _verdict(value: Scalar) -> float | None:
-    return {**_PASSING, **_FAILING}.get(_word(value))
-
-
-def _rating(low: int, high: int) -> Callable[[Scalar], float | None]:
-    def read(value: Scalar) -> float | None:
-        found = _number(value)
-        return found if found is not None and found.is_integer() and low <= found <= high else None
-
-    return read
-
-
-def _value(bounds: tuple[float, float | None]) -> Callable[[Scalar], float | None]:
-    low, high = bounds
-
-    def read(value: Scalar) -> float | None:
-        said = _verdict(value)
-        found = _number(value) if said is None else said
-        inside = found is not None and low <= found and (high is None or found <= high)
-        return found if inside else None
-
-    return read
 
 
 def _number(value: Scalar) -> float | None:
@@ -110,27 +236,25 @@ def read_people(
     """What people said of each sample; None where they did not.
 
     Raises:
-        DataError: A column holds what no judge can say.
+        DataError: The column holds what no judge can say.
     """
-    blank = (None, "")
-    people = [None if value in blank else scale.read(value) for value in humans]
-    wrong = [
-        (sample_id, value)
-        for sample_id, value, read in zip(own.sample_ids, humans, people, strict=True)
-        if value not in blank and read is None
-    ]
+    people = [None if is_blank(value) else scale.read(value) for value in humans]
+    wrong = list(_wrong(own, humans, people))
     if wrong:
-        expected = {
-            "verdicts": "pass or fail (true, false, yes, no, 1, 0)",
-            "ratings": f"a whole number from {scale.labels[0]} to {scale.labels[-1]}",
-            "values": "a number that the metric can have",
-        }[scale.kind]
         problems = [
             Problem(
                 f"{own.model}: sample {sample_id}: {column}",
-                f"expected {expected}, found {value!r}",
+                f"expected {scale.expected}, found {value!r}",
             )
             for sample_id, value in wrong[:LISTED]
         ]
         raise DataError(problems, total=len(wrong), hint="leave cells empty that say nothing")
     return people
+
+
+def _wrong(
+    own: SamplesResult, humans: Sequence[Scalar], people: Sequence[float | None]
+) -> Iterator[tuple[Scalar, Scalar]]:
+    for sample_id, value, read in zip(own.sample_ids, humans, people, strict=True):
+        if read is None and not is_blank(value):
+            yield sample_id, value

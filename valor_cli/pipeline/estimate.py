@@ -43,12 +43,7 @@ def estimate(
         ConfigError: No metric asks a judge.
         DataError: An input cannot be used.
     """
-    wings = tuple(part for part in plan.wings if part.wing.gather is not None)
-    if not wings:
-        problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
-        raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")
-    bare = plan.config.model_copy(update={"interval": None, "slices": (), "gates": ()})
-    judged = replace(plan, wings=wings, config=bare)
+    judged = judges_part(plan)
     progress("reading", 0, 0)
     loaded = plan.task.load(plan.config.data, plan.config.options, selection_of(judged, limit))
     terms = Terms(
@@ -62,3 +57,17 @@ def estimate(
         () if session is None else [one.name for one in session.prompts_used],
         loaded.warnings,
     )
+
+
+def judges_part(plan: Plan) -> Plan:
+    """The plan with its judge metrics alone: no slices, no intervals, no gates.
+
+    Raises:
+        ConfigError: No metric asks a judge.
+    """
+    wings = tuple(part for part in plan.wings if part.wing.gather is not None)
+    if not wings:
+        problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
+        raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")
+    bare = plan.config.model_copy(update={"interval": None, "slices": (), "gates": ()})
+    return replace(plan, wings=wings, config=bare)

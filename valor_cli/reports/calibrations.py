@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from valor_cli.reports.formatting import NO_VALUE, number, plain
+from valor_cli.reports.naming import Names, frozen
 from valor_cli.reports.results_json import dumps
 from valor_cli.results import CalibrationResult, UsageResult
 
@@ -25,24 +26,27 @@ _WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2
 
 def calibrated(rows: Sequence[CalibrationResult]) -> RenderableType:
     """A table of all; then, of each metric, its whole: people against all judges together."""
-    wholes: dict[str, CalibrationResult] = {}
+    names = Names((row.metric, row.parameters) for row in rows)
+    wholes: dict[object, CalibrationResult] = {}
     for row in rows:
         # The whole of a metric comes first.
-        wholes.setdefault(f"{row.metric} {row.parameters!r}", row)
-    return Group(_table(rows), *(part for row in wholes.values() for part in _block(row)))
+        wholes.setdefault((row.metric, frozen(row.parameters), row.threshold), row)
+    blocks = (part for row in wholes.values() for part in _block(row, _name(row, names)))
+    return Group(_table(rows, names), *blocks)
 
 
-def _table(rows: Sequence[CalibrationResult]) -> RenderableType:
+def _table(rows: Sequence[CalibrationResult], names: Names) -> RenderableType:
+    several = any(row.judge is not None for row in rows)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("metric", "answers of", "judge"):
+    for heading in ("metric", "answers of", *(("judge",) if several else ())):
         table.add_column(heading, overflow="fold")
     for heading in ("n", "agreement", "kappa", "95 %", "weighted", "Spearman"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
-            plain(_name(row)),
+            _name(row, names),
             "all models" if row.model is None else plain(row.model),
-            "together" if row.judge is None else plain(row.judge),
+            *(("together" if row.judge is None else plain(row.judge),) if several else ()),
             f"{row.n:,}",
             number(row.agreement),
             number(row.kappa),
@@ -53,18 +57,20 @@ def _table(rows: Sequence[CalibrationResult]) -> RenderableType:
     return table
 
 
-def _name(row: CalibrationResult) -> str:
+def _name(row: CalibrationResult, names: Names) -> str:
+    """What the config calls it; else the metric, and what tells it from its siblings."""
     own = row.parameters.get("name")
-    return f"{row.metric} {own}" if isinstance(own, str) else row.metric
+    told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
+    return plain(f"{row.metric} {told}".rstrip(), 120)
 
 
 def _span(around: tuple[float, float]) -> str:
     return f"{number(around[0])} … {number(around[1])}"
 
 
-def _block(row: CalibrationResult) -> Iterator[RenderableType]:
+def _block(row: CalibrationResult, name: str) -> Iterator[RenderableType]:
     yield Text()
-    yield Text(f"{plain(_name(row))} against {plain(row.column)}", "bold")
+    yield Text(f"{name} against {plain(row.column)}", "bold")
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_column()
     facts.add_column(overflow="fold")
@@ -81,8 +87,9 @@ def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
     if not row.n:
         return
     yield "Cohen's kappa", _kappa(row)
-    what = "pass" if row.scale == "verdicts" else "mean"
-    yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
+    if row.human_mean is not None:
+        what = "pass" if row.scale == "verdicts" else "mean"
+        yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
     if row.self_agreement is not None:
         yield "with itself", f"{number(row.self_agreement)} of pairs of its own repeats agree"
     if row.disagreements:
@@ -114,7 +121,12 @@ def _matrix(row: CalibrationResult) -> RenderableType:
 
 
 def as_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> bytes:
-    """The same for programs."""
+    """The same for programs.
+
+    `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
+    with all its fields by their names (`model` null: all models together; `judge` null: all judges
+    together); and a `UsageResult` for each metric, model and judge.
+    """
     return dumps(
         {"calibrations": [asdict(row) for row in rows], "usage": [asdict(one) for one in usage]}
     )

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.formatting import UNKNOWN, money, plain
+from valor_cli.reports.formatting import NO_VALUE, UNKNOWN, money, plain
 from valor_cli.reports.judge_usage import totals
 from valor_cli.reports.results_json import dumps
 from valor_cli.results import UsageResult
@@ -20,7 +20,7 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("metric", "judge"):
         table.add_column(heading, overflow="fold")
-    for heading in ("calls", "tokens in", "tokens out", "cost"):
+    for heading in ("calls", "of them kept", "tokens in", "tokens out", "cost"):
         table.add_column(heading, justify="right", no_wrap=True)
     groups: dict[tuple[str, str], list[UsageResult]] = {}
     for row in usage:
@@ -32,16 +32,18 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> RenderableType:
     title = Text(f"Estimate for {samples:,} samples; nothing was asked", style="bold")
     note = Text(
         "Replies of likely length, none asked for twice; four bytes a token. What several metrics "
-        "need is counted with the first.",
+        "need is counted with the first; the same request costs nothing again. Vectors of texts, "
+        "and what earlier runs have kept, are not counted.",
         style="dim",
     )
     return Group(title, table, note)
 
 
-def _cells(rows: Sequence[UsageResult]) -> tuple[str, str, str, str]:
+def _cells(rows: Sequence[UsageResult]) -> tuple[str, ...]:
     whole = totals(rows)
     return (
         f"{whole.calls:,}",
+        f"{whole.cached:,}" if whole.cached else NO_VALUE,
         f"{whole.tokens_in or 0:,}",
         f"{whole.tokens_out or 0:,}",
         UNKNOWN if whole.cost_usd is None else money(whole.cost_usd),
@@ -49,9 +51,14 @@ def _cells(rows: Sequence[UsageResult]) -> tuple[str, str, str, str]:
 
 
 def as_json(usage: Sequence[UsageResult], samples: int) -> bytes:
-    """The same for programs."""
+    """The same for programs.
+
+    `{"samples", "calls", "cached", "tokens_in", "tokens_out", "cost_usd", "usage": […]}`: sums, and
+    the same by `metric`, `model` and `judge`. `calls` are all requests, `cached` those of them that
+    an earlier one of the run has answered; `cost_usd` is null where a price is not known.
+    """
     whole = asdict(totals(usage))
-    kept = ("calls", "tokens_in", "tokens_out", "cost_usd")
+    kept = ("calls", "cached", "tokens_in", "tokens_out", "cost_usd")
     rows = [
         {name: getattr(row, name) for name in ("metric", "model", "judge", *kept)} for row in usage
     ]

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
+from valor_cli.statistics.bootstrap import percentile_intervals
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -72,12 +72,13 @@ def kappa_interval(
     """
     if not len(first):
         return None
-    cells = first * categories + second
+    # Things of one cell are alike: to draw how many each cell gets is to draw things, and the
+    # order of the things makes no difference.
+    shares = confusion(first, second, categories).ravel() / len(first)
+    drawn = np.random.default_rng(seed).multinomial(len(first), shares, resamples)
     values = np.full((resamples, 1), np.nan)
-    for number in range(resamples):
-        times = resample_weights(len(first), seed, number)
-        matrix = np.bincount(cells, times, categories**2).reshape(categories, categories)
-        kappa = cohen_kappa(matrix, weights)
+    for number, cells in enumerate(drawn):
+        kappa = cohen_kappa(cells.reshape(categories, categories), weights)
         if kappa is not None:
             values[number] = kappa
     return percentile_intervals(values, level)[0]

@@ -14,6 +14,9 @@ from valor_cli.results import Asked, Verdict
 
 Combine: TypeAlias = Literal["majority", "mean"]
 
+SAID = ("class", "word")
+"""What details of one word hold, and what is told of each rater too."""
+
 
 def combined(
     metric: Metric[Any],
@@ -24,8 +27,8 @@ def combined(
     """One outcome of several.
 
     Repeats of a judge become one first, so that each judge has one voice. By majority the
-    value that most found stands; of ties, the worse. Raters who found nothing have no voice; where
-    all found nothing, what most met stands.
+    value that most found stands, output by output among those who found it; of ties, the worse.
+    Raters who found nothing have no voice; where all found nothing, what most met stands.
 
     Args:
         metric: Whose.
@@ -33,15 +36,16 @@ def combined(
         found: What each found.
         combine: How; None: pass or fail by majority, other values by their mean.
     """
-    way = combine or ("majority" if _rated(metric) else "mean")
     judges = dict.fromkeys(name for name, _ in names)
     voices = [
         _one(
-            [one for (name, _), one in zip(names, found, strict=True) if name == judge], metric, way
+            [one for (name, _), one in zip(names, found, strict=True) if name == judge],
+            metric,
+            combine,
         )
         for judge in judges
     ]
-    one = _one(voices, metric, way)
+    one = _one(voices, metric, combine)
     asked = [each.asked or Asked() for each in found]
     several = len(judges) > 1
     return one._replace(
@@ -64,25 +68,40 @@ def _rated(metric: Metric[Any]) -> bool:
     return metric.outputs[: len(RATES)] == RATES
 
 
-def _one(found: Sequence[Outcome], metric: Metric[Any], way: Combine) -> Outcome:
+def _one(found: Sequence[Outcome], metric: Metric[Any], combine: Combine | None) -> Outcome:
     scored = [one for one in found if one.status == "ok"]
     if not scored:
         statuses = Counter(one.status for one in found)
         most = max(statuses, key=lambda status: statuses[status])
         return next(one for one in found if one.status == most)
-    primary = metric.outputs[0]
-    if way == "majority":
-        value = _majority([one.values.get(primary.name) for one in scored], primary)
-        return next(one for one in scored if one.values.get(primary.name) == value)
-    values = {
-        output.name: _mean([one.values.get(output.name) for one in scored])
-        for output in metric.outputs
+    if combine == "majority":
+        return _holders(scored, metric.outputs)[0]
+    if combine is None and _rated(metric):
+        holders, averaged = _holders(scored, metric.outputs[:1]), metric.outputs[len(RATES) :]
+    else:
+        holders, averaged = scored, metric.outputs
+    means = {
+        output.name: _mean([one.values.get(output.name) for one in scored]) for output in averaged
     }
-    nearest = min(
-        scored,
-        key=lambda one: abs((one.values.get(primary.name) or 0) - (values[primary.name] or 0)),
-    )
-    return nearest._replace(values=values)
+    # The words are those of whoever is nearest to what stands.
+    nearest = min(holders, key=lambda one: _distance(one, next(iter(means.items()), None)))
+    return nearest._replace(values={**nearest.values, **means})
+
+
+def _holders(scored: Sequence[Outcome], outputs: Sequence[Output]) -> list[Outcome]:
+    """Those who found what most did, output by output."""
+    left = list(scored)
+    for output in outputs:
+        value = _majority([one.values.get(output.name) for one in left], output)
+        left = [one for one in left if one.values.get(output.name) == value]
+    return left
+
+
+def _distance(one: Outcome, mean: tuple[str, float | None] | None) -> float:
+    if mean is None:
+        return 0.0
+    name, value = mean
+    return abs((one.values.get(name) or 0) - (value or 0))
 
 
 def _majority(values: Sequence[float | None], output: Output) -> float | None:
@@ -109,6 +128,7 @@ def _told(names: Sequence[tuple[str, int]], found: Sequence[Outcome]) -> list[di
             "status": one.status,
             "values": dict(one.values) if one.status == "ok" else {},
             "reason": one.reason,
+            **{name: said for name, said in (one.details or {}).items() if name in SAID},
         }
         for (name, again), one in zip(names, found, strict=True)
     ]

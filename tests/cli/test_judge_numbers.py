@@ -1,0 +1,489 @@
+"""Judge metrics from files to results.json and samples.jsonl, against METRICS put down once more.
+
+Scenarios are made at random: samples with parts missing or blank, and replies of every kind. A
+plain reading of METRICS plays both sides: it writes the replies that its own calls get, in their
+order, and computes what has to come of them. A call too many, too few or out of its order takes
+the reply of another one, and is seen.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import fsum, hypot
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.cli.conftest import Valor
+from valor_cli.cli.app import app
+
+Row = Mapping[str, Any]
+Parameters = Mapping[str, Any]
+
+# --- What a judge says ---------------------------------------------------------------------------
+
+
+class Lost(Exception):  # noqa: N818  # what becomes of the sample
+    """There is no value; the status of the sample."""
+
+
+@dataclass
+class Scribe:
+    """A judge of moods: writes the replies that the calls get, good ones and others."""
+
+    rng: random.Random
+    judge_retries: int
+    fails: bool = True
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def says(self, good: str, bad: Sequence[str], retries: int | None) -> None:
+        """Reply `good`, at once or after what does not fit; or never.
+
+        Raises:
+            Lost: Never.
+        """
+        rng, tries = self.rng, 1 + (self.judge_retries if retries is None else retries)
+        mood = rng.random() if self.fails else 0
+        if mood > 0.98:
+            self.lines.append({"error": "unanswerable"})
+            raise Lost("judge_error")
+        wrong = 0 if mood < 0.75 else rng.randint(1, tries) if mood < 0.9 else tries
+        for _ in range(wrong):
+            others: list[dict[str, Any]] = [
+                {"reply": ""},
+                {"reply": "I would rather not say."},
+                {"reply": "", "refused": True},
+                {"reply": good, "cut": True},
+                {"reply": f"<think>{good}"},
+            ]
+            self.lines.append(rng.choice([*others, *({"reply": one} for one in bad)]))
+        if wrong == tries:
+            raise Lost("parse_failure")
+        self.lines.append({"reply": good})
+
+    def json(self, good: Any, bad: Sequence[Any], retries: int | None) -> None:
+        """Reply with JSON, in one of the dresses that models put on it."""
+        text, decoy = json.dumps(good), json.dumps(bad[0])
+        unlike = json.dumps(self.other(good))
+        comma = text[:-1] + ",}"
+        dressed = [
+            text,
+            comma,
+            f"\ufeff\n{text}\n",
+            f"```json\n{text}\n```",
+            f"Gladly! Here it is:\n\n{text}\n\nI hope that {{this}} helps.",
+            f"<think>Perhaps {unlike}?</think>{text}",
+            f"{unlike}\nNo, that is wrong. I say:\n```\n{comma}\n```\nThat is all.",
+            f"{unlike}\n{text}\n{decoy}",
+            json.dumps({**good, "confidence": 0.3, "notes": [{"a": "} { \" [ ]"}]}),
+        ]
+        half = text[: len(text) // 2]
+        nan = [text.replace('"verdict": 1', '"verdict": NaN')]
+        bads = [half, *map(json.dumps, bad), *(one for one in nan if one != text)]
+        self.says(self.rng.choice(dressed), bads, retries)
+
+    def other(self, good: Mapping[str, Any]) -> Any:
+        """The same form with other content, which must not count."""
+
+        def turned(value: Any) -> Any:
+            if isinstance(value, list):
+                return [turned(one) for one in value]
+            if isinstance(value, dict):
+                return {key: turned(one) for key, one in value.items()}
+            return {0: 1, 1: 0}.get(value, value) if isinstance(value, int) else value
+
+        return turned(good)
+
+    def statements(self, texts: Sequence[str], retries: int | None) -> list[str]:
+        good = {"statements": list(texts)}
+        self.json(good, [{"statements": "one"}, {"statements": [1]}, {"sentences": []}], retries)
+        return list(texts)
+
+    def truth(self, said: int) -> Any:
+        words: dict[int, list[Any]] = {
+            0: [0, 0, 0, "0", False, "no", "No", "false", "FALSE"],
+            1: [1, 1, 1, "1", True, "yes", "Yes", "true", "TRUE"],
+        }
+        return self.rng.choice(words[said])
+
+    def verdicts(self, n: int, retries: int | None, contexts: int = 0) -> list[int]:
+        found = [self.rng.randint(0, 1) for _ in range(n)]
+        all_of = [{"reason": f"r{at}", "verdict": one} for at, one in enumerate(found)]
+        worded = [{**one, "verdict": self.truth(one["verdict"])} for one in all_of]
+        if contexts:
+            worded = [{**one, "context": self.rng.choice([None, 1, contexts])} for one in worded]
+        bad = [
+            {"verdicts": all_of[:-1]},
+            {"verdicts": [*all_of, all_of[0]]},
+            {"verdicts": [*all_of[:-1], {"reason": "", "verdict": 2}]},
+            {"verdicts": [*all_of[:-1], {"reason": "", "verdict": "maybe"}]},
+            {"verdicts": [*all_of[:-1], {"reason": ""}]},
+            {"verdicts": {}},
+            all_of,
+        ]
+        self.json({"verdicts": worded}, bad, retries)
+        return found
+
+    def verdict(self, retries: int | None) -> int:
+        said = self.rng.randint(0, 1)
+        bad = [{"verdict": 2}, {"reason": "yes"}, {"verdict": None}, {"verdict": -1}]
+        self.json({"reason": "", "verdict": self.truth(said)}, bad, retries)
+        return said
+
+    def rating(self, scale: Sequence[int], retries: int | None) -> int:
+        n, top = self.rng.choice(scale), max(scale)
+        forms = [
+            json.dumps({"reason": "It has 3 points.", "rating": n}),
+            json.dumps({"score": n}),
+            json.dumps({"rating": f"{n}.0"}) + " I am done.",
+            f"```json\n{{\"rating\": {n},}}\n```",
+            f"{n}",
+            f"{n}.0",
+            f"It is nearly {top + 1}. Rating: {n}",
+            f"Score: {top}, no: the final grade is {n}.",
+            f"{n} out of {top}",
+            f"I say {n}/{top}.",
+            f"<think>Rating: {top}</think>{n}",
+        ]
+        bad = [f"{top + 1}", f'{{"rating": {top + 1}}}', f'{{"rating": {n}.5}}', '{"rating": NaN}']
+        bad += [f"Between {scale[0]} and {top}.", '{"rating": -1}', "Rating: 99"]
+        self.says(self.rng.choice(forms), bad, retries)
+        return n
+
+    def word(self, words: Sequence[str], retries: int | None) -> str:
+        said = self.rng.choice(words)
+        other = next(one for one in words if one != said)
+        forms = [
+            said,
+            f' "{said.upper()}". ',
+            f"**{said}**",
+            json.dumps({"reason": f"Not {other}.", "verdict": said}),
+            json.dumps(said),
+            f"<think>{other}</think>\n{said}",
+        ]
+        bad = [f"It is {said}, I think.", f"{said} {other}", '{"verdict": "perhaps"}', "perhaps"]
+        self.says(self.rng.choice(forms), bad, retries)
+        return said
+
+    def counted(self, n: int, of: int) -> list[str]:
+        """So many of some numbered things."""
+        return [f"thing {one}" for one in self.rng.sample(range(of), n)]
+
+
+# --- What METRICS makes of it --------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """What a metric finds of a sample."""
+
+    status: str
+    value: float | None = None
+    outputs: Mapping[str, float | None] = {}
+
+
+@dataclass
+class Reader:
+    """METRICS §6, for one sample. A method is a metric."""
+
+    row: Row
+    scribe: Scribe
+    vectors: Mapping[str, Sequence[float]]
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, key: Any, ask: Callable[[], Any]) -> Any:
+        """What is shared, a failure too."""
+        if key not in self.kept:
+            try:
+                self.kept[key] = ask()
+            except Lost as lost:
+                self.kept[key] = lost
+        if isinstance(self.kept[key], Lost):
+            raise self.kept[key]
+        return self.kept[key]
+
+    def measured(self, metric: str, parameters: Parameters) -> Found:
+        """A metric, once for the same parameters."""
+        key = (metric, json.dumps(parameters, sort_keys=True))
+        return self.once(key, lambda: getattr(self, metric)(**parameters))  # type: ignore[no-any-return]
+
+    def need(self, *names: str) -> list[Any]:
+        """Parts of the sample."""
+        given = [self.row.get(name) for name in names]
+        for name, one in zip(names, given, strict=True):
+            blank = name == "retrieved_contexts" and not "".join(one or []).strip()
+            if one is None or blank or (name == "references" and not one):
+                raise Lost("missing_input")
+        return given
+
+    def statements(self, text: str, retries: int | None, kind: str = "statements") -> list[str]:
+        if not text.strip():
+            return []
+        rng = self.scribe.rng
+        made = [f"Point {at} is {rng.random()}." for at in range(rng.choice([0, 1, 2, 3, 4, 7]))]
+        return self.once((kind, text), lambda: self.scribe.statements(made, retries))  # type: ignore[no-any-return]
+
+    def cosine(self, one: str, other: str) -> float:
+        a, b = self.vectors[one], self.vectors[other]
+        return fsum(x * y for x, y in zip(a, b, strict=True)) / (hypot(*a) * hypot(*b))
+
+    def answer_correctness(
+        self, judge_retries: int | None = None, weights: Sequence[float] = (1, 0)
+    ) -> Found:
+        response, references = self.need("response", "references")
+        f1s = [self.f1(response, one, judge_retries) for one in references]
+        alike = [0.0] * len(references)
+        if weights[1]:
+            full = [bool(response.strip() and one.strip()) for one in references]
+            alike = [
+                max(0.0, self.cosine(response, one)) if there else 0.0
+                for one, there in zip(references, full, strict=True)
+            ]
+        pairs = zip(f1s, alike, strict=True)
+        return Found("ok", max((weights[0] * f + weights[1] * s) / sum(weights) for f, s in pairs))
+
+    def f1(self, response: str, reference: str, retries: int | None) -> float:
+        made = self.statements(response, retries)
+        if not made:
+            return 0.0
+        expected = self.statements(reference, retries)
+        if not expected:
+            return 0.0
+        rng = self.scribe.rng
+        tp, fn = rng.randint(0, len(made)), rng.randint(0, len(expected))
+        lists = {"TP": made[:tp], "FP": made[tp:], "FN": expected[:fn]}
+        bad = [
+            {**lists, "FP": [*made[tp:], "another"]},
+            {**lists, "FN": [*expected, "another"]},
+            {"TP": made, "FP": []},
+            {**lists, "TP": "all"},
+        ]
+        self.scribe.json(lists, bad, retries)
+        return tp / (tp + 0.5 * (len(made) - tp + fn)) if tp else 0.0
+
+    def answer_relevance(self, judge_retries: int | None = None) -> Found:
+        _, response = self.need("user_input", "response")
+        made = self.statements(response, judge_retries)
+        return self.share(made, judge_retries) if made else Found("not_applicable")
+
+    def share(self, things: Sequence[Any], retries: int | None, contexts: int = 0) -> Found:
+        found = self.scribe.verdicts(len(things), retries, contexts)
+        return Found("ok", sum(found) / len(found))
+
+    def answer_relevancy(
+        self,
+        judge_retries: int | None = None,
+        num_questions: int = 3,
+        penalize_noncommittal: bool = True,
+    ) -> Found:
+        question, response = self.need("user_input", "response")
+        if not question.strip():
+            raise Lost("missing_input")
+        if not response.strip():
+            return Found("ok", 0.0)
+        rng = self.scribe.rng
+        cosines, evasive = [], []
+        for _ in range(num_questions):
+            asked, vague = rng.choice(QUESTIONS), rng.randint(0, 1)
+            good = {"question": asked, "noncommittal": self.scribe.truth(vague)}
+            bad = [{**good, "noncommittal": 3}, {**good, "question": " "}, {"question": asked}]
+            self.scribe.json(good, bad, judge_retries)
+            cosines.append(self.cosine(question, asked))
+            evasive.append(vague)
+        if penalize_noncommittal and all(evasive):
+            return Found("ok", 0.0)
+        return Found("ok", fsum(cosines) / len(cosines))
+
+    def bias(self, judge_retries: int | None = None) -> Found:
+        (response,) = self.need("response")
+        made = self.statements(response, judge_retries, "opinions")
+        return self.share(made, judge_retries) if made else Found("ok", 0.0)
+
+    toxicity = bias
+
+    def context_precision(
+        self, judge_retries: int | None = None, top_n: int | None = None
+    ) -> Found:
+        _, contexts = self.need("user_input", "retrieved_contexts")
+        if not self.row.get("references") and not (self.row.get("response") or "").strip():
+            raise Lost("missing_input")
+        useful = [self.scribe.verdict(judge_retries) for _ in contexts[:top_n]]
+        ranks = [at for at, one in enumerate(useful, 1) if one]
+        precisions = [sum(useful[:rank]) / rank for rank in ranks]
+        return Found("ok", fsum(precisions) / len(ranks) if ranks else 0.0)
+
+    def context_recall(self, judge_retries: int | None = None) -> Found:
+        references, contexts = self.need("references", "retrieved_contexts")
+        values = []
+        for one in references:
+            made = self.statements(one, judge_retries)
+            if made:
+                values.append(self.share(made, judge_retries, len(contexts)).value)
+        return Found("ok", max(values)) if values else Found("not_applicable")  # type: ignore[type-var]
+
+    def context_relevance(self, judge_retries: int | None = None) -> Found:
+        return self.share(self.need("user_input", "retrieved_contexts")[1], judge_retries)
+
+    def hallucination(self, judge_retries: int | None = None) -> Found:
+        return self.share(self.need("response", "retrieved_contexts")[1], judge_retries)
+
+    def context_relevancy(self, judge_retries: int | None = None) -> Found:
+        _, contexts = self.need("user_input", "retrieved_contexts")
+        there = [one + "." for context in contexts for one in context.split(".") if one.strip()]
+        rng = self.scribe.rng
+        copied = rng.sample(there, rng.randint(0, len(there)))
+        worded = [rng.choice([one, one.upper(), one.replace(" ", " \n ")]) for one in copied]
+        invented = ["Nobody ever wrote this."] * rng.randint(0, 2)
+        bad = [{"sentences": None}, {"sentences": [["a"]]}, {"copied": []}]
+        self.scribe.json({"sentences": [*invented, *worded]}, bad, judge_retries)
+        return Found("ok", len(copied) / len(there))
+
+    def faithfulness(
+        self, judge_retries: int | None = None, batch_size: int = 5, empty: float | None = None
+    ) -> Found:
+        response, _ = self.need("response", "retrieved_contexts")
+        claims = self.statements(response, judge_retries)
+        if not claims:
+            return Found("not_applicable") if empty is None else Found("ok", empty)
+        found: list[int] = []
+        while len(found) < len(claims):
+            left = min(batch_size, len(claims) - len(found))
+            found += self.scribe.verdicts(left, judge_retries)
+        return Found("ok", sum(found) / len(claims))
+
+    def summary_coherence(self, judge_retries: int | None = None) -> Found:
+        self.need("user_input", "response")
+        return Found("ok", self.scribe.rating((1, 2, 3, 4, 5), judge_retries))
+
+    def two_ratings(self, scale: Sequence[int], retries: int | None) -> float:
+        heard = []
+        for _ in range(2):
+            try:
+                heard.append(self.scribe.rating(scale, retries) / max(scale))
+            except Lost as lost:
+                if lost.args != ("parse_failure",):
+                    raise
+        if not heard:
+            raise Lost("parse_failure")
+        return sum(heard) / len(heard)
+
+    def nv_answer_accuracy(self, judge_retries: int | None = 4) -> Found:
+        _, _, references = self.need("user_input", "response", "references")
+        values = []
+        for _ in references:
+            try:
+                values.append(self.two_ratings((0, 2, 4), judge_retries))
+            except Lost as lost:
+                if lost.args != ("parse_failure",):
+                    raise
+        return Found("ok", max(values)) if values else Found("parse_failure")
+
+    def nv_context_relevance(self, judge_retries: int | None = 4) -> Found:
+        question, contexts = self.row["user_input"], self.row["retrieved_contexts"]
+        if question is None or contexts is None:
+            raise Lost("missing_input")
+        joined = "\n".join(contexts).strip()
+        if not question.strip() or not joined or joined in question:
+            return Found("ok", 0.0)
+        return Found("ok", self.two_ratings((0, 1, 2), judge_retries))
+
+    def nv_response_groundedness(self, judge_retries: int | None = 4) -> Found:
+        response, contexts = self.row["response"], self.row["retrieved_contexts"]
+        if response is None or contexts is None:
+            raise Lost("missing_input")
+        joined = "\n".join(contexts).strip()
+        if not response.strip() or not joined:
+            return Found("ok", 0.0)
+        if response.strip() in joined:
+            return Found("ok", 1.0)
+        return Found("ok", self.two_ratings((0, 1, 2), judge_retries))
+
+    def ragas_score(self, judge_retries: int | None = None, **own: Any) -> Found:
+        question, *_ = self.need("user_input", "response", "references", "retrieved_contexts")
+        if not question.strip():
+            raise Lost("missing_input")
+        parts = {}
+        for name, takes in PARTS.items():
+            told = {key: value for key, value in own.items() if key in takes}
+            told |= {"judge_retries": judge_retries}
+            parts[name] = self.measured(name, {**DEFAULTS[name], **told})
+            if parts[name].status != "ok":
+                return Found(parts[name].status)
+        values = [one.value or 0.0 for one in parts.values()]
+        mean = 4 / fsum(1 / one for one in values) if min(values) > 0 else 0.0
+        return Found("ok", mean, dict(zip(parts, values, strict=True)))
+
+    def ruled(self, passed: bool, rating: float | None = None) -> Found:
+        failed = float(not passed)
+        told = {"fail": failed, "generation_failures": failed, "retrieval_failures": None}
+        more = {} if rating is None else {"rating": rating}
+        return Found("ok", float(passed), {**told, "parse_failures": 0.0, **more})
+
+    def one_word(self, names: Sequence[str], words: Sequence[str], retries: int | None) -> Found:
+        self.need(*names)
+        return self.ruled(self.scribe.word(words, retries) == words[0])
+
+    def contact_information(self, judge_retries: int | None = None) -> Found:
+        return self.one_word(["response"], ["absent", "present"], judge_retries)
+
+    def language_mismatch(self, judge_retries: int | None = None) -> Found:
+        return self.one_word(["user_input", "response"], ["same", "different"], judge_retries)
+
+    def sexism(self, judge_retries: int | None = None) -> Found:
+        return self.one_word(["user_input", "response"], ["false", "true"], judge_retries)
+
+    def summarization_judge(self, judge_retries: int | None = None) -> Found:
+        return self.one_word(["user_input", "response"], ["good", "bad"], judge_retries)
+
+    def stereotypes(self, judge_retries: int | None = None, cut: float = 5) -> Found:
+        self.need("user_input", "response")
+        rating = self.scribe.rating(range(11), judge_retries)
+        return self.ruled(rating < cut, rating)
+
+    def custom_judge(
+        self,
+        judge_retries: int | None = None,
+        prompt: str = "",
+        classes: Sequence[str] = ("true", "false"),
+        passing: Sequence[str] = (),
+        rubric: Mapping[str, str] | None = None,
+        cut: float | None = None,
+    ) -> Found:
+        names = {"user_input": "INPUT", "response": "ACTUAL_OUTPUT"}
+        names |= {"references": "EXPECTED_OUTPUT", "retrieved_contexts": "CONTEXT"}
+        shown = [one for one in names.items() if any(f"{{{word}}}" in prompt for word in one)]
+        self.need(*(name for name, _ in shown))
+        if rubric is None:
+            said = self.scribe.word(classes, judge_retries)
+            return self.ruled(said in (passing or classes[:1]))
+        levels = sorted(map(int, rubric))
+        rating = self.scribe.rating(range(levels[0], levels[-1] + 1), judge_retries)
+        least = (levels[0] + levels[-1]) / 2 if cut is None else cut
+        return self.ruled(rating >= least, rating)
+
+    def fact_check(
+        self, judge_retries: int | None = None, max_dataset_rows: int | None = None
+    ) -> Found:
+        if max_dataset_rows is not None and self.row["number"] >= max_dataset_rows:
+            return Found("skipped")
+        self.need("response")
+        score = self.scribe.rng.choice([0, 0.25, 0.7, 1, 1.0])
+        key = self.scribe.rng.choice(["evaluation_score", "score", "rating"])
+        good = {"evaluation_summary": "Looked it up.", key: score}
+        bad = [{key: 1.5}, {key: -0.1}, {key: "high"}, {"evaluation_summary": "All is well."}]
+        self.scribe.json(good, bad, judge_retries)
+        return Found("ok", score)
+
+
+PARTS = {
+    "faithfulness": ("batch_size",),
+    "answer_relevancy": ("num_questions",),
+    "context_precision": ("top_n",),
+    "context_recall": (),
+}
+"""Of the Ragas score, in the order of the calls; the parameters that each takes."""
