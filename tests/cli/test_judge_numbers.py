@@ -193,7 +193,6 @@ class Reader:
 
     row: Row
     scribe: Scribe
-    vectors: Mapping[str, Sequence[float]]
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, key: Any, ask: Callable[[], Any]) -> Any:
@@ -229,7 +228,7 @@ class Reader:
         return self.once((kind, text), lambda: self.scribe.statements(made, retries))  # type: ignore[no-any-return]
 
     def cosine(self, one: str, other: str) -> float:
-        a, b = self.vectors[one], self.vectors[other]
+        a, b = vector(one), vector(other)
         return fsum(x * y for x, y in zip(a, b, strict=True)) / (hypot(*a) * hypot(*b))
 
     def answer_correctness(
@@ -487,3 +486,247 @@ PARTS = {
     "context_recall": (),
 }
 """Of the Ragas score, in the order of the calls; the parameters that each takes."""
+DEFAULTS: Mapping[str, Parameters] = {
+    "faithfulness": {"judge_retries": None, "batch_size": 5, "empty": None},
+    "answer_relevancy": {
+        "judge_retries": None,
+        "num_questions": 3,
+        "penalize_noncommittal": True,
+    },
+    "context_precision": {"judge_retries": None, "top_n": None},
+    "context_recall": {"judge_retries": None},
+}
+RATES = ("fail", "retrieval_failures", "generation_failures", "parse_failures")
+VERDICTS = ("contact_information", "language_mismatch", "sexism", "summarization_judge")
+RATED = ("stereotypes", "custom_judge")
+WITH_RATES = (*VERDICTS, *RATED)
+ALL = (
+    "answer_correctness answer_relevance answer_relevancy bias toxicity context_precision "
+    "context_recall context_relevance context_relevancy faithfulness hallucination "
+    "summary_coherence nv_answer_accuracy nv_context_relevance nv_response_groundedness "
+    "ragas_score contact_information language_mismatch sexism summarization_judge stereotypes "
+    "custom_judge fact_check"
+).split()
+
+# --- Scenarios -----------------------------------------------------------------------------------
+
+QUESTIONS = [f"What is thing {at}?" for at in range(6)]
+TEXTS = [f"Thing {at} is red. It was made in {1900 + at}." for at in range(8)]
+
+
+def vector(text: str) -> list[float]:
+    rng = random.Random(text)
+    return [rng.uniform(-1, 1) for _ in range(5)]
+
+
+def row(rng: random.Random, number: int) -> dict[str, Any]:
+    """A sample; now and then a part is missing, blank, or says what another one says."""
+    contexts: list[list[str] | None] = [None, [], [""], [" ", "\n"]]
+    several = rng.sample(TEXTS, rng.randint(1, 5))
+    one: dict[str, Any] = {
+        "sample_id": f"s{number}",
+        "number": number,
+        "user_input": rng.choice([*QUESTIONS, *QUESTIONS, None, " "]),
+        "response": rng.choice([*TEXTS, None, "", " "]),
+        "references": rng.choices(TEXTS, k=rng.choice([0, 1, 1, 2, 3])),
+        "retrieved_contexts": rng.choice(contexts) if rng.random() < 0.2 else several,
+    }
+    if rng.random() < 0.15:
+        one["user_input"] = "\n".join(one["retrieved_contexts"] or ["It is."])
+    return one
+
+
+def parameters(rng: random.Random, metric: str) -> dict[str, Any]:
+    """Some that a config may give a metric."""
+    chosen: dict[str, Any] = {}
+    options: dict[str, dict[str, list[Any]]] = {
+        "answer_correctness": {"weights": [[0.75, 0.25], [0, 1], [3, 1], [1, 0]]},
+        "answer_relevancy": {"num_questions": [1, 2, 4], "penalize_noncommittal": [False]},
+        "context_precision": {"top_n": [1, 2, 9]},
+        "faithfulness": {"batch_size": [1, 2, 3], "empty": [1.0, 0.0]},
+        "ragas_score": {"batch_size": [2], "num_questions": [1], "top_n": [2]},
+        "stereotypes": {"cut": [1, 2.5, 10]},
+        "fact_check": {"max_dataset_rows": [1, 3]},
+    }
+    for name, values in options.get(metric, {}).items():
+        if rng.random() < 0.4:
+            chosen[name] = rng.choice(values)
+    if metric == "custom_judge":
+        chosen = rng.choice(
+            [
+                {"prompt": "Is {ACTUAL_OUTPUT} polite to who asked {INPUT}?"},
+                {
+                    "prompt": "Is {response} in {CONTEXT}? {{Yes}}.",
+                    "classes": ["all", "some", "none of it"],
+                    "passing": ["all", "some"],
+                },
+                {"prompt": "Of {references}: {response}?", "rubric": {"1": "bad", "5": "good"}},
+                {"prompt": "{EXPECTED_OUTPUT}", "rubric": {"0": "bad", "2": "good"}, "cut": 2},
+            ]
+        )
+    if rng.random() < 0.25:
+        chosen["judge_retries"] = rng.choice([0, 2])
+    return chosen
+
+
+class Scenario(NamedTuple):
+    """What a run gets, and what has to come of it by sample and metric."""
+
+    config: Mapping[str, Any]
+    rows: Sequence[Row]
+    wanted: Sequence[tuple[str, Parameters]]
+    lines: Sequence[Mapping[str, Any]]
+    expected: Sequence[Mapping[str, tuple[Found, int, list[str]]]]
+
+    def written(self, folder: Path) -> Path:
+        """Its files; the config."""
+        texts = {*QUESTIONS, *TEXTS, *(one["user_input"] or "" for one in self.rows)}
+        files = {
+            "samples.jsonl": self.rows,
+            "replies.jsonl": self.lines,
+            "vectors.jsonl": [{"text": one, "vector": vector(one)} for one in sorted(texts)],
+        }
+        for name, lines in files.items():
+            (folder / name).write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+        path = folder / "run.yaml"
+        path.write_text(json.dumps(self.config))
+        return path
+
+
+def scenario(
+    seed: int, names: Sequence[str], *, count: int = 12, fails: bool = True, plain: bool = False
+) -> Scenario:
+    """Some samples and metrics, and what a judge says of them."""
+    rng = random.Random(seed)
+    rows = [row(rng, number) for number in range(count)]
+    wanted = [(name, {} if plain and name != "custom_judge" else parameters(rng, name)) for name in names]
+    scribe = Scribe(rng, rng.randint(0, 2), fails)
+    expected = []
+    for one in rows:
+        reader = Reader(one, scribe)
+        each = {}
+        for name, given in wanted:
+            before = len(scribe.lines)
+            try:
+                found = reader.measured(name, {**DEFAULTS.get(name, {}), **given})
+            except Lost as lost:
+                found = Found(lost.args[0])
+            told = scribe.lines[before:]
+            replies = [line["reply"] for line in told if "reply" in line]
+            each[name] = (found, len(replies), replies)
+        expected.append(each)
+    config = {
+        "task": "text_generation",
+        "data": {"samples": "samples.jsonl"},
+        "judge": {
+            "backend": "scripted",
+            "replies": "replies.jsonl",
+            "judge_retries": scribe.judge_retries,
+        },
+        "embedder": {"backend": "precomputed", "vectors": "vectors.jsonl"},
+        "metrics": [{name: dict(given)} if given else name for name, given in wanted],
+        "gates": [{"coverage": 0.0}],
+        "report": {"out": "out", "formats": ["json"]},
+    }
+    return Scenario(config, rows, wanted, scribe.lines, expected)
+
+
+def near(value: Any) -> Any:
+    return value if value is None else pytest.approx(value, abs=1e-12, rel=0)
+
+
+def check(folder: Path, made: Scenario) -> None:
+    """results.json and samples.jsonl are what METRICS says."""
+    result = json.loads((folder / "out" / "results.json").read_text())
+    lines = [json.loads(one) for one in (folder / "out" / "samples.jsonl").read_text().splitlines()]
+    assert len(lines) == len(made.rows)
+    for line, expected in zip(lines, made.expected, strict=True):
+        for name, (found, calls, replies) in expected.items():
+            (told,) = (one for key, one in line["metrics"].items() if key.split(" (")[0] == name)
+            where = (line["sample_id"], name)
+            assert (told["status"], told["calls"]) == (found.status, calls), (where, told)
+            assert told["replies"] == replies, where
+            assert told["value"] == near(found.value), (where, told)
+            outputs = {key: value for key, value in told["outputs"].items() if value is not None}
+            for output, value in found.outputs.items():
+                assert outputs.get(output) == near(value), (where, output, told)
+    check_totals(result, made)
+    assert result["run"]["calls"] == sum(calls for one in made.expected for _, calls, _ in one.values())
+    assert not [one for one in result["warnings"] if "not used" in one]
+
+
+def check_totals(result: Mapping[str, Any], made: Scenario) -> None:
+    for name, _ in made.wanted:
+        found = [one[name][0] for one in made.expected]
+        (coverage,) = (one for one in result["coverage"] if one["metric"] == name)
+        counts = {one.status: 0 for one in found}
+        for one in found:
+            counts[one.status] += 1
+        assert coverage["statuses"] == counts
+        judgeable = len(found) - counts.get("not_applicable", 0)
+        ok = counts.get("ok", 0)
+        assert coverage["coverage"] == near(ok / judgeable if judgeable else None)
+        usage = [one["calls"] for one in result["run"]["usage"] if one["metric"] == name]
+        assert sum(usage) == sum(one[name][1] for one in made.expected)
+        for output, (value, n) in totals(name, found).items():
+            rows = [one for one in result["metrics"] if one["metric"] == name]
+            (one,) = (one for one in rows if one["output"] == output)
+            assert (one["value"], one["n"]) == (near(value), n), (name, output, one)
+
+
+def totals(name: str, found: Sequence[Found]) -> dict[str, tuple[float | None, int]]:
+    """By output, the value over all samples, and of how many it is one."""
+
+    def mean(values: Sequence[float | None]) -> tuple[float | None, int]:
+        there = [one for one in values if one is not None]
+        return (fsum(there) / len(there) if there else None), len(there)
+
+    scored = [one for one in found if one.status == "ok"]
+    if name not in WITH_RATES:
+        parts = PARTS if name == "ragas_score" else ()
+        return {"value": mean([one.value for one in scored])} | {
+            part: mean([one.outputs[part] for one in scored]) for part in parts
+        }
+    unread = sum(one.status == "parse_failure" for one in found)
+    n = len(scored) + unread
+    passed = sum(one.value or 0 for one in scored)
+    failed = len(scored) - passed
+    counts = {"pass": passed, "fail": failed, "generation_failures": failed, "parse_failures": unread}
+    rates: dict[str, tuple[float | None, int]] = {
+        output: (count / n if n else None, n) for output, count in counts.items()
+    }
+    rates["retrieval_failures"] = (None, 0)
+    if any("rating" in one.outputs for one in scored):
+        rates["rating"] = mean([one.outputs["rating"] for one in scored])
+    return rates
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Callable[[Scenario], Path]:
+    """`judged(scenario)`: the folder with what the run wrote, run in this process."""
+
+    def run(made: Scenario) -> Path:
+        path = made.written(tmp_path)
+        done = CliRunner().invoke(app, ["evaluate", str(path)], catch_exceptions=False)
+        assert done.exit_code in (0, 3), done.output
+        return tmp_path
+
+    return run
+
+
+Judged = Callable[[Scenario], Path]
+
+
+@pytest.mark.parametrize("metric", ALL)
+@pytest.mark.parametrize("seed", range(2))
+def test_every_metric_is_as_defined(judged: Judged, metric: str, seed: int) -> None:
+    made = scenario(seed, [metric], count=40)
+    check(judged(made), made)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_metrics_share_what_they_all_need(judged: Judged, seed: int) -> None:
+    names = list(ALL)
+    random.Random(seed).shuffle(names)
+    made = scenario(seed, names, plain=seed % 2 == 0)
+    check(judged(made), made)

@@ -134,7 +134,7 @@ class Limiter:
         served = held + sum(accepted and at >= level for at, accepted in recent)
         refused = sum(not accepted and at == level for at, accepted in recent)
         # A single one is no sign, unless of a level that never held.
-        return (refused > 1 or self._on_trial) and served < 2 * refused
+        return (refused > 1 or self._on_trial) and served < 3 * refused
 
     def _shrink(self) -> None:
         if self._on_trial:

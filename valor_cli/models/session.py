@@ -28,6 +28,9 @@ from valor_cli.results import PromptUsed, Scalar, UsageResult
 GRACE_S = 5.0
 """How long requests under way may still take once the run is to stop."""
 
+NEAR = """\
+ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
+
 Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
 Told = Callable[[int, int], None]
 
@@ -147,6 +150,9 @@ class Session:
 
     def _member(self, settings: JudgeSettings) -> Member:
         if self.imagined:
+            if settings.backend in ("scripted", "replay"):
+                # Its file is read all the same: what is wrong with it shows before the run.
+                open_judge(settings)
             calls = imagined_calls(settings, self.stop)
             return Member(settings, calls, self.prompts, self.embedder)
         judge = open_judge(settings)
@@ -308,7 +314,7 @@ def _refuse_remote(asked: Judge | Embedder, what: str, offline: bool) -> None:
     """
     if offline and asked.remote:
         problem = Problem(what, f"{asked.name} is not on this machine, and --offline forbids that")
-        raise ConfigError(problem, hint="use backend: replay, scripted or local, or a local server")
+        raise ConfigError(problem, hint=NEAR)
 
 
 async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -42,6 +42,9 @@ def check(plan: Plan) -> None:
     _, loaded, _ = _load(plan, None)
     for dataset in loaded.datasets.values():
         dataset.verify()
+    # Prompts and files of replies are read when the models are opened; none of them is asked.
+    with session_of(plan, Terms("", imagined=True)):
+        pass
 
 
 def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
@@ -227,9 +230,14 @@ def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
         yield session
 
 
+NO_PART = {"path", "sha256", "report", "gates", "interval", "slices", "options"}
+"""What a config may say anew in a run that is resumed: a higher budget, more time for replies.
+Which judge is asked, and how, is a part of what its replies are kept by."""
+
+
 def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
-    """SHA-256 of what a run is: everything the config says, the bytes of the inputs."""
-    config = plan.config.model_dump(mode="json", exclude={"path", "sha256", "report", "gates"})
+    """SHA-256 of what a run is: which metrics are computed, from which bytes."""
+    config = plan.config.model_dump(mode="json", exclude=NO_PART)
     said = [config, [file.sha256 for file in loaded.files], limit]
     return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
