@@ -16,20 +16,30 @@ from tests.models.server import Asked, FaultServer, Plan, Turn, said
 KEY = "sk-test-4f9a7c1d2e3b4a5968770c1d"
 
 
+def form_of(asked: Asked) -> str:
+    """What the schema of the reply is called."""
+    return str(asked.body["response_format"]["json_schema"]["name"])
+
+
+def opening(asked: Asked) -> str:
+    """What a conversation begins with, its system message apart."""
+    return str(asked.body["messages"][1]["content"])
+
+
 def replied(asked: Asked) -> str:
     """What a judge says to a request: of the form asked for, and decided by the prompt alone.
 
     A response has two claims, of which the contexts support the first; it holds contact
     information where "@" stands in it.
     """
-    form = asked.body["response_format"]["json_schema"]["name"]
+    form = form_of(asked)
     if form == "statements":
-        number = asked.prompt.split("Part ")[1].split(" ")[0]
+        number = opening(asked).split("Part ")[1].split(" ")[0]
         return json.dumps({"statements": [f"Part {number} is red.", f"Part {number} is new."]})
     if form == "verdicts":
         one = {"reason": "It says so.", "verdict": 1}
         return json.dumps({"verdicts": [one, {"reason": "It does not.", "verdict": 0}]})
-    verdict = "present" if "@" in asked.prompt else "absent"
+    verdict = "present" if "@" in opening(asked) else "absent"
     return json.dumps({"reason": "I looked.", "verdict": verdict})
 
 

@@ -60,7 +60,7 @@ class Scribe:
                 {"reply": "I would rather not say."},
                 {"reply": "", "refused": True},
                 {"reply": good, "cut": True},
-                {"reply": f"<think>{good}"},
+                {"reply": "<think>" + good.replace("think>", "b>")},
             ]
             self.lines.append(rng.choice([*others, *({"reply": one} for one in bad)]))
         if wrong == tries:
@@ -81,7 +81,7 @@ class Scribe:
             f"<think>Perhaps {unlike}?</think>{text}",
             f"{unlike}\nNo, that is wrong. I say:\n```\n{comma}\n```\nThat is all.",
             f"{unlike}\n{text}\n{decoy}",
-            json.dumps({**good, "confidence": 0.3, "notes": [{"a": "} { \" [ ]"}]}),
+            json.dumps({**good, "confidence": 0.3, "notes": [{"a": '} { " [ ]'}]}),
         ]
         half = text[: len(text) // 2]
         nan = [text.replace('"verdict": 1', '"verdict": NaN')]
@@ -142,7 +142,7 @@ class Scribe:
             json.dumps({"reason": "It has 3 points.", "rating": n}),
             json.dumps({"score": n}),
             json.dumps({"rating": f"{n}.0"}) + " I am done.",
-            f"```json\n{{\"rating\": {n},}}\n```",
+            f'```json\n{{"rating": {n},}}\n```',
             f"{n}",
             f"{n}.0",
             f"It is nearly {top + 1}. Rating: {n}",
@@ -235,7 +235,9 @@ class Reader:
         self, judge_retries: int | None = None, weights: Sequence[float] = (1, 0)
     ) -> Found:
         response, references = self.need("response", "references")
-        f1s = [self.f1(response, one, judge_retries) for one in references]
+        f1s = [0.0] * len(references)
+        if weights[0]:
+            f1s = [self.f1(response, one, judge_retries) for one in references]
         alike = [0.0] * len(references)
         if weights[1]:
             full = [bool(response.strip() and one.strip()) for one in references]
@@ -576,7 +578,7 @@ class Scenario(NamedTuple):
     rows: Sequence[Row]
     wanted: Sequence[tuple[str, Parameters]]
     lines: Sequence[Mapping[str, Any]]
-    expected: Sequence[Mapping[str, tuple[Found, int, list[str]]]]
+    expected: Sequence[Mapping[str, tuple[Found, Sequence[Mapping[str, Any]]]]]
 
     def written(self, folder: Path) -> Path:
         """Its files; the config."""
@@ -599,7 +601,9 @@ def scenario(
     """Some samples and metrics, and what a judge says of them."""
     rng = random.Random(seed)
     rows = [row(rng, number) for number in range(count)]
-    wanted = [(name, {} if plain and name != "custom_judge" else parameters(rng, name)) for name in names]
+    wanted = [
+        (name, {} if plain and name != "custom_judge" else parameters(rng, name)) for name in names
+    ]
     scribe = Scribe(rng, rng.randint(0, 2), fails)
     expected = []
     for one in rows:
@@ -611,9 +615,7 @@ def scenario(
                 found = reader.measured(name, {**DEFAULTS.get(name, {}), **given})
             except Lost as lost:
                 found = Found(lost.args[0])
-            told = scribe.lines[before:]
-            replies = [line["reply"] for line in told if "reply" in line]
-            each[name] = (found, len(replies), replies)
+            each[name] = (found, scribe.lines[before:])
         expected.append(each)
     config = {
         "task": "text_generation",
@@ -641,17 +643,18 @@ def check(folder: Path, made: Scenario) -> None:
     lines = [json.loads(one) for one in (folder / "out" / "samples.jsonl").read_text().splitlines()]
     assert len(lines) == len(made.rows)
     for line, expected in zip(lines, made.expected, strict=True):
-        for name, (found, calls, replies) in expected.items():
+        for name, (found, said) in expected.items():
+            replies = [one["reply"] for one in said if "reply" in one]
             (told,) = (one for key, one in line["metrics"].items() if key.split(" (")[0] == name)
             where = (line["sample_id"], name)
-            assert (told["status"], told["calls"]) == (found.status, calls), (where, told)
+            assert (told["status"], told["calls"]) == (found.status, len(replies)), (where, told)
             assert told["replies"] == replies, where
             assert told["value"] == near(found.value), (where, told)
             outputs = {key: value for key, value in told["outputs"].items() if value is not None}
             for output, value in found.outputs.items():
                 assert outputs.get(output) == near(value), (where, output, told)
     check_totals(result, made)
-    assert result["run"]["calls"] == sum(calls for one in made.expected for _, calls, _ in one.values())
+    assert result["run"]["calls"] == len(made.lines)
     assert not [one for one in result["warnings"] if "not used" in one]
 
 
@@ -667,7 +670,7 @@ def check_totals(result: Mapping[str, Any], made: Scenario) -> None:
         ok = counts.get("ok", 0)
         assert coverage["coverage"] == near(ok / judgeable if judgeable else None)
         usage = [one["calls"] for one in result["run"]["usage"] if one["metric"] == name]
-        assert sum(usage) == sum(one[name][1] for one in made.expected)
+        assert sum(usage) == sum(len(one[name][1]) for one in made.expected)
         for output, (value, n) in totals(name, found).items():
             rows = [one for one in result["metrics"] if one["metric"] == name]
             (one,) = (one for one in rows if one["output"] == output)
@@ -691,7 +694,12 @@ def totals(name: str, found: Sequence[Found]) -> dict[str, tuple[float | None, i
     n = len(scored) + unread
     passed = sum(one.value or 0 for one in scored)
     failed = len(scored) - passed
-    counts = {"pass": passed, "fail": failed, "generation_failures": failed, "parse_failures": unread}
+    counts = {
+        "pass": passed,
+        "fail": failed,
+        "generation_failures": failed,
+        "parse_failures": unread,
+    }
     rates: dict[str, tuple[float | None, int]] = {
         output: (count / n if n else None, n) for output, count in counts.items()
     }

@@ -43,12 +43,12 @@ def test_replies_in_order(tmp_path: Path) -> None:
         '{"refused": true}\n'
         '{"reply": "cut o", "cut": true, "tokens_in": 7, "tokens_out": null}',
     )
-    assert next_reply(scripted) == Reply("one")
+    assert next_reply(scripted) == Reply("one", cost_usd=0.0)
     as_text = '{"verdicts": [{"reason": "ä", "verdict": 1}], "half": 0.5}'
-    assert next_reply(scripted) == Reply(as_text)
-    assert next_reply(scripted) == Reply("", refused=True)
+    assert next_reply(scripted) == Reply(as_text, cost_usd=0.0)
+    assert next_reply(scripted) == Reply("", refused=True, cost_usd=0.0)
     assert scripted.check() == f"{tmp_path}/replies.jsonl: 1 of 4 replies were not used"
-    assert next_reply(scripted) == Reply("cut o", cut=True, tokens_in=7)
+    assert next_reply(scripted) == Reply("cut o", cut=True, tokens_in=7, cost_usd=0.0)
     assert scripted.check() is None
     asyncio.run(scripted.close())
 
@@ -68,7 +68,7 @@ def test_faults_for_teaching(tmp_path: Path) -> None:
     for kind, said in ((Busy, "busy"), (Passing, "passing"), (Unanswerable, "unanswerable")):
         with pytest.raises(kind, match=f"is to fail: {said}$"):
             next_reply(scripted)
-    assert next_reply(scripted) == Reply("ok")
+    assert next_reply(scripted) == Reply("ok", cost_usd=0.0)
 
 
 def test_replies_run_out(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_replies_cost(tmp_path: Path) -> None:
     assert next_reply(priced).cost_usd is None
     unpriced = judge(tmp_path, content)
     assert unpriced.price is None
-    assert next_reply(unpriced).cost_usd is None
+    assert next_reply(unpriced).cost_usd == 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from valor_cli import catalogue, pipeline
@@ -13,6 +14,8 @@ from valor_cli.config import load_config
 MTRAG = Path(__file__).parents[1] / "data" / "rag" / "mtrag-human-dev" / "faithfulness.jsonl"
 
 RUBRIC = {"1": "not at all", "4": "entirely"}
+JUDGES = ("first", "second", "third")
+CUSTOM = {"custom_judge": {"rubric": RUBRIC}}
 
 
 def lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -98,3 +101,26 @@ def annotated() -> list[dict[str, Any]]:
         {**row, "user_input": "A question?", "response": f"Answer {at}."}
         for at, row in enumerate(sorted(rows, key=lambda row: models.index(row["model"])))
     ]
+
+
+def ratings_of(one: dict[str, Any]) -> list[int | None]:
+    """What each of three people said; the third of some rows is missing."""
+    return (one["annotators"] + [None])[:3]
+
+
+def median_of(one: dict[str, Any]) -> int | None:
+    """The median where it is a whole number, else nothing: two people may lie between two."""
+    middle = median(one["annotators"])
+    return int(middle) if middle == int(middle) else None
+
+
+def mtrag(folder: Path, combine: str | None = None) -> tuple[Path, list[dict[str, Any]]]:
+    """A config with three people as judges, held against their median; and the rows."""
+    samples = [{**one, "human_custom_judge": median_of(one)} for one in annotated()]
+    replies = {
+        name: [in_some_form(ratings_of(one)[k], at + k) for at, one in enumerate(samples)]
+        for k, name in enumerate(JUDGES)
+    }
+    options = {} if combine is None else {"combine": combine}
+    told = [{name: one[name] for name in one if name != "annotators"} for one in samples]
+    return written(folder, told, replies, [CUSTOM], **options), samples

@@ -6,40 +6,26 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from tests.pipeline.calibrating import RUBRIC, annotated, calibrated, in_some_form, row, written
+from tests.pipeline.calibrating import (
+    CUSTOM,
+    JUDGES,
+    RUBRIC,
+    annotated,
+    calibrated,
+    in_some_form,
+    median_of,
+    mtrag,
+    ratings_of,
+    row,
+    written,
+)
 from valor_cli.errors import ConfigError, DataError
-
-JUDGES = ("first", "second", "third")
-CUSTOM = {"custom_judge": {"rubric": RUBRIC}}
-
-
-def ratings_of(one: dict[str, Any]) -> list[int | None]:
-    """What each of three people said; the third of some rows is missing."""
-    return (one["annotators"] + [None])[:3]
-
-
-def median_of(one: dict[str, Any]) -> int | None:
-    """The median where it is a whole number, else nothing: two people may lie between two."""
-    middle = median(one["annotators"])
-    return int(middle) if middle == int(middle) else None
-
-
-def mtrag(folder: Path, combine: str | None = None) -> tuple[Path, list[dict[str, Any]]]:
-    samples = [{**one, "human_custom_judge": median_of(one)} for one in annotated()]
-    replies = {
-        name: [in_some_form(ratings_of(one)[k], at + k) for at, one in enumerate(samples)]
-        for k, name in enumerate(JUDGES)
-    }
-    options = {} if combine is None else {"combine": combine}
-    told = [{name: one[name] for name in one if name != "annotators"} for one in samples]
-    return written(folder, told, replies, [CUSTOM], **options), samples
 
 
 def mean_rating(said: Sequence[int | None]) -> float:

@@ -1,7 +1,9 @@
-"""Failures of a judge come in; whether it is worth asking it anything new goes out.
+"""Failures of a judge come in; whether it is worth asking it anything just now goes out.
 
-While tries fail and nothing is answered between them, requests that wait do not begin: an outage
-of a minute costs those under way, and not every sample that is left.
+Once a judge that did reply fails for as many requests as may be under way, and answers none that
+went out since, all wait together: now and then one of them is tried, at no cost to its own tries,
+and the first reply lets all go on. So an outage of a minute costs no sample. After `LOST_S` the tries count again, and
+the judge is soon given up. As long as it never replied, no more than a few requests begin at all.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ LOST = 25
 LOST_S = 120.0
 """And for so long nothing was answered: servers are started anew within a run."""
 
+FIRST_PROBE_S = 0.5
+LONGEST_PROBE_S = 5.0
+"""Between two requests that are tried in an outage; twice as long each time until the longest."""
+
 
 class Breaker:
     """What the failures of a judge say about it.
@@ -23,15 +29,22 @@ class Breaker:
     Attributes:
         open: Requests begun, and not ended.
         replied: Whether it ever did.
+        held_until: In an outage, no request goes out before this time of the loop.
     """
 
     def __init__(self, most_open: int | None = None) -> None:
         """`most_open` requests have begun at a time, those that wait to try again included."""
         self.open = 0
         self.replied = False
+        self.held_until = 0.0
         self._most_open = most_open
         self._failed = 0
+        self._refused: set[int] = set()
+        self._broken: set[int] = set()
+        self._broken_since = 0.0
         self._failing_since = 0.0
+        self._outage = False
+        self._probe_s = FIRST_PROBE_S
         self._exhausted = 0
         self._tries = 0
 
@@ -52,16 +65,52 @@ class Breaker:
         """A request has ended, however it did."""
         self.open -= 1
 
-    def answered(self) -> None:
-        """It answered, be it that a request is unanswerable."""
+    def answered(self, sent: float) -> None:
+        """It answered, be it that a request is unanswerable.
+
+        Args:
+            sent: When the request went out, by the loop's clock.
+        """
         self.replied = True
         self._failed = self._exhausted = 0
+        self._refused.clear()
+        # A server that goes down may well end what it had begun.
+        if sent >= self._broken_since or not self._broken:
+            self._broken.clear()
+            self._outage = False
+            self.held_until = 0.0
 
-    def failed(self, now: float) -> None:
-        """A try failed, or was refused, at that time of the loop."""
+    def failed(self, now: float, ticket: int, limit: int, *, refused: bool) -> bool:
+        """A try failed; whether that is the outage's doing, and not the request's.
+
+        Args:
+            now: The time of the loop.
+            ticket: Of the request.
+            limit: So many may be under way.
+            refused: Whether it was refused, as a server does that is well.
+        """
         if self._failed == 0:
             self._failing_since = now
         self._failed += 1
+        if not self._broken and not refused:
+            self._broken_since = now
+        (self._refused if refused else self._broken).add(ticket)
+        # In the run's tail, fewer than may be under way are left.
+        many = max(HOPELESS, min(limit, self.open))
+        if self.replied and not self._outage and len(self._refused | self._broken) >= many:
+            self._outage = True
+            self._probe_s = FIRST_PROBE_S
+            self.held_until = now + self._probe_s
+        if self._outage and now - self._failing_since >= LOST_S:
+            self.held_until = 0.0
+            return False
+        return self._outage
+
+    def goes_out(self, now: float) -> None:
+        """A request goes out; in an outage the next one does not at once."""
+        if self._outage and now - self._failing_since < LOST_S:
+            self._probe_s = min(LONGEST_PROBE_S, 2 * self._probe_s)
+            self.held_until = now + self._probe_s
 
     def exhausted(self, now: float, tries: int, *, alone: bool) -> bool:
         """A request has used up its tries; whether no other is worth asking.

@@ -118,7 +118,8 @@ def _reply(said: Mapping[str, Any], price: Price | None) -> Reply:
     if not isinstance(text, str):
         text = json.dumps(text, ensure_ascii=False)
     tokens_in, tokens_out = said.get("tokens_in"), said.get("tokens_out")
-    cost = None
+    # Without a price nothing is paid; with one, what tokens say.
+    cost = 0.0 if price is None else None
     if price is not None and tokens_in is not None and tokens_out is not None:
         cost = price.of(tokens_in, tokens_out)
     return Reply(

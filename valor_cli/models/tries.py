@@ -56,16 +56,20 @@ class _Fared:
     """How a request fared so far.
 
     Attributes:
+        ticket: Its number; the lower, the sooner it was asked.
         progress: Requests of the judge that had been answered when it was last tried.
         made: Tries.
         failed: Those that count against `max_retries`.
         wait: Seconds until the next.
+        sent: When the last one went out, by the loop's clock.
     """
 
+    ticket: int
     progress: int
     made: int = 0
     failed: int = 0
     wait: float = 0.0
+    sent: float = 0.0
 
 
 class Tries:
@@ -110,14 +114,14 @@ class Tries:
             Stopped: The run stopped before the next try.
             ValorError: There will never be one; the run has stopped.
         """
-        fared = _Fared(self._limiter.successes)
-        ticket = next(self._tickets)
+        fared = _Fared(next(self._tickets), self._limiter.successes)
         self._asked += 1
         try:
             while True:
                 highest = self._budget.highest(request)
-                slot = await self._turns.take(ticket, highest, begun=fared.made > 0)
+                slot = await self._turns.take(fared.ticket, highest, begun=fared.made > 0)
                 fared.made += 1
+                fared.sent = self._now()
                 said = await self._try(request, slot, highest, fared)
                 match said:
                     case Reply():
@@ -135,9 +139,7 @@ class Tries:
                 self._breaker.end()
                 self._turns.next()
 
-    async def _try(
-        self, request: Request, slot: Slot, highest: Highest, fared: _Fared
-    ) -> _Said:
+    async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> _Said:
         """Ask once, and note what came of it before the next request goes out."""
         try:
             said = await self._said(request)
@@ -176,21 +178,20 @@ class Tries:
         match said:
             case Reply():
                 self._limiter.replied(slot)
-                self._breaker.answered()
+                self._breaker.answered(fared.sent)
                 self._budget.settle(highest, said)
             case Busy():
                 self._note_refusal(said, slot, fared)
                 self._budget.lose(highest, 0.0)
             case Passing():
-                fared.failed += 1
-                fared.wait = self._backoff.wait(fared.failed, said.after_s)
                 self._limiter.failed(slot)
-                self._breaker.failed(self._now())
+                fared.failed += not self._outage(fared, refused=False)
+                fared.wait = self._backoff.wait(fared.failed, said.after_s)
                 lost = isinstance(said, _Lost)
                 self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
             case Unanswerable():
                 self._limiter.failed(slot)
-                self._breaker.answered()
+                self._breaker.answered(fared.sent)
                 self._budget.lose(highest, highest.prompt_usd)
             case ValorError():
                 self._limiter.failed(slot)
@@ -199,15 +200,21 @@ class Tries:
 
     def _note_refusal(self, busy: Busy, slot: Slot, fared: _Fared) -> None:
         # While others are answered it only waits for its turn.
-        fared.failed += fared.progress == self._limiter.successes
+        in_vain = fared.progress == self._limiter.successes
+        fared.failed += not self._outage(fared, refused=True) and in_vain
         fared.progress = self._limiter.successes
         fared.wait = self._backoff.wait(fared.failed, busy.after_s)
         self._limiter.refused(slot, self._now(), fared.wait, told=bool(busy.after_s))
-        self._breaker.failed(self._now())
-        if fared.failed > 1 and (busy.after_s or 0.0) > TOO_LONG_S and not self._limiter.in_flight:
+        long = (busy.after_s or 0.0) > TOO_LONG_S
+        if long and in_vain and fared.made > 1 and not self._limiter.in_flight:
             minutes = math.ceil((busy.after_s or 0.0) / 60)
             words = f"answers no more for {minutes:,} minutes: {busy}"
             self.never(JudgeError(self._problem(words), hint=AGAIN))
+
+    def _outage(self, fared: _Fared, *, refused: bool) -> bool:
+        """Note a failed try; whether it was no fault of this request."""
+        limit = self._limiter.limit
+        return self._breaker.failed(self._now(), fared.ticket, limit, refused=refused)
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()

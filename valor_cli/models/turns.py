@@ -117,7 +117,7 @@ class Turns:
 
     def _paused(self) -> bool:
         loop = asyncio.get_running_loop()
-        until = self._limiter.paused_until
+        until = max(self._limiter.paused_until, self._breaker.held_until)
         if until <= loop.time():
             return False
         if self._alarm is None or self._alarm.cancelled() or self._alarm.when() != until:
@@ -136,6 +136,7 @@ class Turns:
         self._budget.reserve(first.highest)
         if first.fresh:
             self._breaker.begin()
+        self._breaker.goes_out(asyncio.get_running_loop().time())
         first.turn.set_result(self._limiter.start())
 
     def _take_back(self, slot: Slot, highest: Highest, *, begun: bool) -> None:
