@@ -280,6 +280,8 @@ class Selection:
         needs: What the metrics of the run need of the files (`Metric.needs`).
         wanted: What of `needs` the run can do without: only default metrics read it.
         optional: Names of further metadata columns, of which files may lack any.
+        of_answers: Names of metadata that say something of a model's answer, not of the sample:
+            one model's never hold for another's.
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
@@ -289,6 +291,7 @@ class Selection:
     needs: frozenset[str] = frozenset()
     wanted: frozenset[str] = frozenset()
     optional: Sequence[str] = ()
+    of_answers: Sequence[str] = ()
 
 
 class Spent(NamedTuple):

@@ -417,7 +417,8 @@ class CalibrationResult:
         model: Whose answers; None: those of all models together.
         judge: Its name; None: all judges and repeats together.
         column: Where the people's word stands.
-        scale: What is compared: "verdicts", "ratings", "values" on one side of `threshold`.
+        scale: What is compared: "verdicts", "ratings", "classes", "values" by their side of
+            `threshold`.
         labels: The categories, in their order.
         matrix: (labels, labels) people in rows, the judge in columns.
         n: Samples that both judged.
@@ -427,7 +428,8 @@ class CalibrationResult:
         kappa_interval: Its 95 % interval, by the bootstrap over samples.
         weighted_kappa: With quadratic weights, of ratings.
         correlation: Spearman's, of ratings and values.
-        human_mean, judge_mean: Of ratings and values; of verdicts the part that passes.
+        human_mean, judge_mean: Of ratings and values; of verdicts the part that passes; of
+            classes none.
         disagreements: Samples on which they differ, the widest first; bounded.
         self_agreement: The part of the judge's own repeats that agree with each other; None
             without repeats.

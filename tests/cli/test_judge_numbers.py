@@ -502,13 +502,13 @@ RATES = ("fail", "retrieval_failures", "generation_failures", "parse_failures")
 VERDICTS = ("contact_information", "language_mismatch", "sexism", "summarization_judge")
 RATED = ("stereotypes", "custom_judge")
 WITH_RATES = (*VERDICTS, *RATED)
-ALL = (
-    "answer_correctness answer_relevance answer_relevancy bias toxicity context_precision "
-    "context_recall context_relevance context_relevancy faithfulness hallucination "
-    "summary_coherence nv_answer_accuracy nv_context_relevance nv_response_groundedness "
-    "ragas_score contact_information language_mismatch sexism summarization_judge stereotypes "
-    "custom_judge fact_check"
-).split()
+ALL = """
+    answer_correctness answer_relevance answer_relevancy bias toxicity context_precision
+    context_recall context_relevance context_relevancy faithfulness hallucination
+    summary_coherence nv_answer_accuracy nv_context_relevance nv_response_groundedness
+    ragas_score contact_information language_mismatch sexism summarization_judge stereotypes
+    custom_judge fact_check
+""".split()
 
 # --- Scenarios -----------------------------------------------------------------------------------
 

@@ -345,11 +345,6 @@ def test_slices_intervals_processes_and_limits_are_those_of_other_metrics(tmp_pa
     more = "slices: [metadata.kind]\ninterval: {resamples: 200}"
     with FaultServer(well) as server:
         project(tmp_path, 12, server.url, more=more)
-        (tmp_path / "run.yaml").write_text(
-            (tmp_path / "run.yaml")
-            .read_text()
-            .replace("samples.jsonl}", "samples.jsonl, columns: {metadata: [kind]}}")
-        )
         assert evaluated(tmp_path, "--limit", "5").returncode == 0
         assert statuses(tmp_path)["faithfulness"] == {"ok": 5}
         assert len(server.requests) == 15

@@ -312,33 +312,47 @@ def test_a_long_wait_is_no_quota_while_something_is_under_way() -> None:
     assert run_at_once(main()) == [Answered(YES), Answered(YES)]
 
 
-def test_an_outage_of_a_judge_that_replied_costs_what_was_under_way_not_all() -> None:
+@pytest.mark.parametrize("failure", [Passing("connection refused"), Busy("HTTP 429")])
+@pytest.mark.parametrize("seconds", [20.0, 60.0, 110.0])
+def test_an_outage_of_a_judge_that_replied_costs_nothing(
+    seconds: float, failure: Exception
+) -> None:
     judge = FakeJudge()
 
     def tell(request: Request, number: int) -> Any:
-        down = 10 <= judge.at[-1] < 40
-        return Passing("connection refused") if down else (1.0, YES)
+        down = 10 <= judge.at[-1] < 10 + seconds
+        return failure if down else (1.0, YES)
 
     judge.tell = tell
     calls = calls_of(judge, concurrency=4)
 
-    async def main() -> list[type]:
-        todo, kinds = iter(range(400)), []
+    async def main() -> tuple[int, float]:
+        todo, answered = iter(range(400)), 0
 
         async def worker() -> None:
+            nonlocal answered
             for i in todo:
-                try:
-                    kinds.append(type(await calls.ask(question(i))))
-                except NoAnswer as failure:
-                    kinds.append(type(failure))
+                await calls.ask(question(i))
+                answered += 1
 
         await asyncio.gather(*(worker() for _ in range(12)))
-        return kinds
+        return answered, asyncio.get_running_loop().time()
 
-    kinds = run_at_once(main())
-    assert len(kinds) == 400
-    # 30 s are three times the patience of one request, and 5 at a time may begin.
-    assert 1 <= kinds.count(NoAnswer) <= 30
+    answered, ended = run_at_once(main())
+    assert answered == 400
+    # 100 s of work, and then it takes a probe, or the longest backoff, to see that it is back.
+    assert ended <= 100 + seconds + 35
+    # While it is down it is asked now and then: every 5 s, after a few at first.
+    assert sum(10 <= at < 10 + seconds for at in judge.at) <= 40
+
+
+def test_requests_that_cannot_be_answered_do_not_end_a_run_that_is_nearly_over() -> None:
+    judge = FakeJudge(lambda *_: Passing("HTTP 500"))
+    calls = calls_of(judge, concurrency=4)
+    calls._tries.known()
+    told = ends(*(calls.ask(question(i)) for i in range(8)))
+    assert [type(one) for one in told] == [NoAnswer] * 8
+    assert calls.fatal is None
 
 
 def test_a_judge_that_stays_away_ends_the_run_in_minutes() -> None:

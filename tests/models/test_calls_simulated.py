@@ -10,13 +10,14 @@ import pytest
 from tests.oracles.model_server import ModelServer, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.models.calls import Answered, Calls, Limits, Stop
+from valor_cli.models.judge import Reply, Request
 
 N = 1000
 
 
-def ask_all(server: ModelServer, concurrency: int) -> float:
+def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> float:
     """Ask, as a session does, and see that each is answered once; seconds that took."""
-    calls = Calls(server, Limits(concurrency=concurrency), Stop())
+    calls = Calls(server, Limits(concurrency, timeout_s), Stop())
 
     async def main() -> tuple[list[Any], float]:
         todo, answered = iter(range(N)), []
@@ -85,6 +86,70 @@ def test_a_server_that_fails_one_in_ten(at_a_time: int, concurrency: int) -> Non
     assert server.in_use(*server.steady()) >= 0.95 * min(at_a_time, concurrency)
     assert 50 <= server.failed <= 200
     assert server.refused <= concurrency + 20
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("stray", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("times", [1, 2, 4])
+@pytest.mark.parametrize("at_a_time", [8, 24])
+def test_a_server_with_all_faults_at_once(
+    at_a_time: int, times: int, stray: float, seed: int
+) -> None:
+    server = ModelServer(at_a_time, failing=0.05, stray=stray, stalled=0.02, cut=0.03, seed=seed)
+    ask_all(server, times * at_a_time, timeout_s=5.0)
+    assert server.in_use(*server.steady()) >= 0.95 * at_a_time
+    assert server.strays >= 800 * stray
+    assert server.failed >= 50
+    assert server.refused <= (times - 1) * at_a_time + 25
+
+
+@pytest.mark.parametrize("stray", [0.0, 0.1])
+@pytest.mark.parametrize(("at_a_time", "concurrency"), [(3, 12), (8, 32), (24, 48)])
+def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: float) -> None:
+    server = FarServer(at_a_time, stray=stray)
+    ask_all(server, concurrency)
+    # 1.25 s of work, and 0.11 s on the way there and back that the server does not see.
+    assert server.in_use(*server.steady()) >= 0.95 * at_a_time * 1.25 / 1.36
+    assert server.refused <= N / 4
+
+
+class FarServer(ModelServer):
+    """What goes there, and back, is 10 to 100 ms on its way."""
+
+    async def answer(self, request: Request) -> Reply:
+        await asyncio.sleep(self.chance.uniform(0.01, 0.1))
+        try:
+            return await super().answer(request)
+        finally:
+            await asyncio.sleep(self.chance.uniform(0.01, 0.1))
+
+
+@pytest.mark.parametrize("stray", [0.0, 0.1])
+@pytest.mark.parametrize(("before", "after"), [(24, 6), (24, 3)])
+def test_a_server_that_serves_fewer_from_now_on(before: int, after: int, stray: float) -> None:
+    server = ModelServer(before, stray=stray)
+
+    def latency(chance: Any) -> float:
+        if sum(server.answered.values()) == 200:
+            server.at_a_time = after
+        return chance.uniform(0.5, 1.5)
+
+    server.latency = latency
+    ask_all(server, 24)
+    ends = sorted(server.ends)
+    assert server.in_use(ends[300], ends[950]) >= 0.95 * after
+    assert server.refused <= 120
+
+
+@pytest.mark.parametrize("faults", [0.0, 0.05])
+@pytest.mark.parametrize("concurrency", [1, 4, 24])
+@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0, 110.0])
+def test_a_server_that_is_down_for_a_while(seconds: float, concurrency: int, faults: float) -> None:
+    server = ModelServer(
+        concurrency, down=(10.0, 10.0 + seconds), failing=faults, cut=faults, stray=faults
+    )
+    ask_all(server, concurrency)
+    assert server.refused_while_down <= max(8, concurrency) + 30
 
 
 def test_a_server_that_grows_is_used_in_full_later() -> None:

@@ -2,155 +2,245 @@
 
 from __future__ import annotations
 
-from valor_cli.models.concurrency import Limiter
+from valor_cli.models.concurrency import Limiter, Slot
 
 
-def full(limiter: Limiter) -> None:
-    while limiter.in_flight < limiter.limit:
-        limiter.start()
+class Line:
+    """Requests under way, the oldest first, at a server that serves so many at a time."""
+
+    def __init__(self, most: int, serves: int | None = None) -> None:
+        self.limiter = Limiter(most)
+        self.serves = most if serves is None else serves
+        self.slots: list[Slot] = []
+
+    def fill(self) -> None:
+        while self.limiter.in_flight < self.limiter.limit:
+            self.slots.append(self.limiter.start())
+
+    def refuse(self, at: int = -1, *, now: float = 0.0, told: bool = False) -> None:
+        self.limiter.refused(self.slots.pop(at), now, 1.0, told)
+
+    def succeed(self, times: int = 1) -> None:
+        """So many replies; what the server does not serve is refused before each."""
+        for _ in range(times):
+            self.fill()
+            while len(self.slots) > self.serves:
+                self.refuse()
+            self.limiter.replied(self.slots.pop(0))
 
 
-def succeed(limiter: Limiter, times: int) -> None:
-    """So many replies, with all slots in use."""
-    for _ in range(times):
-        full(limiter)
-        limiter.replied()
+def level(of: Slot) -> int:
+    return of.level
 
 
-def refuse(limiter: Limiter, times: int = 1, *, now: float = 0.0, told: bool = False) -> None:
-    for _ in range(times):
-        full(limiter)
-        limiter.refused(now, 1.0, told)
+# --- levels ---------------------------------------------------------------------------------
+
+
+def test_a_request_goes_out_at_the_level_of_all_that_are_under_way() -> None:
+    line = Line(3)
+    line.fill()
+    assert [*map(level, line.slots)] == [1, 2, 3]
+    line.limiter.replied(line.slots.pop(0))
+    line.fill()
+    assert [*map(level, line.slots)] == [2, 3, 3]
+
+
+def test_requests_that_were_refused_took_no_place() -> None:
+    line = Line(5)
+    line.fill()
+    line.refuse(1)
+    # Those after it were 3, 4 and 5.
+    assert [*map(level, line.slots)] == [1, 2, 3, 4]
+
+
+# --- down -----------------------------------------------------------------------------------
 
 
 def test_a_single_refusal_changes_nothing() -> None:
-    limiter = Limiter(8)
-    refuse(limiter)
-    succeed(limiter, 8)
-    refuse(limiter)
-    # Eight replies lie between the two: not within the last 8.
-    assert limiter.limit == 8
-    assert limiter.paused_until == 0
+    line = Line(8)
+    line.fill()
+    line.refuse()
+    assert line.limiter.limit == 8
+    assert line.limiter.paused_until == 0
 
 
-def test_two_refusals_close_together_take_the_limit_to_what_is_served() -> None:
-    limiter = Limiter(8)
-    full(limiter)
-    for expected in (8, 6, 6, 4):
-        # 7 left: a single one. 6 left: the second, the limit is 6. 5: a single one. 4: 4.
-        limiter.refused(0.0, 1.0, told=False)
-        assert limiter.limit == expected
-    assert limiter.in_flight == 4
+def test_refusals_of_all_above_a_level_take_the_limit_there() -> None:
+    # 8 go out and 3 are served. Which of the others is told first does not matter.
+    for at in (3, -1):
+        line = Line(8)
+        line.fill()
+        for _ in range(5):
+            line.refuse(at)
+        assert line.limiter.limit == line.limiter.in_flight == 3
 
 
 def test_the_limit_never_falls_below_one() -> None:
-    limiter = Limiter(2)
-    refuse(limiter, 5)
-    assert limiter.limit == 1
+    line = Line(2)
+    for _ in range(6):
+        line.fill()
+        line.refuse()
+    assert line.limiter.limit == 1
 
 
-def shrunk() -> Limiter:
+def test_stray_refusals_of_a_level_that_is_served_change_nothing() -> None:
+    line = Line(8)
+    line.succeed(16)
+    for _ in range(50):
+        # One of five: always fewer than a quarter of those served at the level.
+        line.fill()
+        line.refuse()
+        line.succeed(4)
+    assert line.limiter.limit == 8
+    assert line.limiter.paused_until == 0
+
+
+def test_a_server_that_serves_fewer_from_now_on_is_found_out() -> None:
+    line = Line(8)
+    line.succeed(100)
+    line.serves = 3
+    line.succeed(100)
+    assert line.limiter.limit == 3
+
+
+def test_four_in_a_row_are_no_strays() -> None:
+    line = Line(8)
+    line.succeed(100)
+    for expected in (8, 8, 8, 7):
+        line.fill()
+        line.refuse()
+        assert line.limiter.limit == expected
+
+
+def test_other_failures_are_no_refusals() -> None:
+    line = Line(8)
+    line.succeed(100)
+    for _ in range(10):
+        line.fill()
+        line.refuse()
+        for _ in range(4):
+            line.fill()
+            line.limiter.failed(line.slots.pop(0))
+    assert line.limiter.limit == 8
+
+
+# --- up -------------------------------------------------------------------------------------
+
+
+def shrunk(serves: int = 4) -> Line:
     """At most 32, and 4 found."""
-    limiter = Limiter(32)
-    full(limiter)
+    line = Line(32)
+    line.fill()
+    line.serves = serves
     for _ in range(28):
-        limiter.refused(0.0, 1.0, told=False)
-    assert limiter.limit == 4
-    return limiter
+        line.refuse()
+    assert line.limiter.limit == 4
+    return line
 
 
-def test_it_grows_by_one_after_twice_as_many_successes() -> None:
-    limiter = shrunk()
-    succeed(limiter, 7)
-    assert limiter.limit == 4
-    succeed(limiter, 1)
-    assert limiter.limit == 5
-    # Then by 2 × 5, and by 2 × 6.
-    succeed(limiter, 9)
-    assert limiter.limit == 5
-    succeed(limiter, 1)
-    assert limiter.limit == 6
+def test_it_grows_by_one_after_half_as_many_successes() -> None:
+    line = shrunk(serves=32)
+    limits = []
+    for _ in range(8):
+        line.succeed()
+        limits.append(line.limiter.limit)
+    # 2 replies with 4 under way, 3 with 5 (2.5), 3 with 6.
+    assert limits == [4, 5, 5, 5, 6, 6, 6, 7]
 
 
 def test_successes_while_slots_are_free_are_no_reason_to_grow() -> None:
-    limiter = shrunk()
-    while limiter.in_flight:
-        limiter.replied()
-    grown = limiter.limit
+    line = shrunk()
+    while line.slots:
+        line.limiter.replied(line.slots.pop())
     for _ in range(100):
-        limiter.start()
-        limiter.replied()
-    assert limiter.limit == grown == 4
+        line.limiter.replied(line.limiter.start())
+    assert line.limiter.limit == 4
 
 
-def test_a_level_refused_again_is_tried_half_as_often_up_to_64_times_more_rarely() -> None:
-    limiter = shrunk()
+def test_a_level_refused_again_is_tried_half_as_often_up_to_256_times_more_rarely() -> None:
+    line = shrunk()
     needed = []
-    for _ in range(9):
+    for _ in range(10):
         successes = 0
-        while limiter.limit == 4:
-            succeed(limiter, 1)
+        while line.limiter.limit == 4:
+            line.succeed()
             successes += 1
         needed.append(successes)
-        refuse(limiter)
-        assert limiter.limit == 4, "one refusal ends a trial"
-    # 2 × 4 = 8, doubled after each refusal up to 64 × 8.
-    assert needed == [8, 16, 32, 64, 128, 256, 512, 512, 512]
+        line.fill()
+        line.refuse()
+        assert line.limiter.limit == 4, "one refusal ends a trial"
+    # 4 / 2 = 2, doubled after each refusal up to 256 × 2.
+    assert needed == [2, 4, 8, 16, 32, 64, 128, 256, 512, 512]
+
+
+def test_a_level_is_not_given_up_for_a_stray_when_others_are_served_at_it() -> None:
+    line = shrunk(serves=5)
+    line.succeed(2)
+    assert line.limiter.limit == 5
+    line.succeed(2)
+    line.fill()
+    # Of the five under way, those who went out before the last at level 5, and were not refused:
+    # two, and one more was answered. Fewer than three would not do.
+    assert [*map(level, line.slots)].count(5) == 3
+    line.limiter.replied(line.slots.pop(0))
+    line.fill()
+    line.refuse()
+    assert line.limiter.limit == 5
 
 
 def test_a_level_that_holds_makes_it_grow_at_the_usual_pace_again() -> None:
-    limiter = shrunk()
-    succeed(limiter, 8)
-    refuse(limiter)
-    succeed(limiter, 16)
-    assert limiter.limit == 5
-    # This time 5 holds: 10 successes later it is tried with 6.
-    succeed(limiter, 10)
-    assert limiter.limit == 6
-    refuse(limiter)
-    assert limiter.limit == 5
-    # 6 was refused for the first time since: 2 × 10 successes.
-    succeed(limiter, 19)
-    assert limiter.limit == 5
-    succeed(limiter, 1)
-    assert limiter.limit == 6
+    line = shrunk()
+    for _ in range(6):
+        while line.limiter.limit == 4:
+            line.succeed()
+        line.fill()
+        line.refuse()
+    line.serves = 32
+    line.succeed(128)
+    assert line.limiter.limit == 5
+    # 2 × 5 replies are enough to see that it holds; from then on it goes up as at first.
+    line.succeed(10 + 3 + 3)
+    assert line.limiter.limit >= 6
 
 
-def test_after_a_fall_it_climbs_at_the_usual_pace_to_below_what_was_refused() -> None:
-    limiter = shrunk()
-    for successes in (8, 16):
-        succeed(limiter, successes)
-        refuse(limiter)
-    # 5 was refused twice: it is tried every 4 × 8 successes. Now it falls to 2.
-    full(limiter)
-    limiter.refused(0.0, 1.0, told=False)
-    limiter.refused(0.0, 1.0, told=False)
-    assert limiter.limit == 2
-    succeed(limiter, 4)
-    assert limiter.limit == 3
-    succeed(limiter, 6)
-    assert limiter.limit == 4
-    succeed(limiter, 31)
-    assert limiter.limit == 4
-    succeed(limiter, 1)
-    assert limiter.limit == 5
+def test_a_lower_level_that_is_refused_is_tried_again_soon() -> None:
+    line = shrunk()
+    for _ in range(6):
+        while line.limiter.limit == 4:
+            line.succeed()
+        line.fill()
+        line.refuse()
+    line.serves = 2
+    line.succeed(20)
+    assert line.limiter.limit <= 3
+    line.serves = 4
+    line.succeed(30)
+    assert line.limiter.limit == 4
 
 
 def test_it_never_grows_past_what_is_configured() -> None:
-    limiter = Limiter(3)
-    succeed(limiter, 1000)
-    assert limiter.limit == 3
+    line = Line(3)
+    line.succeed(1000)
+    assert line.limiter.limit == 3
+
+
+# --- pauses ---------------------------------------------------------------------------------
+
+
+def refused_twice(told: bool, most: int = 8) -> tuple[Limiter, list[Slot]]:
+    """At 10 s, of requests at level 2: one is under way before them, others after."""
+    limiter = Limiter(most)
+    slots = [limiter.start() for _ in range(most)]
+    limiter.refused(slots.pop(1), 10.0, 5.0, told)
+    assert limiter.paused_until == 0
+    limiter.refused(slots.pop(1), 10.0, 3.0, told)
+    assert limiter.paused_until == 13
+    return limiter, slots
 
 
 def test_refusals_in_vain_pause_all_until_the_longest_wait_is_over() -> None:
-    limiter = Limiter(4)
-    full(limiter)
-    limiter.refused(10.0, 5.0, told=True)
-    assert limiter.paused_until == 0
-    limiter.refused(10.0, 3.0, told=True)
-    assert limiter.paused_until == 13
-    limiter.refused(11.0, 7.0, told=True)
-    limiter.refused(11.0, 1.0, told=True)
+    limiter, slots = refused_twice(told=True)
+    limiter.refused(slots.pop(1), 11.0, 7.0, told=True)
+    limiter.refused(slots.pop(1), 11.0, 1.0, told=True)
     assert limiter.paused_until == 18
     limiter.resume(13.0)
     assert limiter.paused_until == 18, "it was made longer"
@@ -160,45 +250,29 @@ def test_refusals_in_vain_pause_all_until_the_longest_wait_is_over() -> None:
 
 def test_a_refusal_of_the_only_request_pauses_all() -> None:
     limiter = Limiter(1)
-    refuse(limiter, now=10.0)
+    limiter.refused(limiter.start(), 10.0, 1.0, told=False)
     assert limiter.paused_until == 11
 
 
 def test_a_success_ends_a_pause_of_our_own_guess_only() -> None:
     for told in (False, True):
-        limiter = Limiter(4)
-        full(limiter)
-        limiter.refused(10.0, 5.0, told)
-        limiter.refused(10.0, 5.0, told)
-        limiter.replied()
-        assert limiter.paused_until == (15 if told else 0)
+        limiter, slots = refused_twice(told)
+        limiter.replied(slots.pop())
+        assert limiter.paused_until == (13 if told else 0)
 
 
 def test_a_pause_of_our_own_guess_is_one_also_after_one_that_was_told() -> None:
-    limiter = Limiter(8)
-    full(limiter)
-    limiter.refused(10.0, 5.0, told=True)
-    limiter.refused(10.0, 5.0, told=True)
-    limiter.refused(16.0, 5.0, told=False)
+    limiter, slots = refused_twice(told=True)
+    limiter.refused(slots.pop(1), 16.0, 5.0, told=False)
     assert limiter.paused_until == 21
-    limiter.replied()
+    limiter.replied(slots.pop())
     assert limiter.paused_until == 0
 
 
 def test_a_success_between_two_refusals_lets_others_start() -> None:
     limiter = Limiter(4)
-    full(limiter)
-    limiter.refused(10.0, 5.0, told=True)
-    limiter.replied()
-    limiter.refused(10.0, 5.0, told=True)
+    slots = [limiter.start() for _ in range(4)]
+    limiter.refused(slots.pop(1), 10.0, 5.0, told=True)
+    limiter.replied(slots.pop())
+    limiter.refused(slots.pop(1), 10.0, 5.0, told=True)
     assert limiter.paused_until == 0
-
-
-def test_failures_are_replies_that_were_not_refused() -> None:
-    limiter = Limiter(4)
-    refuse(limiter)
-    for _ in range(4):
-        full(limiter)
-        limiter.failed()
-    refuse(limiter)
-    assert limiter.limit == 4

@@ -10,7 +10,7 @@ import pytest
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.models.breaker import Breaker
 from valor_cli.models.budget import Budget, Highest
-from valor_cli.models.concurrency import Limiter
+from valor_cli.models.concurrency import Limiter, Slot
 from valor_cli.models.judge import Price, Stopped
 from valor_cli.models.stop import Stop
 from valor_cli.models.turns import Turns
@@ -26,13 +26,14 @@ class Desk:
         self.limiter = Limiter(1)
         self.breaker = Breaker()
         self.budget = Budget(1.0, Price(1.0, 1.0), 1)
+        self.slots: list[Slot] = []
         self.turns = Turns(self.limiter, self.breaker, self.budget, self.stop)
 
     async def take(self, ticket: int, *, begun: bool = False) -> None:
-        await self.turns.take(ticket, HIGHEST, begun=begun)
+        self.slots.append(await self.turns.take(ticket, HIGHEST, begun=begun))
 
     def end(self) -> None:
-        self.limiter.replied()
+        self.limiter.replied(self.slots.pop(0))
         self.budget.lose(HIGHEST, 0.0)
         self.breaker.end()
         self.turns.next()
@@ -102,6 +103,27 @@ def test_a_pause_that_is_made_longer_lasts_longer() -> None:
         return loop.time()
 
     assert run_at_once(main()) == 9.0
+
+
+def test_an_outage_holds_all_until_the_next_may_be_tried() -> None:
+    async def main() -> list[float]:
+        desk = Desk()
+        desk.limiter.most = desk.limiter.limit = 9
+        loop = asyncio.get_running_loop()
+        desk.breaker.answered(0.0)
+        for ticket in range(5):
+            desk.breaker.failed(0.0, ticket, 5, refused=False)
+        out = []
+
+        async def taker(ticket: int) -> None:
+            await desk.take(ticket)
+            out.append(loop.time())
+
+        await asyncio.gather(*map(taker, range(4)))
+        return out
+
+    # The first after 0.5 s; each next after twice as long as the one before.
+    assert run_at_once(main()) == [0.5, 1.5, 3.5, 7.5]
 
 
 def test_a_stop_told_from_a_thread_wakes_who_waits() -> None:

@@ -19,12 +19,15 @@ from tests.pipeline.calibrating import (
     annotated,
     calibrated,
     in_some_form,
+    lines,
     median_of,
     mtrag,
+    plan_of,
     ratings_of,
     row,
     written,
 )
+from valor_cli import pipeline
 from valor_cli.errors import ConfigError, DataError
 
 
@@ -449,3 +452,24 @@ def test_slices_gates_and_intervals_of_the_config_are_left_alone(tmp_path: Path)
     found = calibrated(path)
     assert len(found.rows) == 1
     assert found.rows[0].n == 2
+
+
+def test_peoples_word_on_one_model_is_not_lent_to_another(tmp_path: Path) -> None:
+    config = written(tmp_path, [], {"j": rated(4, 2, 1, 1)}, [CUSTOM])
+    judged = lines(tmp_path / "a.jsonl", four("human_custom_judge", 4, 2))
+    bare = [{"sample_id": one["sample_id"], "response": "another"} for one in four("z", 0, 0)]
+    changed = json.loads(config.read_text())
+    changed["data"] = {"samples": {"A": judged, "B": lines(tmp_path / "b.jsonl", bare)}}
+    config.write_text(json.dumps(changed))
+    found = calibrated(config)
+    assert [(one.model, one.n, one.agreement) for one in found.rows] == [("A", 2, 1.0)]
+    assert found.warnings == ["human_custom_judge says nothing of the answers of B"]
+
+
+def test_agreement_of_judges_who_name_classes_is_of_verdicts(tmp_path: Path) -> None:
+    replies = {"x": ["true", "true", "false"], "y": ["true", "false", "false"]}
+    config = written(tmp_path, four("human_custom_judge", 1, 1, 1), replies, ["custom_judge"])
+    (found,) = pipeline.evaluate(plan_of(config), command="").agreements
+    # They agree on two of three. Three of six verdicts pass: chance 1/2; (2/3 - 1/2) / (1/2).
+    assert (found.n, found.statistic) == (3, "Fleiss' kappa")
+    assert found.coefficient == pytest.approx(1 / 3, abs=1e-12)

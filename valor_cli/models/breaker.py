@@ -44,6 +44,7 @@ class Breaker:
         self._broken_since = 0.0
         self._failing_since = 0.0
         self._outage = False
+        self._overdue = False
         self._probe_s = FIRST_PROBE_S
         self._exhausted = 0
         self._tries = 0
@@ -55,7 +56,7 @@ class Breaker:
         # As many as may be under way can fail at once by one hiccup. A judge that never replied
         # has not earned that.
         borne = max(HOPELESS, limit) if self.replied else 1
-        return self._failed < borne or self.open < HOPELESS
+        return self._failed < borne or self.open < (LOST if self._overdue else HOPELESS)
 
     def begin(self) -> None:
         """A request begins."""
@@ -77,7 +78,7 @@ class Breaker:
         # A server that goes down may well end what it had begun.
         if sent >= self._broken_since or not self._broken:
             self._broken.clear()
-            self._outage = False
+            self._outage = self._overdue = False
             self.held_until = 0.0
 
     def failed(self, now: float, ticket: int, limit: int, *, refused: bool) -> bool:
@@ -102,13 +103,13 @@ class Breaker:
             self._probe_s = FIRST_PROBE_S
             self.held_until = now + self._probe_s
         if self._outage and now - self._failing_since >= LOST_S:
+            self._overdue = True
             self.held_until = 0.0
-            return False
-        return self._outage
+        return self._outage and not self._overdue
 
     def goes_out(self, now: float) -> None:
         """A request goes out; in an outage the next one does not at once."""
-        if self._outage and now - self._failing_since < LOST_S:
+        if self._outage and not self._overdue:
             self._probe_s = min(LONGEST_PROBE_S, 2 * self._probe_s)
             self.held_until = now + self._probe_s
 

@@ -120,6 +120,8 @@ def _loaded(
             selection,
             metadata=required,
             optional=[one for one in dict.fromkeys(optional) if one not in required],
+            # What people said of one model's answers says nothing of another's.
+            of_answers=list(dict.fromkeys(optional)),
         ),
     )
 

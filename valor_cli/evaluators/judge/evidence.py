@@ -172,7 +172,9 @@ def _judgements(
             outcomes.append(Outcomes.of(columns[0], outputs))
             continue
         one = [combined(call.metric, names, each, combine) for each in zip(*columns, strict=True)]
-        compared = "rating" if "rating" in outputs else outputs[0]
+        # A custom judge has a rating with a rubric alone.
+        rated = any("rating" in outcome.values for column in columns for outcome in column)
+        compared = "rating" if rated else outputs[0]
         raters = {
             name: np.array([_value(outcome, compared) for outcome in column], np.float64)
             for name, column in zip(names, columns, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,7 +35,10 @@ class Joined(NamedTuple):
 
 
 def join_models(
-    models: Mapping[str, ModelRows], metadata: Sequence[str], optional: Sequence[str] = ()
+    models: Mapping[str, ModelRows],
+    metadata: Sequence[str],
+    optional: Sequence[str] = (),
+    of_answers: Sequence[str] = (),
 ) -> Joined:
     """Give every model a row for each sample that any has, if they have any in common.
 
@@ -46,6 +49,7 @@ def join_models(
         models: As read.
         metadata: Names of the metadata of their rows.
         optional: Those of them that may lack.
+        of_answers: Those of them that models do not lend each other.
 
     Raises:
         DataError: No file has metadata of such a name.
@@ -59,9 +63,10 @@ def join_models(
         return Joined(dict(models), False, [])
     _check_metadata(list(models.values()), required)
     warnings = _differing(by_id)
+    unlent = {at for at, name in enumerate(metadata) if name in of_answers}
     joined = {}
     for model, own in models.items():
-        rows, lacks = by_id[model], _lacking(own, models, metadata)
+        rows, lacks = by_id[model], _lacking(own, models, metadata, of_answers)
         filled = [one for one in order if one not in rows]
         if filled:
             warnings.append(
@@ -73,7 +78,9 @@ def join_models(
         whole = dict(rows)
         for one in order if any(lacks) else filled:
             said = [other[one] for other in by_id.values() if one in other]
-            whole[one] = lacks.completed(rows[one], said) if one in rows else _empty(_said(said))
+            whole[one] = (
+                lacks.completed(rows[one], said) if one in rows else _empty(_said(said), unlent)
+            )
         joined[model] = replace(own, rows=[whole[one] for one in order], filled=frozenset(filled))
     return Joined(joined, True, warnings)
 
@@ -140,7 +147,12 @@ class _Lacks(NamedTuple):
         return row._replace(**values)
 
 
-def _lacking(own: ModelRows, models: Mapping[str, ModelRows], metadata: Sequence[str]) -> _Lacks:
+def _lacking(
+    own: ModelRows,
+    models: Mapping[str, ModelRows],
+    metadata: Sequence[str],
+    of_answers: Sequence[str],
+) -> _Lacks:
     """What other models' files say, and that of this model does not."""
     return _Lacks(
         tuple(
@@ -148,7 +160,11 @@ def _lacking(own: ModelRows, models: Mapping[str, ModelRows], metadata: Sequence
             for name in OF_SAMPLES
             if not _any_has(own, name) and any(_any_has(other, name) for other in models.values())
         ),
-        tuple(at for at, name in enumerate(metadata) if name not in own.file.metadata),
+        tuple(
+            at
+            for at, name in enumerate(metadata)
+            if name not in own.file.metadata and name not in of_answers
+        ),
     )
 
 
@@ -180,9 +196,12 @@ def _other_references(one: SampleRow, other: SampleRow) -> bool:
     return one.references != other.references
 
 
-def _empty(common: SampleRow) -> SampleRow:
-    """The row of a model that did not answer."""
-    return common._replace(response=None, duration_s=None, cost_usd=None, artifacts=None)
+def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
+    """The row of a model that did not answer; metadata at `unlent` speak of others' answers."""
+    kept = tuple(None if at in unlent else one for at, one in enumerate(common.metadata))
+    return common._replace(
+        response=None, duration_s=None, cost_usd=None, artifacts=None, metadata=kept
+    )
 
 
 def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> list[str]:

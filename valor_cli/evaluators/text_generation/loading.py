@@ -47,7 +47,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
     """
     read = read_inputs(inputs, selection)
     columns = filtered_columns(selection)
-    joined = join_models(read.models, columns, selection.optional)
+    joined = join_models(read.models, columns, selection.optional, selection.of_answers)
     check_needs(joined.models, selection.needs - selection.wanted, inputs.columns)
     links, warnings = _links(joined.models, skip=inputs.on_invalid == "skip")
     rows = _selected(joined, columns, selection)
