@@ -1,12 +1,17 @@
 """What asking a judge costs beside litellm alone, and how much of the allowed concurrency it uses.
 
     judge.py [--calls 400] [--concurrency 32] [--delay 1.0] [--rounds 4]
+    judge.py --faults 0.25 [--cap 24] [--calls 1000] [--concurrency 32] [--delay 1.0] [--rounds 4]
 
 A server in a process of its own answers after about `--delay` seconds, as a model would. Each
 round asks it the same prompts twice, in a new process each: through `Calls` and `LitellmJudge`
 with the cache on disk, as `valor evaluate` does, and through bare `litellm.acompletion` behind a
 semaphore. Prints for both the medians of CPU milliseconds a call and of the concurrency in use,
 which the server measures: requests under way, by those allowed, until all have been sent.
+
+With `--faults`, only through `Calls`: the server serves `--cap` at a time and does to that share
+of the requests what model servers do on bad days, stalls beyond the time-out among it. The
+concurrency in use is measured from the first reply until all prompts have been sent once.
 """
 
 from __future__ import annotations
@@ -21,13 +26,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.models.server import Worked, share_in_use  # noqa: E402  # it lies beside the package
+from tests.models.server import (  # noqa: E402  # it lies beside the package
+    FaultServer,
+    Turn,
+    Worked,
+    busy,
+    cut,
+    event_stream,
+    failed,
+    half_json,
+    html,
+    seeded,
+    share_in_use,
+    stalled,
+)
 
 WORDS = "Is the statement in line with the passage? " + "A passage has so many words. " * 60
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "integer"}}}
@@ -35,7 +54,31 @@ BEFORE = 16
 """Calls before the clock starts: the first one imports litellm."""
 
 
-async def through_valor(url: str, calls: int, concurrency: int) -> tuple[float, float]:
+TIMEOUT_S = 4.0
+"""Where there are stalls."""
+
+
+def soon(turn: Turn) -> Turn:
+    """It comes at once, as refusals do."""
+    return replace(turn, delay_s=0.03)
+
+
+FAULTS = (
+    *map(soon, (busy("0.5"), busy("1"), busy(), busy(), failed(503, "overloaded"))),
+    failed(500),
+    failed(500),
+    stalled(TIMEOUT_S + 1),
+    cut("before"),
+    cut("midway"),
+    half_json(),
+    html(),
+    event_stream(),
+)
+
+
+async def through_valor(
+    url: str, calls: int, concurrency: int, timeout_s: float = 60.0
+) -> tuple[float, float]:
     """Seconds and CPU seconds of asking through valor's loop."""
     from valor_cli.models.calls import Calls, Limits, Stop
     from valor_cli.models.judge import Request, conversation
@@ -47,16 +90,31 @@ async def through_valor(url: str, calls: int, concurrency: int) -> tuple[float, 
         return Request(conversation(("system", "Be strict."), ("user", f"{at}. {WORDS}")), SCHEMA)
 
     judge = LitellmJudge(JudgeSettings(model="judge", api_base=url, concurrency=concurrency))
+    todo = iter(range(calls))
+
+    async def worker() -> None:
+        for at in todo:
+            await asker.ask(request(at))
+
     with Store.open() as store:
         asker = Calls(
-            judge, Limits(concurrency), Stop(), store=store.run("bench", resume=False, reuse=True)
+            judge,
+            Limits(concurrency, timeout_s),
+            Stop(),
+            store=store.run("bench", resume=False, reuse=True),
         )
         await asyncio.gather(*(asker.ask(request(-at)) for at in range(1, BEFORE + 1)))
         wall_s, cpu_s = time.perf_counter(), time.process_time()
-        await asyncio.gather(*(asker.ask(request(at)) for at in range(calls)))
+        # As many samples are in work at a time as in a run.
+        await asyncio.gather(*(worker() for _ in range(2 * concurrency + 4)))
         spent = time.perf_counter() - wall_s, time.process_time() - cpu_s
     await judge.close()
     return spent
+
+
+async def through_faults(url: str, calls: int, concurrency: int) -> tuple[float, float]:
+    """As `through_valor`, but stalls are soon told."""
+    return await through_valor(url, calls, concurrency, TIMEOUT_S)
 
 
 async def through_litellm(url: str, calls: int, concurrency: int) -> tuple[float, float]:
@@ -97,15 +155,36 @@ async def through_litellm(url: str, calls: int, concurrency: int) -> tuple[float
 
 
 WAYS = {"valor": through_valor, "litellm": through_litellm}
+ALL_WAYS = {**WAYS, "faults": through_faults}
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Be the server, as `python -m tests.models.server` is."""
+    plan = seeded(0, options.faults, FAULTS) if options.faults else ()
+    how = {"cap": options.cap if options.faults else None, "delay_s": options.delay, "spread": 0.5}
+    with FaultServer(plan, **how) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
+    print(json.dumps(server.counted()))
+
+
+def steady_use(worked: Sequence[Worked], allowed: int) -> float:
+    """How much was in use from the first reply until all prompts had been sent once."""
+    begun: dict[str, float] = {}
+    for each in sorted(worked, key=lambda each: each.begun_s):
+        begun.setdefault(each.prompt, each.begun_s)
+    first, last = min(each.ended_s for each in worked), max(begun.values())
+    used_s = sum(max(0.0, min(each.ended_s, last) - max(each.begun_s, first)) for each in worked)
+    return used_s / (last - first) / allowed
 
 
 def one(way: str, options: argparse.Namespace) -> dict[str, float]:
     """One way in a process of its own, against a server of its own."""
-    server = [sys.executable, "-m", "tests.models.server", "--spread", "0.5"]
+    server = [sys.executable, __file__, "--serve", "--faults", str(options.faults)]
     with (
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen(
-            [*server, "--delay", str(options.delay)],
+            [*server, "--delay", str(options.delay), "--cap", str(options.cap)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -127,9 +206,18 @@ def one(way: str, options: argparse.Namespace) -> dict[str, float]:
         wall_s, cpu_s = json.loads(said.stdout.splitlines()[-1])
         served.stdin.close()
         counted: dict[str, Any] = json.loads(served.stdout.read())
-    assert counted["requests"] == options.calls + BEFORE
+    assert len(counted["answered"]) == options.calls + BEFORE
     assert set(counted["answered"].values()) == {1}
     worked = [Worked(*each) for each in counted["worked"] if not each[0].startswith("-")]
+    if way == "faults":
+        allowed = min(options.concurrency, options.cap)
+        return {
+            "cpu_ms": cpu_s / options.calls * 1e3,
+            "wall_s": wall_s,
+            "use": steady_use(worked, allowed),
+            "over": counted["kinds"].get("over the cap", 0),
+        }
+    assert counted["requests"] == options.calls + BEFORE
     return {
         "cpu_ms": cpu_s / options.calls * 1e3,
         "wall_s": wall_s,
@@ -157,6 +245,21 @@ def report(found: dict[str, list[dict[str, float]]], options: argparse.Namespace
     print(f"  own overhead {own:+.2f} ms a call; {ratio:.3f} times the time of litellm alone")
 
 
+def report_faults(found: Sequence[dict[str, float]], options: argparse.Namespace) -> None:
+    """Print medians, and the worst use."""
+    median = {name: statistics.median(each[name] for each in found) for name in found[0]}
+    print(
+        f"{options.calls} calls of about {options.delay:g} s, {options.faults:.0%} faults, "
+        f"{options.concurrency} at a time at most, {options.cap} served, "
+        f"medians of {options.rounds} rounds; each was answered once"
+    )
+    print(
+        f"  {median['cpu_ms']:6.2f} ms of CPU a call, {median['wall_s']:6.2f} s, "
+        f"{median['use']:.1%} of what is served in use (at least "
+        f"{min(each['use'] for each in found):.1%}), {median['over']:.0f} refused as too many"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure both ways in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -164,12 +267,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--faults", type=float, default=0.0)
+    parser.add_argument("--cap", type=int, default=24)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--alone", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    if options.serve:
+        serve(options)
+        return
     if options.alone:
         way, url, calls, concurrency = options.alone
-        spent = asyncio.run(WAYS[way](url, int(calls), int(concurrency)))
+        spent = asyncio.run(ALL_WAYS[way](url, int(calls), int(concurrency)))
         print(json.dumps(spent))
+        return
+    if options.faults:
+        report_faults([one("faults", options) for _ in range(options.rounds)], options)
         return
     found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     for _ in range(options.rounds):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,11 @@ def until(process: subprocess.Popen[str], ready: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
+def reached(server: FaultServer, requests: int) -> bool:
+    """Whether so many requests came in."""
+    return len(server.requests) >= requests
+
+
 def kept(folder: Path) -> int:
     """How many replies are on disk."""
     with sqlite3.connect(folder / "cache" / "judge.sqlite3") as database:
@@ -113,7 +119,7 @@ def test_a_killed_run_goes_on_without_asking_again(
         for _ in range(2):
             stop_at = len(server.requests) + drawn.randrange(8, 24)
             process = started(tmp_path, *goes_on)
-            until(process, lambda at=stop_at: len(server.requests) >= at)
+            until(process, partial(reached, server, stop_at))
             time.sleep(drawn.random() * LATENCY_S)
             process.kill()
             process.communicate()
@@ -329,7 +335,7 @@ def test_what_a_judge_does_not_say_is_told_sample_by_sample(tmp_path: Path) -> N
         assert "no JSON" in found[5]["faithfulness"]["reason"]
         assert found[5]["faithfulness"]["replies"] == 2 * ["I would rather not."]
         assert found[6]["contact_information"]["reason"] == "the judge refused to reply"
-        # Parts 3 had no reply and is asked again; the rest is known, refusals too.
+        # Part 3 had no reply and is asked again; the rest is known, refusals too.
         asked = len(server.requests)
         gates = "gates: [{metric: faithfulness, coverage: 0.7}, {coverage: 0.8, "
         gates += "metric: contact_information}]"
@@ -355,18 +361,15 @@ def test_slices_intervals_processes_and_limits_are_those_of_other_metrics(tmp_pa
         assert results(tmp_path) == one
         assert asked_once(server)
         assert len(server.requests) == 36
-    rows = {
-        row["slice"]["value"] if row["slice"] else None: row
-        for row in one["metrics"]
-        if row["output"] == "pass"
-    }
+    rows = {row["slice"]: row for row in one["metrics"] if row["output"] == "pass"}
     # Addresses stand in the responses 0, 4 and 8, of the even ones.
     assert {kind: row["value"] for kind, row in rows.items()} == {
         None: 0.75,
-        "even": 0.5,
-        "odd": 1.0,
+        "metadata.kind=even": 0.5,
+        "metadata.kind=odd": 1.0,
     }
-    assert rows[None]["interval"]["low"] < 0.75 < rows[None]["interval"]["high"]
+    low, high = rows[None]["interval"]
+    assert low < 0.75 < high
 
 
 def test_models_of_one_file_and_judges_are_told_apart(tmp_path: Path) -> None:

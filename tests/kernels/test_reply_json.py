@@ -57,7 +57,7 @@ def without_repeats(values: list[Any]) -> list[Any]:
         ('{"a": 1} {"b": 2}', [{"b": 2}, {"a": 1}]),
         ('{"answer": {"a": 1}}', [{"answer": {"a": 1}}, {"a": 1}]),
         # A fence before what stands around it.
-        ('{"a": 1}\n```\n{"b": 2}\n```\n{"c": 3}', [{"b": 2}, {"c": 3}, {"a": 1}]),
+        ('{"a": 1}\n```\n{"b": 2}\n```\n{"c": 3}', [{"c": 3}, {"b": 2}, {"a": 1}]),
         ('```\n{"a": 1}\n```\n```\n{"b": 2}\n```', [{"b": 2}, {"a": 1}]),
         # A string is text, brackets in it too.
         ('{"a": "[1] {\\"b\\": 2}"}', [{"a": '[1] {"b": 2}'}]),

@@ -156,7 +156,7 @@ def test_successes_while_slots_are_free_are_no_reason_to_grow() -> None:
     assert line.limiter.limit == 4
 
 
-def test_a_level_refused_again_is_tried_half_as_often_up_to_256_times_more_rarely() -> None:
+def test_a_level_refused_again_is_tried_half_as_often_down_to_once_in_128_replies() -> None:
     line = shrunk()
     needed = []
     for _ in range(10):
@@ -168,8 +168,8 @@ def test_a_level_refused_again_is_tried_half_as_often_up_to_256_times_more_rarel
         line.fill()
         line.refuse()
         assert line.limiter.limit == 4, "one refusal ends a trial"
-    # 4 / 2 = 2, doubled after each refusal up to 256 × 2.
-    assert needed == [2, 4, 8, 16, 32, 64, 128, 256, 512, 512]
+    # 4 / 2 = 2, doubled after each refusal.
+    assert needed == [2, 4, 8, 16, 32, 64, 128, 128, 128, 128]
 
 
 def test_a_level_is_not_given_up_for_a_stray_when_others_are_served_at_it() -> None:

@@ -457,7 +457,9 @@ def test_slices_gates_and_intervals_of_the_config_are_left_alone(tmp_path: Path)
 def test_peoples_word_on_one_model_is_not_lent_to_another(tmp_path: Path) -> None:
     config = written(tmp_path, [], {"j": rated(4, 2, 1, 1)}, [CUSTOM])
     judged = lines(tmp_path / "a.jsonl", four("human_custom_judge", 4, 2))
-    bare = [{"sample_id": one["sample_id"], "response": "another"} for one in four("z", 0, 0)]
+    bare = [{**one, "response": "another"} for one in four("z", 0, 0)]
+    for one in bare:
+        del one["z"]
     changed = json.loads(config.read_text())
     changed["data"] = {"samples": {"A": judged, "B": lines(tmp_path / "b.jsonl", bare)}}
     config.write_text(json.dumps(changed))

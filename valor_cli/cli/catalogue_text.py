@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from valor_cli.metric import Metric, Output, Task
+from valor_cli.metric import Metric, Output, Task, nothing_more
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
 
@@ -55,7 +55,10 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
             for parameter in metric.parameters
         ]
         parts.append("\n".join(["Parameters:", *lines]))
-    facts = [f"Needs: {', '.join(metric.needs)}", f"Reference: {metric.reference}"]
+    needs = list(metric.needs)
+    if metric.needs_with is not nothing_more:
+        needs.append("what its parameters name")
+    facts = [f"Needs: {', '.join(needs)}", f"Reference: {metric.reference}"]
     if metric.citation:
         facts.append(f"Citation: {metric.citation}")
     if metric.aliases:

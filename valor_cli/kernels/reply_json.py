@@ -59,20 +59,26 @@ class _Unread(ValueError):  # noqa: N818  # what it says of the text
 def json_values(reply: str) -> list[Any]:
     """All values that a reply may mean, so that the first that fits is the one it means.
 
-    The order is: the whole text; the contents of code fences, the last first; every array and
-    object of the text, the one that ends last first, so that an outer one comes before those
-    inside of it. Those inside of strings are text. Thoughts are no part of the reply.
+    The order is: the whole text; every array and object of the text, fenced or not, the one that
+    ends last first, so that an outer one comes before those inside of it; what else stands alone
+    in a code fence, the last first. Those inside of strings are text. Thoughts are no part of the
+    reply.
     """
     text = reply_text(reply)
     found = _containers(text)
-    places = [_stripped(text, 0, len(text))]
-    places += [_stripped(text, *fence) for fence in reversed(fenced(text))]
+    by_end = sorted(found.values(), key=itemgetter(0), reverse=True)
+    whole = _values_at(text, [Span(0, len(text))], found)
+    alone = _values_at(text, list(reversed(fenced(text))), found)
+    return [*whole, *(value for _, value in by_end), *alone]
+
+
+def _values_at(text: str, places: list[Span], found: dict[int, tuple[int, Any]]) -> list[Any]:
+    """The values that parts of a text are."""
     values = []
     for place in places:
         with suppress(_Unread):
-            values.append(_value_at(text, place, found))
-    by_end = sorted(found.values(), key=itemgetter(0), reverse=True)
-    return values + [value for _, value in by_end]
+            values.append(_value_at(text, _stripped(text, *place), found))
+    return values
 
 
 def reply_text(reply: str) -> str:

@@ -60,10 +60,11 @@ def fraction_of(value: Any) -> float | None:
 def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
     """The rating that a reply without a rating in JSON gives, or None.
 
-    It is the whole text; else the last number of the scale after a label (rate, rating, score,
-    grade); else N in "N out of M" or "N/M", the last where M is the end of the scale, else the
-    last; else the only number of the scale that stands alone. Where a label or an "out of" has
-    numbers and none is of the scale, the reply means another scale, and nothing else is looked at.
+    It is the whole text; else the last whole number after a label (rate, rating, score, grade);
+    else N in "N out of M" or "N/M", the last where M is the end of the scale, else the last; else
+    the only number of the scale that stands alone. Where a label has numbers and the last is not
+    of the scale, or an "out of" has none of it, the reply means another scale, and nothing else is
+    looked at.
     Inside of an object, numbers count only for a key that is a label.
     """
     text = reply_text(reply)
@@ -73,7 +74,7 @@ def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
     apart = _objects(text)
     labelled = list(_labelled(text, apart))
     if labelled:
-        return _last([_in_scale(number, scale) for number in labelled])
+        return _last([_in_scale(number, scale) for number in labelled if number.is_integer()][-1:])
     prose = _outside(text, apart)
     shares = [(float(one["number"]), float(one["most"])) for one in _OUT_OF.finditer(prose)]
     if shares:

@@ -15,8 +15,9 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-RARELY = 256
-"""How much more rarely, at most, a level that was refused is tried again."""
+RARELY = 128
+"""Replies, at most, after which a level that was refused is tried again: a trial costs a refusal,
+so fewer than one in a hundred are spent on them."""
 
 IN_A_ROW = 4
 """So many refusals with nothing answered between are the server's doing, whatever was before."""
@@ -139,7 +140,7 @@ class Limiter:
     def _shrink(self) -> None:
         if self._on_trial:
             again = self.limit >= self._ceiling
-            self._rarely = min(RARELY, 2 * self._rarely) if again else 2
+            self._rarely = min(2 * RARELY, 2 * self._rarely) if again else 2
             self._ceiling = self.limit
             self._to(self.limit - 1)
         else:
@@ -162,8 +163,10 @@ class Limiter:
             if self.limit >= self._ceiling:
                 # What was refused before holds now.
                 self._ceiling, self._rarely = math.inf, 1
-        rarely = self._rarely if self.limit + 1 >= self._ceiling else 1
-        if self.limit < self.most and 2 * self._calm >= self.limit * rarely:
+        enough = self.limit / 2
+        if self.limit + 1 >= self._ceiling:
+            enough = max(enough, min(RARELY, enough * self._rarely))
+        if self.limit < self.most and self._calm >= enough:
             self._to(self.limit + 1)
             self._on_trial = True
 

@@ -196,13 +196,15 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         state = "failed" if kind is not None else self.stop.kind or "finished"
-        if self._store is not None:
-            self._store.finish(state)
         if self.stop.reason is not None:
             # What a stopped run recorded is no whole cassette: it stays beside the old one.
             for recorder in self._recorders:
                 recorder.leave()
-        self._held.__exit__(kind, error, traceback)
+        try:
+            if self._store is not None:
+                self._store.finish(state)
+        finally:
+            self._held.__exit__(kind, error, traceback)
 
     def run(self, work: Work) -> None:
         """Ask every juror all that is to be asked of it, several requests at a time.

@@ -169,6 +169,6 @@ def test_calls_add_up_and_verdicts_say_whose_they_are() -> None:
     )
     assert found.asked == Asked(4, 1, ("a", "b", "c", "d"))
     # Those of the first of a judge's repeats.
-    assert [one.reason for one in found.verdicts] == ["seen (x)", "(y)"]
+    assert [one.reason for one in found.verdicts] == ["x: seen", "y"]
     alone = of(FAITHFULNESS, [valued(1.0, verdicts=(told,))] * 2, None, [("x", 0), ("x", 1)])
     assert alone.verdicts == (told,)

@@ -109,7 +109,7 @@ def test_what_is_lacking_is_said() -> None:
     data = samples(
         [None, "a", "a", ""],
         user_input=["?", None, "?", ""],
-        references=[["r"], ["r"], [], [""]],
+        references=[["r"], ["r"], [], ["", "r"]],
     )
     # An empty text is a text: the last sample is asked about.
     found = judged(NV_ANSWER_ACCURACY, data, ["0", "0"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.judge.readings import Reading, Unfit
 from valor_cli.evaluators.judge.sample import Sample
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.models.judge import Message, Purpose, Reply, Request, Tools
+from valor_cli.models.judge import Message, NoAnswer, Purpose, Reply, Request, Tools
 from valor_cli.models.prompts import Field, Prompt
 from valor_cli.results import Asked
 
@@ -121,7 +121,11 @@ class Asking:
                 imagined=reading.imagined,
                 purpose=purpose,
             )
-            answer = await self.panelist.reply(request)
+            try:
+                answer = await self.panelist.reply(request)
+            except NoAnswer:
+                self._asked = replace(self._asked, calls=self._asked.calls + 1)
+                raise
             reply = answer.reply
             self._count(reply, answer.cached)
             try:

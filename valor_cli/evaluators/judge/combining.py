@@ -135,5 +135,5 @@ def _told(names: Sequence[tuple[str, int]], found: Sequence[Outcome]) -> list[di
 
 
 def _by(name: str, verdict: Verdict) -> Verdict:
-    said = f"{verdict.reason} ({name})" if verdict.reason else f"({name})"
+    said = f"{name}: {verdict.reason}" if verdict.reason else name
     return Verdict(verdict.text, verdict.verdict, verdict.good, said)

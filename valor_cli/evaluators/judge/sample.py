@@ -70,14 +70,17 @@ class Sample:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right answers, one at least.
+        """The right answers that are not blank, one at least.
 
         Raises:
             Missing: There is none.
         """
         if not self.right:
             raise Missing("no reference")
-        return self.right
+        said = tuple(one for one in self.right if one.strip())
+        if not said:
+            raise Missing("the references are blank")
+        return said
 
     @property
     def contexts(self) -> tuple[str, ...]:

@@ -1,0 +1,330 @@
+"""The judges of a run: opened, asked in one loop, closed, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli.errors import ConfigError, DataError
+from valor_cli.models import session as sessions
+from valor_cli.models.backends import open_judge
+from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.session import Member, Session, Settings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+
+Piece = Callable[[], Awaitable[None]]
+
+
+class SlowJudge:
+    """A judge that answers when it is let; it counts what is under way."""
+
+    remote = False
+    in_order = False
+    keeps = True
+    price: Price | None = None
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self.name = settings.called
+        self.identity: dict[str, Any] = {}
+        self.delay_s = 0.001
+        self.now = self.most = self.asked = 0
+        self.closed = False
+
+    async def answer(self, request: Request) -> Reply:
+        self.asked += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(self.delay_s)
+        finally:
+            self.now -= 1
+        return Reply(f"to {request.messages[0].content}")
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture(autouse=True)
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judges are slow ones here, and what is kept is kept apart."""
+    monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "cache"))
+    real = open_judge
+
+    def opened(settings: JudgeSettings) -> Any:
+        return SlowJudge(settings) if settings.backend == "litellm" else real(settings)
+
+    monkeypatch.setattr(sessions, "open_judge", opened)
+
+
+def settings(**more: Any) -> JudgeSettings:
+    return JudgeSettings.model_validate({"model": "slow", "concurrency": 3, **more})
+
+
+def session(*judges: JudgeSettings, **more: Any) -> Session:
+    return Session(Settings(judges or (settings(),)), more.pop("identity", "run"), **more)
+
+
+def question(words: str) -> Request:
+    return Request(conversation(("user", words)), purpose=Purpose("m", "model", words, "p"))
+
+
+def pieces(member: Member, count: int, heard: list[str], *, about: str = "q") -> Iterator[Piece]:
+    """So many requests; what was replied, or that the run stopped, is heard."""
+
+    def piece(at: int) -> Piece:
+        async def ask() -> None:
+            try:
+                heard.append((await member.reply(question(f"{about}{at}"))).reply.text)
+            except Stopped as stop:
+                heard.append(str(stop))
+
+        return ask
+
+    return (piece(at) for at in range(count))
+
+
+def slow_of(member: Member) -> SlowJudge:
+    judge = member.calls.judge
+    assert isinstance(judge, SlowJudge)
+    return judge
+
+
+def test_all_work_is_done_at_the_concurrency_allowed() -> None:
+    told: list[tuple[int, int]] = []
+    heard: list[str] = []
+    with session(told=lambda done, total: told.append((done, total))) as run:
+        [member] = run.jurors
+        run.run([(20, pieces(member, 20, heard))])
+        judge = slow_of(member)
+    assert sorted(heard) == sorted(f"to q{at}" for at in range(20))
+    assert (judge.most, judge.closed) == (3, True)
+    assert told == [(done, 20) for done in range(21)]
+    assert run.stopped is None
+    [usage] = run.usage
+    assert (usage.metric, usage.model, usage.judge, usage.calls, usage.cached) == (
+        *("m", "model", "slow"),
+        *(20, 0),
+    )
+    # Nobody counted tokens.
+    assert (usage.tokens_in, usage.cost_usd) == (None, None)
+
+
+def test_no_work_is_no_fault() -> None:
+    with session() as run:
+        run.run([(0, iter(()))])
+        assert slow_of(run.jurors[0]).closed
+    assert run.usage == []
+
+
+def test_judges_are_asked_at_the_same_time() -> None:
+    heard: list[list[str]] = [[], []]
+    with session(settings(name="one"), settings(name="two")) as run:
+        first, second = run.jurors
+        waits = asyncio.Event()
+
+        async def held() -> None:
+            await waits.wait()
+            heard[0].append("held")
+
+        async def frees() -> None:
+            waits.set()
+            heard[1].append("freed")
+
+        # The first can only go on after the second was asked.
+        run.run([(1, iter([held])), (1, iter([frees]))])
+        assert heard == [["held"], ["freed"]]
+        assert run.models_used == ["one", "two"]
+        assert run.settings == {"judge": "one, two"}
+    assert slow_of(first).closed
+    assert slow_of(second).closed
+
+
+def test_replies_are_known_to_the_next_run() -> None:
+    for calls in (4, 0):
+        heard: list[str] = []
+        with session() as run:
+            run.run([(4, pieces(run.jurors[0], 4, heard))])
+            assert slow_of(run.jurors[0]).asked == calls
+        assert len(heard) == 4
+
+
+def test_without_a_cache_only_a_resumed_run_knows_them() -> None:
+    no_cache = settings(cache=False)
+    asked = []
+    for resume in (False, True, False):
+        with session(no_cache, resume=resume) as run:
+            run.run([(4, pieces(run.jurors[0], 4, []))])
+            asked.append(slow_of(run.jurors[0]).asked)
+            assert run.warnings == []
+    assert asked == [4, 0, 4]
+
+
+def test_a_run_that_nobody_began_cannot_go_on() -> None:
+    with session(resume=True, identity="another") as run:
+        assert run.warnings == ["--resume: no earlier run of this config with slow"]
+
+
+def test_an_error_of_one_piece_ends_all() -> None:
+    async def broken() -> None:
+        raise DataError([])
+
+    heard: list[str] = []
+    with session() as run:
+        judge = slow_of(run.jurors[0])
+        judge.delay_s = 60.0
+
+        def work() -> Iterator[Piece]:
+            yield from pieces(run.jurors[0], 3, heard)
+            yield broken
+
+        with pytest.raises(DataError):
+            run.run([(4, work())])
+    assert heard == []
+    assert (judge.now, judge.closed) == (0, True)
+
+
+def interrupting(number: signal.Signals) -> Piece:
+    async def piece() -> None:
+        os.kill(os.getpid(), number)
+        await asyncio.sleep(0.01)
+
+    return piece
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+)
+def test_a_signal_ends_the_asking_and_not_the_program(number: signal.Signals, kind: str) -> None:
+    before = signal.getsignal(number)
+    heard: list[str] = []
+    with session() as run:
+        judge = slow_of(run.jurors[0])
+        judge.delay_s = 0.05
+
+        def work() -> Iterator[Piece]:
+            yield from pieces(run.jurors[0], 2, heard)
+            yield interrupting(number)
+            yield from pieces(run.jurors[0], 50, heard, about="later")
+
+        run.run([(53, work())])
+    assert run.stopped == (kind, kind)
+    # What was under way is heard; of the others only that nobody asks any more.
+    assert {"to q0", "to q1"} <= set(heard)
+    assert judge.asked <= 3
+    assert signal.getsignal(number) is before
+
+
+def test_a_second_signal_drops_what_is_under_way() -> None:
+    heard: list[str] = []
+    with session() as run:
+        judge = slow_of(run.jurors[0])
+        judge.delay_s = 300.0
+
+        async def twice() -> None:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(0.01)
+
+        def work() -> Iterator[Piece]:
+            yield from pieces(run.jurors[0], 2, heard)
+            yield twice
+
+        run.run([(3, work())])
+    assert run.stopped == ("interrupted", "interrupted")
+    assert heard == []
+    assert (judge.now, judge.closed) == (0, True)
+
+
+def test_requests_under_way_get_their_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "GRACE_S", 0.02)
+    heard: list[str] = []
+    with session() as run:
+        slow_of(run.jurors[0]).delay_s = 300.0
+
+        def work() -> Iterator[Piece]:
+            yield from pieces(run.jurors[0], 2, heard)
+            yield interrupting(signal.SIGINT)
+
+        run.run([(3, work())])
+    assert run.stopped == ("interrupted", "interrupted")
+    assert heard == []
+
+
+def test_a_thread_that_gets_no_signals_can_ask_too() -> None:
+    heard: list[str] = []
+
+    def all_of_it() -> None:
+        with session() as run:
+            run.run([(3, pieces(run.jurors[0], 3, heard))])
+
+    thread = threading.Thread(target=all_of_it)
+    thread.start()
+    thread.join()
+    assert len(heard) == 3
+
+
+def test_a_recording_is_put_in_its_place_by_a_whole_run_only(tmp_path: Path) -> None:
+    path = tmp_path / "made.jsonl"
+    with session(settings(record=str(path))) as run:
+        run.run([(2, pieces(run.jurors[0], 2, []))])
+    whole = path.read_text()
+    assert len(whole.splitlines()) == 2
+    with session(settings(record=str(path))) as run:
+
+        def work() -> Iterator[Piece]:
+            yield from pieces(run.jurors[0], 1, [])
+            yield interrupting(signal.SIGINT)
+
+        run.run([(2, work())])
+    assert path.read_text() == whole
+    assert path.with_name("made.jsonl.partial").exists()
+
+
+def test_offline_refuses_before_anything_is_opened(tmp_path: Path) -> None:
+    far = settings(record=str(tmp_path / "made.jsonl"))
+    SlowJudge.remote = True
+    try:
+        with pytest.raises(ConfigError, match="slow is not on this machine"):
+            session(far, offline=True).__enter__()
+    finally:
+        SlowJudge.remote = False
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_an_embedder_there_are_no_vectors() -> None:
+    with session() as run, pytest.raises(ConfigError, match="embedder: none is configured"):
+        asyncio.run(run.jurors[0].embed(["a"]))
+
+
+def test_scripted_replies_come_one_at_a_time_and_the_unused_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    path.write_text("".join(f"{json.dumps({'reply': str(at)})}\n" for at in range(5)))
+    vectors = tmp_path / "vectors.jsonl"
+    vectors.write_text('{"text": "a", "vector": [1, 0]}\n')
+    heard: list[str] = []
+    wanted = Settings(
+        (JudgeSettings(backend="scripted", replies=str(path), repeat=2),),
+        "mean",
+        EmbedderSettings(backend="precomputed", vectors=str(vectors)),
+    )
+    with Session(wanted, "run", offline=True) as run:
+        run.run([(4, pieces(run.jurors[0], 4, heard))])
+        assert asyncio.run(run.jurors[0].embed(["a"])).tolist() == [[1.0, 0.0]]
+    assert heard == ["0", "1", "2", "3"]
+    assert run.warnings == [f"{path}: 1 of 5 replies were not used"]
+    assert run.settings == {
+        "judge": "scripted",
+        "repeat": 2,
+        "combine": "mean",
+        "embedder": "precomputed",
+    }
+    # Nothing of it is worth keeping.
+    assert not (tmp_path / "cache").exists()

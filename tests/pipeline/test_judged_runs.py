@@ -1,0 +1,164 @@
+"""Plans that ask judges: what makes a run the same run, and what the result says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli import catalogue, pipeline
+from valor_cli.config import load_config
+from valor_cli.errors import ConfigError, DataError
+from valor_cli.metric import Terms
+from valor_cli.pipeline.run import run_identity, selection_of, session_of
+from valor_cli.results import RunResult
+
+ROWS = [{"sample_id": f"s{at}", "response": f"answer {at}"} for at in range(3)]
+SAID = ["absent", "present", "absent"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    lines = (json.dumps({"reply": {"verdict": word}}) for word in SAID)
+    (tmp_path / "replies.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+SCRIPTED = {"backend": "scripted", "replies": "replies.jsonl"}
+
+
+def plan(folder: Path, **more: Any) -> pipeline.Plan:
+    document = {
+        "task": "text_generation",
+        "data": {"samples": "samples.jsonl"},
+        "metrics": ["contact_information"],
+        "judge": SCRIPTED,
+        **more,
+    }
+    path = folder / "run.yaml"
+    path.write_text(json.dumps({name: one for name, one in document.items() if one is not None}))
+    return pipeline.make_plan(load_config(path, catalogue))
+
+
+def evaluated(folder: Path, *, of_run: Mapping[str, Any] | None = None, **more: Any) -> RunResult:
+    return pipeline.evaluate(plan(folder, **more), command="valor", **(of_run or {}))
+
+
+def identity(folder: Path, limit: int | None = None, **more: Any) -> str:
+    made = plan(folder, **more)
+    loaded = made.task.load(made.config.data, made.config.options, selection_of(made, limit))
+    return run_identity(made, loaded, limit)
+
+
+LITELLM = {"model": "openai/gpt-4o-mini", "budget_usd": 1.0}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"judge": {**LITELLM, "budget_usd": 2.0}},
+        {"judge": {**LITELLM, "concurrency": 2, "timeout_s": 5.0, "cache": False}},
+        {"gates": [{"metric": "contact_information", "output": "pass", "min": 0.5}]},
+        {"interval": {"resamples": 100}},
+        {"report": {"out": "elsewhere"}},
+    ],
+)
+def test_a_run_stays_the_same_under_other_limits(folder: Path, more: dict[str, Any]) -> None:
+    # Else a higher budget would pay once more for all that the lower one has paid.
+    assert identity(folder, **{"judge": LITELLM, **more}) == identity(folder, judge=LITELLM)
+
+
+def test_other_data_and_metrics_are_another_run(folder: Path) -> None:
+    first = identity(folder)
+    others = [
+        identity(folder, limit=2),
+        identity(folder, metrics=["contact_information", "pii_leakage"]),
+        identity(folder, filter={"sample_id": ["s1"]}),
+    ]
+    (folder / "samples.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
+    others.append(identity(folder))
+    assert len({first, *others}) == 5
+
+
+def test_the_record_says_who_judged_and_what_that_took(folder: Path) -> None:
+    result = evaluated(folder)
+    assert [row.value for row in result.metrics if row.output == "pass"] == [pytest.approx(2 / 3)]
+    assert result.run.models_used == ("scripted",)
+    assert result.settings["judge"] == "scripted"
+    [usage] = result.run.usage
+    assert (usage.metric, usage.model, usage.calls, usage.failed) == (
+        *("contact_information", "samples"),
+        *(3, 0),
+    )
+    assert [prompt.name for prompt in result.prompts] == ["contact_information"]
+    assert result.run.stopped is None
+    assert result.complete
+
+
+def test_metrics_that_ask_nobody_open_no_session(folder: Path) -> None:
+    made = plan(folder, metrics=["pii_leakage"])
+    with session_of(made, Terms("identity")) as session:
+        assert session is None
+    result = pipeline.evaluate(made, command="valor")
+    assert result.run.models_used == ()
+    assert result.prompts == ()
+
+
+def test_progress_tells_how_many_samples_were_asked_about(folder: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == "asking judges":
+            told.append((done, total))
+
+    evaluated(folder, of_run={"progress": progress})
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_gates_are_checked_before_anybody_is_asked(folder: Path) -> None:
+    # The replies are not even read.
+    (folder / "replies.jsonl").write_text("no JSON")
+    gate = {"metric": "contact_information", "output": "passes", "min": 0.5}
+    with pytest.raises(ConfigError, match="passes"):
+        evaluated(folder, gates=[gate])
+
+
+def test_a_slice_has_its_own_values_of_what_was_asked_once(folder: Path) -> None:
+    rows = [{**row, "kind": "long" if at else "short"} for at, row in enumerate(ROWS)]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    result = evaluated(folder, slices=["metadata.kind"])
+    found = {row.slice: row.value for row in result.metrics if row.output == "fail"}
+    assert found == {
+        None: pytest.approx(1 / 3),
+        "metadata.kind=short": 0.0,
+        "metadata.kind=long": 0.5,
+    }
+    assert [one.calls for one in result.run.usage] == [3]
+
+
+def test_replies_that_run_out_name_the_sample(folder: Path) -> None:
+    (folder / "replies.jsonl").write_text('{"reply": {"verdict": "absent"}}\n')
+    with pytest.raises(DataError, match=r"call 2 \(contact_information, sample s1\) has no reply"):
+        evaluated(folder)
+
+
+def test_replies_that_are_left_are_told(folder: Path) -> None:
+    result = evaluated(folder, of_run={"limit": 2})
+    assert any("1 of 3 replies were not used" in warning for warning in result.warnings)
+
+
+def test_a_sample_without_a_reply_makes_the_run_incomplete_unless_a_gate_says_otherwise(
+    folder: Path,
+) -> None:
+    lines = ['{"error": "unanswerable"}', *2 * ['{"reply": {"verdict": "absent"}}']]
+    (folder / "replies.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    assert not evaluated(folder).complete
+    for least, complete in ((0.6, True), (0.7, False)):
+        result = evaluated(folder, gates=[{"coverage": least}])
+        assert result.complete == complete
+        [coverage] = result.coverage
+        assert (coverage.statuses["ok"], coverage.statuses["judge_error"]) == (2, 1)
