@@ -148,7 +148,7 @@ def test_without_a_budget_all_fits() -> None:
 def test_a_budget_needs_a_price() -> None:
     with pytest.raises(ConfigError) as caught:
         budget_of(FakeJudge(name="gpt"), 2.0, 100)
-    assert str(caught.value).startswith("judge gpt: `budget_usd:` cannot be kept")
+    assert str(caught.value).startswith("judge (gpt): `budget_usd:` cannot be kept")
     assert "price:" in caught.value.hint
     assert budget_of(FakeJudge(), None, 100).limit_usd is None
     assert budget_of(FakeJudge(price=PRICE), 2.0, 100).limit_usd == 2.0

@@ -26,10 +26,10 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
     failed = verdict([], complete=False)
     assert (failed.word, failed.detail) == (
         "INCOMPLETE",
-        "judges did not always reply; no gates set",
+        "judges did not always reply: run again; no gates set",
     )
     assert verdict([high], complete=False).detail == (
-        "judges did not always reply; 1 gate, none failed"
+        "judges did not always reply: run again; 1 gate, none failed"
     )
     assert verdict([high, unknown]).word == "PASSED"
     worse = gates(("small",))[0]

@@ -88,7 +88,7 @@ def test_agreement_least_first() -> None:
 def test_a_run_that_stopped_says_so_below_the_verdict() -> None:
     run = judge_run(stopped="the budget of 2.00 US dollars is reached", gates=())
     lines = _lines(run, width=120)
-    assert lines[0] == "INCOMPLETE  judges did not always reply; no gates set"
+    assert lines[0] == "INCOMPLETE  the run was stopped; no gates set"
     assert lines[1] == (
         "STOPPED: the budget of 2.00 US dollars is reached; the judges got to 234 of 240 samples; "
         "--resume goes on"

@@ -146,7 +146,7 @@ def budget_of(
         return Budget(None, None, max_tokens, spent_before)
     if judge.price is None:
         problem = Problem(
-            f"judge {judge.name}",
+            f"judge ({judge.name})",
             "`budget_usd:` cannot be kept, for it is not known what the model costs",
         )
         raise ConfigError(

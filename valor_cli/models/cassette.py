@@ -188,8 +188,10 @@ class CassetteWriter:
             _stop(self.path, error)
 
     def leave(self) -> None:
-        """End here: the partial file stays, and what stood in the cassette's place."""
+        """End here: the partial file stays unless it is empty, and what stood in its place."""
         self._file.close()
+        if not self._recorded:
+            self.partial.unlink(missing_ok=True)
 
 
 def _asked_by(asker: Recorded, reply: Reply) -> Recorded:

@@ -268,7 +268,7 @@ class Session:
                 one.tokens_in if one.counted else None,
                 one.tokens_out if one.counted else None,
                 one.cost_usd if one.priced else None,
-                one.saved_usd if one.priced else None,
+                one.saved_usd if one.valued else None,
             )
             for member in self.jurors
             for (metric, model), one in member.calls.usage.items()

@@ -9,7 +9,13 @@ from valor_cli.models.judge import Reply
 
 @dataclass(slots=True)
 class Usage:
-    """What a metric asked about a model; see `results.UsageResult`."""
+    """What a metric asked about a model; see `results.UsageResult`.
+
+    Attributes:
+        counted: Whether all tokens are known.
+        priced: Whether all costs are known.
+        valued: Whether it is known of all that was reused what it had cost.
+    """
 
     calls: int = 0
     cached: int = 0
@@ -20,6 +26,7 @@ class Usage:
     cost_usd: float = 0.0
     saved_usd: float = 0.0
     priced: bool = True
+    valued: bool = True
 
     def fail(self) -> None:
         """Nothing was replied."""
@@ -31,7 +38,7 @@ class Usage:
         self.calls += 1
         self.cached += 1
         self.saved_usd += cost or 0.0
-        self.priced &= cost is not None
+        self.valued &= cost is not None
 
     def pay(self, reply: Reply, cost: float | None) -> None:
         """A reply came in; it cost so much."""

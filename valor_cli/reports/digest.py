@@ -77,7 +77,7 @@ def digest(result: RunResult) -> Digest:
         row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
-        verdict=verdict(result.gates, complete=result.complete),
+        verdict=verdict(result.gates, complete=result.complete, stopped=bool(result.run.stopped)),
         stopped=stopped(result),
         task=words(result.task),
         scope=(

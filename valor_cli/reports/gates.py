@@ -43,12 +43,15 @@ class Gate:
     reason: str
 
 
-def verdict(gates: Sequence[GateResult], *, complete: bool = True) -> Verdict:
+def verdict(
+    gates: Sequence[GateResult], *, complete: bool = True, stopped: bool = False
+) -> Verdict:
     """What the gates come to: values that too few samples have say little of the other gates.
 
     Args:
         gates: Those that were held.
         complete: As in `RunResult`.
+        stopped: Whether the run was, before all was asked.
     """
     counts = {status: sum(gate.status == status for gate in gates) for status in _ORDER}
     unchecked = f", {counts['not checked']} not checked" if counts["not checked"] else ""
@@ -58,10 +61,11 @@ def verdict(gates: Sequence[GateResult], *, complete: bool = True) -> Verdict:
     if short:
         more = f"; {others} failed" if others else ""
         return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}{more}")
-    if not complete:
+    if not complete or stopped:
         more = f"{others} of {of_all} failed" if others else f"{_count(gates)}, none failed"
         more = more if gates else "no gates set"
-        return Verdict("INCOMPLETE", "◐", f"judges did not always reply; {more}")
+        why = "the run was stopped" if stopped else "judges did not always reply: run again"
+        return Verdict("INCOMPLETE", "◐", f"{why}; {more}")
     if others:
         return Verdict("FAILED", "✗", f"{others} of {of_all}")
     if counts["passed"]:

@@ -176,7 +176,8 @@ def stopped(result: RunResult) -> str:
     samples, reached = _reached(result)
     if samples:
         parts.append(f"the judges got to {reached:,} of {samples:,} samples")
-    return "; ".join([*parts, "--resume goes on"])
+    of_money = result.run.stopped_by == "budget"
+    return "; ".join([*parts, "raise budget_usd, and " * of_money + "--resume goes on"])
 
 
 def _reached(result: RunResult) -> tuple[int, int]:
