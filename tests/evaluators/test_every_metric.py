@@ -327,7 +327,7 @@ def test_odd_texts_keep_the_bounds(task: Any, wing: Any, metric: Any) -> None:
     dataset = samples(
         [one for one, _ in pairs],
         user_input=[other for _, other in pairs],
-        references=[[other] for _, other in pairs],
+        references=[[other, "A reference."] for _, other in pairs],
         retrieved_contexts=[[other, one, "A passage."] for one, other in pairs],
         condition=['"a" OR regexp("(.)\\\\1")'] * len(pairs),
         artifacts=["nowhere"] * len(pairs),

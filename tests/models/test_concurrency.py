@@ -226,7 +226,7 @@ def test_it_never_grows_past_what_is_configured() -> None:
 # --- pauses ---------------------------------------------------------------------------------
 
 
-def refused_twice(told: bool, most: int = 8) -> tuple[Limiter, list[Slot]]:
+def refused_in_vain(told: bool, most: int = 8) -> tuple[Limiter, list[Slot]]:
     """At 10 s, of requests at level 2: one is under way before them, others after."""
     limiter = Limiter(most)
     slots = [limiter.start() for _ in range(most)]
@@ -238,7 +238,7 @@ def refused_twice(told: bool, most: int = 8) -> tuple[Limiter, list[Slot]]:
 
 
 def test_refusals_in_vain_pause_all_until_the_longest_wait_is_over() -> None:
-    limiter, slots = refused_twice(told=True)
+    limiter, slots = refused_in_vain(told=True)
     limiter.refused(slots.pop(1), 11.0, 7.0, told=True)
     limiter.refused(slots.pop(1), 11.0, 1.0, told=True)
     assert limiter.paused_until == 18
@@ -256,13 +256,13 @@ def test_a_refusal_of_the_only_request_pauses_all() -> None:
 
 def test_a_success_ends_a_pause_of_our_own_guess_only() -> None:
     for told in (False, True):
-        limiter, slots = refused_twice(told)
+        limiter, slots = refused_in_vain(told)
         limiter.replied(slots.pop())
         assert limiter.paused_until == (13 if told else 0)
 
 
 def test_a_pause_of_our_own_guess_is_one_also_after_one_that_was_told() -> None:
-    limiter, slots = refused_twice(told=True)
+    limiter, slots = refused_in_vain(told=True)
     limiter.refused(slots.pop(1), 16.0, 5.0, told=False)
     assert limiter.paused_until == 21
     limiter.replied(slots.pop())

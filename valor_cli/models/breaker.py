@@ -2,8 +2,9 @@
 
 Once a judge that did reply fails for as many requests as may be under way, and answers none that
 went out since, all wait together: now and then one of them is tried, at no cost to its own tries,
-and the first reply lets all go on. So an outage of a minute costs no sample. After `LOST_S` the tries count again, and
-the judge is soon given up. As long as it never replied, no more than a few requests begin at all.
+and the first reply lets all go on. So an outage of a minute costs no sample. After `LOST_S` the
+tries count again, and the judge is soon given up. As long as it never replied, no more than a few
+requests begin at all.
 """
 
 from __future__ import annotations

@@ -105,8 +105,10 @@ class Limiter:
         by_load = self._by_load(slot.level, held)
         if by_load:
             self._shrink()
-        if self.in_flight == 0 or (by_load and self._in_a_row > 1):
-            # Refused twice and nothing answered between, or none but this one under way: the
+        # Where only the row told, the lower limit may be all that it takes.
+        in_vain = by_load and self._in_a_row not in (1, IN_A_ROW)
+        if in_vain or self.in_flight == 0:
+            # Refused again and nothing answered between, or none but this one under way: the
             # server counts requests over time, and all of its rate is used up.
             self._pause(now, wait, told)
 

@@ -219,6 +219,9 @@ def test_verdicts_and_errors_are_those_of_jsonschema(
     found = outcome(measured(JSON_SCHEMA, samples([json.dumps(answer)]), schema=whole), 0)
     assert found.values["pass"] == (not expected)
     told = found.details["errors"] if found.details else []
-    assert [one["path"] for one in told] == [path for path, _ in expected[:5]]
-    for one, (_, message) in zip(told, expected, strict=False):
-        assert message[:100] in one["message"]
+    # jsonschema walks through a set of names: its order differs from process to process.
+    assert len(told) == min(5, len(expected))
+    for one in told:
+        assert any(
+            path == one["path"] and message[:100] in one["message"] for path, message in expected
+        )
