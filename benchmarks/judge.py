@@ -207,7 +207,9 @@ def one(way: str, options: argparse.Namespace) -> dict[str, float]:
         served.stdin.close()
         counted: dict[str, Any] = json.loads(served.stdout.read())
     assert len(counted["answered"]) == options.calls + BEFORE
-    assert set(counted["answered"].values()) == {1}
+    twice = {prompt for prompt, times in counted["answered"].items() if times > 1}
+    spans = [(begun, ended) for prompt, begun, ended in counted["worked"] if prompt in twice]
+    assert not twice, f"answered more than once, worked on from and to: {spans}"
     worked = [Worked(*each) for each in counted["worked"] if not each[0].startswith("-")]
     if way == "faults":
         allowed = min(options.concurrency, options.cap)

@@ -96,6 +96,15 @@ def test_a_file_of_another_program_is_told_and_stays(valor: Valor, tmp_path: Pat
     assert path.read_text().startswith("not a database")
 
 
+def test_a_place_that_cannot_be_looked_at_is_not_called_empty(valor: Valor, tmp_path: Path) -> None:
+    # Longer than any file system's names; a folder without rights ends the same way.
+    for command in ("info", "clear"):
+        done = valor("cache", command, VALOR_CACHE_DIR=str(tmp_path / ("x" * 300)))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "cannot be used: File name too long\n" in done.stderr
+        assert "name another folder with VALOR_CACHE_DIR" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["", "info", "clear"])
 def test_every_help_has_an_example_that_runs(valor: Valor, name: str, tmp_path: Path) -> None:
     shown = valor(*f"cache {name} --help".split()).stdout

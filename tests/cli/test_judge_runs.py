@@ -456,3 +456,31 @@ def test_runs_import_no_more_than_they_ask_with(tmp_path: Path) -> None:
     modules = imported(tmp_path, "run.yaml")
     assert "valor_cli.models.session" in modules
     assert not modules & {"litellm", "httpx", "openai", "aiohttp"}
+
+
+def test_a_slip_in_record_costs_no_data(tmp_path: Path) -> None:
+    project(tmp_path, 2, judge={"record": "samples.jsonl"})
+    before = (tmp_path / "samples.jsonl").read_bytes()
+    done = evaluated(tmp_path)
+    assert done.returncode == 2
+    assert "is no cassette, and is not overwritten" in done.stderr
+    assert (tmp_path / "samples.jsonl").read_bytes() == before
+
+
+def test_a_key_in_place_of_its_variable_is_not_told(tmp_path: Path) -> None:
+    project(tmp_path, 2, judge={"api_key_env": KEY})
+    done = evaluated(tmp_path)
+    assert done.returncode == 2
+    assert "run.yaml:3:" in done.stderr
+    assert "judge.api_key_env: the name of an environment variable is needed" in done.stderr
+    assert KEY not in done.stderr + done.stdout
+
+
+def test_a_dry_run_says_whom_it_would_ask_and_asks_nobody(tmp_path: Path) -> None:
+    with FaultServer() as server:
+        project(tmp_path, 2, server.url)
+        done = evaluated(tmp_path, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    wanted = "would compute faithfulness, contact_information, asking judge, and write json"
+    assert wanted in " ".join(done.stdout.split())
+    assert not server.requests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,27 @@ def test_the_program_shows_them(valor: Valor) -> None:
     assert [
         line.split(",")[0] for line in done.stdout.splitlines() if ", version 1, sha256 " in line
     ] == ["statements", "faithfulness"]
+
+
+def test_the_file_of_a_prompt_can_stand_under_prompts(valor: Valor, tmp_path: Path) -> None:
+    done = valor("metrics", "faithfulness", "--prompt", "--format", "yaml")
+    assert done.returncode == 0, done.stderr
+    assert "# Asked before it: statements" in done.stdout
+    path = tmp_path / "own.yaml"
+    path.write_text(done.stdout)
+    prompts = Prompts({"faithfulness": str(path)})
+    own, shipped = prompts.of("faithfulness"), Prompts().of("faithfulness")
+    assert (own.own, own.user, own.system) == (True, shipped.user, shipped.system)
+
+
+def test_a_prompt_that_metrics_share_goes_by_its_own_name(valor: Valor) -> None:
+    done = valor("metrics", "statements", "--prompt")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("statements, version 1")
+    assert valor("metrics", "statements").returncode == 2
+
+
+def test_yaml_is_for_prompts(valor: Valor) -> None:
+    done = valor("metrics", "faithfulness", "--format", "yaml")
+    assert done.returncode == 2
+    assert "--format yaml: is for --prompt" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ ASKED = [
     (request("c", "bias", "gpt", "s2", "opinions", variant=1), Reply("lone \ud800")),
     (request("d", "bias", "claude", "s9", "opinions"), Reply("line\nbreak\u2028")),
 ]
+
+
+EARLIER = '{"key": "an earlier one", "reply": ""}\n'
 
 
 def recorded(path: Path, asked: list[tuple[Request, Reply]]) -> bytes:
@@ -93,12 +97,12 @@ def test_written_and_read(tmp_path: Path) -> None:
 
 def test_each_reply_is_in_the_partial_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
-    path.write_text("an earlier one\n")
+    path.write_text(EARLIER)
     with CassetteWriter(str(path), "judge") as writer:
         for count, each in enumerate(ASKED, 1):
             writer.record(*each)
             assert len(read_cassette(str(writer.partial))) == count
-        assert path.read_text() == "an earlier one\n"
+        assert path.read_text() == EARLIER
     assert len(read_cassette(str(path))) == len(ASKED)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -111,11 +115,11 @@ def die(writer: CassetteWriter) -> None:
 
 def test_a_run_that_dies_leaves_the_partial_file(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
-    path.write_text("an earlier one\n")
+    path.write_text(EARLIER)
     writer = CassetteWriter(str(path), "judge")
     with pytest.raises(KeyboardInterrupt):
         die(writer)
-    assert path.read_text() == "an earlier one\n"
+    assert path.read_text() == EARLIER
     assert writer.partial.name == "c.jsonl.partial"
     assert len(read_cassette(str(writer.partial))) == 1
     # The next recording takes its place.
@@ -139,6 +143,37 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_asked(tmp_pat
             CassetteWriter(str(path), "judge")
         assert str(caught.value).startswith(f"{path}: the cassette cannot be written: ")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize(
+    "content", ['{"sample_id": "s1", "response": "x"}\n', "task: text_generation\n", "[" * 100_000]
+)
+def test_a_file_that_is_no_cassette_is_not_overwritten(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_text(content)
+    with pytest.raises(DataError, match="is no cassette, and is not overwritten") as caught:
+        CassetteWriter(str(path), "judge")
+    assert "name another file with `record:`" in str(caught.value)
+    assert path.read_text() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="a device stands where the file goes"):
+        CassetteWriter(str(path), "judge")
+    assert path.is_fifo()
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", f"\ufeff{EARLIER}", f"\r\n{EARLIER}"])
+def test_an_empty_file_and_an_earlier_cassette_may_be_replaced(
+    tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(content, newline="")
+    recorded(path, ASKED)
+    assert len(read_cassette(str(path))) == len(ASKED)
 
 
 def test_what_cannot_be_put_in_its_place_stays_partial(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ class Line:
         while self.limiter.in_flight < self.limiter.limit:
             self.slots.append(self.limiter.start())
 
-    def refuse(self, at: int = -1, *, now: float = 0.0, told: bool = False) -> None:
-        self.limiter.refused(self.slots.pop(at), now, 1.0, told)
+    def refuse(self, at: int = -1) -> None:
+        self.limiter.refused(self.slots.pop(at), 0.0, 1.0)
 
     def succeed(self, times: int = 1) -> None:
         """So many replies; what the server does not serve is refused before each."""
@@ -27,6 +27,11 @@ class Line:
             while len(self.slots) > self.serves:
                 self.refuse()
             self.limiter.replied(self.slots.pop(0))
+
+    def serve_and_fail(self, times: int) -> None:
+        for _ in range(times):
+            self.fill()
+            self.limiter.failed(self.slots.pop(0))
 
 
 def level(of: Slot) -> int:
@@ -117,9 +122,7 @@ def test_other_failures_are_no_refusals() -> None:
     for _ in range(10):
         line.fill()
         line.refuse()
-        for _ in range(4):
-            line.fill()
-            line.limiter.failed(line.slots.pop(0))
+        line.serve_and_fail(4)
     assert line.limiter.limit == 8
 
 
@@ -159,17 +162,72 @@ def test_successes_while_slots_are_free_are_no_reason_to_grow() -> None:
 def test_a_level_refused_again_is_tried_half_as_often_down_to_once_in_128_replies() -> None:
     line = shrunk()
     needed = []
-    for _ in range(10):
-        successes = 0
-        while line.limiter.limit == 4:
-            line.succeed()
-            successes += 1
-        needed.append(successes)
+    for _ in range(9):
+        needed.append(tried(line))
         line.fill()
         line.refuse()
         assert line.limiter.limit == 4, "one refusal ends a trial"
-    # 4 / 2 = 2, doubled after each refusal.
-    assert needed == [2, 4, 8, 16, 32, 64, 128, 128, 128, 128]
+    # 4 / 2 = 2, once more as soon, and twice that after each further refusal.
+    assert needed == [2, 2, 4, 8, 16, 32, 64, 128, 128]
+
+
+def tried(line: Line) -> int:
+    """Replies until the level above is tried."""
+    successes, limit = 0, line.limiter.limit
+    while line.limiter.limit == limit:
+        line.succeed()
+        successes += 1
+    return successes
+
+
+def refuse_a_stray(line: Line, served: int) -> None:
+    """One at the limit, after so many that were served and failed otherwise."""
+    line.serve_and_fail(served)
+    line.fill()
+    line.refuse()
+
+
+def test_where_there_are_strays_two_refusals_end_a_trial() -> None:
+    line = shrunk()
+    # Of 11 below the level on trial, 8 and 2 replies were served.
+    refuse_a_stray(line, 8)
+    assert tried(line) == 2
+    for expected in (5, 4):
+        line.fill()
+        line.refuse()
+        assert line.limiter.limit == expected
+
+
+def test_where_half_are_refused_they_are_no_strays() -> None:
+    line = shrunk()
+    for _ in range(8):
+        refuse_a_stray(line, 1)
+    assert line.limiter.limit < 4
+    limit = line.limiter.limit
+    tried(line)
+    line.fill()
+    line.refuse()
+    assert line.limiter.limit == limit
+
+
+def test_a_level_that_was_served_lately_is_tried_again_soon_until_that_is_forgotten() -> None:
+    line = Line(8)
+    line.succeed(100)
+    for _ in range(4):
+        line.fill()
+        line.refuse()
+    assert line.limiter.limit == 7
+    # 7 of these went out at level 8.
+    refuse_a_stray(line, 16)
+    needed = []
+    for _ in range(5):
+        needed.append(tried(line))
+        for _ in range(2):
+            line.fill()
+            line.refuse()
+        assert line.limiter.limit == 7
+    # 7 / 2 = 3.5. Of the 4 × 8 last outcomes at least 4 have to be served at 8.
+    assert needed == [4, 4, 4, 4, 7]
 
 
 def test_a_level_is_not_given_up_for_a_stray_when_others_are_served_at_it() -> None:
@@ -189,7 +247,7 @@ def test_a_level_is_not_given_up_for_a_stray_when_others_are_served_at_it() -> N
 
 def test_a_level_that_holds_makes_it_grow_at_the_usual_pace_again() -> None:
     line = shrunk()
-    for _ in range(6):
+    for _ in range(7):
         while line.limiter.limit == 4:
             line.succeed()
         line.fill()
@@ -226,53 +284,20 @@ def test_it_never_grows_past_what_is_configured() -> None:
 # --- pauses ---------------------------------------------------------------------------------
 
 
-def refused_in_vain(told: bool, most: int = 8) -> tuple[Limiter, list[Slot]]:
-    """At 10 s, of requests at level 2: one is under way before them, others after."""
-    limiter = Limiter(most)
-    slots = [limiter.start() for _ in range(most)]
-    limiter.refused(slots.pop(1), 10.0, 5.0, told)
-    assert limiter.paused_until == 0
-    limiter.refused(slots.pop(1), 10.0, 3.0, told)
-    assert limiter.paused_until == 13
-    return limiter, slots
-
-
-def test_refusals_in_vain_pause_all_until_the_longest_wait_is_over() -> None:
-    limiter, slots = refused_in_vain(told=True)
-    limiter.refused(slots.pop(1), 11.0, 7.0, told=True)
-    limiter.refused(slots.pop(1), 11.0, 1.0, told=True)
-    assert limiter.paused_until == 18
-    limiter.resume(13.0)
-    assert limiter.paused_until == 18, "it was made longer"
-    limiter.resume(18.0)
-    assert limiter.paused_until == 0
-
-
 def test_a_refusal_of_the_only_request_pauses_all() -> None:
-    limiter = Limiter(1)
-    limiter.refused(limiter.start(), 10.0, 1.0, told=False)
-    assert limiter.paused_until == 11
-
-
-def test_a_success_ends_a_pause_of_our_own_guess_only() -> None:
-    for told in (False, True):
-        limiter, slots = refused_in_vain(told)
-        limiter.replied(slots.pop())
-        assert limiter.paused_until == (13 if told else 0)
-
-
-def test_a_pause_of_our_own_guess_is_one_also_after_one_that_was_told() -> None:
-    limiter, slots = refused_in_vain(told=True)
-    limiter.refused(slots.pop(1), 16.0, 5.0, told=False)
-    assert limiter.paused_until == 21
-    limiter.replied(slots.pop())
+    limiter = Limiter(2)
+    limiter.refused(limiter.start(), 10.0, 3.0)
+    assert limiter.paused_until == 13
+    limiter.resume(12.0)
+    assert limiter.paused_until == 13, "another alarm than its own"
+    limiter.resume(13.0)
     assert limiter.paused_until == 0
 
 
-def test_a_success_between_two_refusals_lets_others_start() -> None:
-    limiter = Limiter(4)
-    slots = [limiter.start() for _ in range(4)]
-    limiter.refused(slots.pop(1), 10.0, 5.0, told=True)
-    limiter.replied(slots.pop())
-    limiter.refused(slots.pop(1), 10.0, 5.0, told=True)
+def test_while_others_are_served_no_refusals_pause_all() -> None:
+    limiter = Limiter(16)
+    slots = [limiter.start() for _ in range(16)]
+    for slot in slots[1:]:
+        limiter.refused(slot, 10.0, 5.0)
     assert limiter.paused_until == 0
+    assert limiter.limit == 1

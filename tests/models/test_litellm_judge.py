@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from tests.models.server import (
     Asked,
@@ -408,8 +410,41 @@ def test_parameters_that_are_set_elsewhere(parameters: dict[str, Any], message: 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://a/v1", "http://", "http://[::1", ""])
 def test_an_address_that_is_none(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"judge\.api_base"):
-        LitellmJudge(JudgeSettings(model="m", api_base=url))
+    for settings_of in (JudgeSettings, partial(EmbedderSettings, backend="litellm")):
+        with pytest.raises(ValidationError, match=r"an address such as .* is needed"):
+            settings_of(model="m", api_base=url)
+
+
+def test_a_model_without_a_name_is_none() -> None:
+    with pytest.raises(ValidationError, match="backend: litellm needs `model:`"):
+        JudgeSettings(model="")
+
+
+@pytest.mark.parametrize("pasted", [KEY, "Bearer abc", "", "1KEY", "JUDGE_KEY\n"])
+def test_a_key_in_place_of_the_name_of_its_variable(pasted: str) -> None:
+    with pytest.raises(ValidationError, match="the name of an environment variable is needed"):
+        JudgeSettings(model="m", api_key_env=pasted)
+
+
+def test_a_password_in_the_address_is_told_from_a_lacking_key() -> None:
+    with FaultServer() as server:
+        url = server.url.replace("//", "//user:hush-hush@")
+        judge = LitellmJudge(settings(server).model_copy(update={"api_base": url}))
+        (error,) = asyncio.run(asked(judge, question()))
+    assert type(error) is ConfigError
+    assert "a name and password in `api_base:` do not go with a key" in str(error)
+    assert "extra_headers" in str(error)
+    assert "hush-hush" not in str(error)
+
+
+def test_what_stands_behind_an_address_is_not_told() -> None:
+    with FaultServer() as server:
+        pass
+    judge = LitellmJudge(
+        settings(server).model_copy(update={"api_base": f"{server.url}?key={KEY}#{KEY}"})
+    )
+    (error,) = asyncio.run(asked(judge, question()))
+    assert str(error) == f"no connection to {server.url}"
 
 
 def test_identity_and_remoteness() -> None:

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from valor_cli.errors import ConfigError, DataError
+from valor_cli.models import interrupts
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
+from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
 from valor_cli.models.session import Member, Session, Settings
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
@@ -220,6 +222,8 @@ def test_a_signal_ends_the_asking_and_not_the_program(number: signal.Signals, ki
     assert {"to q0", "to q1"} <= set(heard)
     assert judge.asked <= 3
     assert signal.getsignal(number) is before
+    # Nobody is left who would wait for the loop that is gone.
+    assert not [one for one in run.stop.told if isinstance(one.__self__, Interrupts)]  # type: ignore[attr-defined]
 
 
 def test_a_second_signal_drops_what_is_under_way() -> None:
@@ -244,7 +248,7 @@ def test_a_second_signal_drops_what_is_under_way() -> None:
 
 
 def test_requests_under_way_get_their_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "GRACE_S", 0.02)
+    monkeypatch.setattr(interrupts, "GRACE_S", 0.02)
     heard: list[str] = []
     with session() as run:
         slow_of(run.jurors[0]).delay_s = 300.0

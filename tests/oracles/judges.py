@@ -42,10 +42,6 @@ class ScriptedJudge:
     requests: list[Request] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
 
-    @property
-    def panelist(self) -> ScriptedJudge:
-        return self
-
     def prompt(self, name: str) -> Prompt:
         return self.prompts.of(name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError, DataError
 from valor_cli.metric import Terms
-from valor_cli.pipeline.run import run_identity, selection_of, session_of
-from valor_cli.results import RunResult
+from valor_cli.pipeline.run import run_identity, selection_of, session_of, usage_of
+from valor_cli.results import RunResult, UsageResult
 
 ROWS = [{"sample_id": f"s{at}", "response": f"answer {at}"} for at in range(3)]
 SAID = ["absent", "present", "absent"]
@@ -97,6 +98,21 @@ def test_the_record_says_who_judged_and_what_that_took(folder: Path) -> None:
     assert [prompt.name for prompt in result.prompts] == ["contact_information"]
     assert result.run.stopped is None
     assert result.complete
+
+
+def test_usage_is_told_in_the_order_of_judges_models_and_metrics(folder: Path) -> None:
+    made = plan(folder, metrics=["toxicity", "bias"])
+    asked = [("bias", "b", "x"), ("bias", "a", "x"), ("toxicity", "b", "x")]
+    asked += [("toxicity", "a", "x"), ("bias", "a", "w")]
+    rows = [UsageResult(*names, 1, 0, 0, None, None, None, None) for names in asked]
+    session: Any = SimpleNamespace(usage=rows)
+    loaded: Any = SimpleNamespace(datasets={"b": None, "a": None})
+    found = [(one.metric, one.model, one.judge) for one in usage_of(session, made, loaded)]
+    assert found == [
+        *(("toxicity", "b", "x"), ("bias", "b", "x")),
+        *(("toxicity", "a", "x"), ("bias", "a", "x"), ("bias", "a", "w")),
+    ]
+    assert usage_of(None, made, loaded) == []
 
 
 def test_metrics_that_ask_nobody_open_no_session(folder: Path) -> None:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from valor_cli.cli.output import say
+from valor_cli.errors import Problem, ValorError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from valor_cli.models.store_report import StoreInfo
 
 cache = typer.Typer(
@@ -42,7 +45,7 @@ def info(format_: Format = "text") -> None:
     from valor_cli.models.store_report import StoreInfo
 
     path = store_path()
-    if path.exists():
+    if _is_there(path):
         with Store.open(path) as store:
             kept = store.info()
     else:
@@ -72,7 +75,7 @@ def clear(
 
     path = store_path()
     removed = Removed()
-    if path.exists():
+    if _is_there(path):
         with Store.open(path) as store:
             removed = store.clear(older_than_days)
     if format_ == "json":
@@ -83,6 +86,22 @@ def clear(
         say(f"{path}: removed {what}, {_size(removed.bytes)}")
     else:
         say(f"{path}: nothing to remove")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file; one that must not be looked at is no empty cache.
+
+    Raises:
+        ValorError: It cannot be told.
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        problem = Problem(str(path), f"cannot be used: {error.strerror or error}")
+        raise ValorError(problem, hint="name another folder with VALOR_CACHE_DIR") from error
+    return True
 
 
 def _facts(kept: StoreInfo) -> dict[str, Any]:

@@ -12,9 +12,6 @@ from valor_cli import __version__
 from valor_cli.cli.output import say
 from valor_cli.errors import Problem, ValorError
 
-MALICIOUS = ("1.82.7", "1.82.8")
-"""Releases of litellm that send away what they find."""
-
 
 def doctor() -> None:
     """Show versions, what is missing, and the engine in use.
@@ -25,6 +22,8 @@ def doctor() -> None:
     """
     # Costs more than the rest of the program's start, for this command alone.
     import importlib.metadata
+
+    from valor_cli.models.litellm_client import MALICIOUS
 
     say(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
     say(f"installed in {sys.prefix}")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valor_cli.cli.output import Talk, command_line, say, to_terminal
-from valor_cli.errors import ConfigError, Problem, ValorError
+from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
 if TYPE_CHECKING:
     from valor_cli.config import RunConfig
+    from valor_cli.pipeline import Plan
     from valor_cli.results import RunResult
 
 GATE_FAILED = 1
@@ -80,8 +81,11 @@ def evaluate(
             if dry_run:
                 talk.say(_intention(config, folder, wanted))
                 continue
-            asking = {"offline": offline, "resume": resume}
-            result = _run(config, folder, wanted, baseline, limit, jobs, talk, asking)
+            result = _run(
+                *(config, folder, wanted, baseline, limit, jobs, talk),
+                offline=offline,
+                resume=resume,
+            )
             code = max(code, _exit_code(result))
             if result.run.stopped_by in ("interrupted", "terminated"):
                 break
@@ -102,7 +106,9 @@ def _run(
     limit: int | None,
     jobs: int,
     talk: Talk,
-    asking: dict[str, bool],
+    *,
+    offline: bool,
+    resume: bool,
 ) -> RunResult:
     """One config, from plan to reports."""
     from valor_cli import pipeline
@@ -116,28 +122,36 @@ def _run(
             jobs=jobs,
             limit=limit,
             baseline=before,
+            offline=offline,
+            resume=resume,
             progress=progress,
-            **asking,
         )
         progress("writing reports", 0, 0)
         if folder is None:
             from valor_cli.reports.results_json import to_json
 
-            written: list[Path] = []
             text = to_json(result)
         else:
-            from valor_cli.reports.writer import write_reports
-            from valor_cli.results import Pictures
-
-            drawn = "html" in formats
-            shown, told = pipeline.pictures(plan, result) if drawn else (Pictures(), ())
-            result = replace(result, warnings=(*result.warnings, *told))
-            written = write_reports(result, folder, formats, pictures=shown)
+            result, written = _reported(plan, result, folder, formats)
     if folder is None:
         say(text)
     elif not talk.quiet:
         _summary(result, written, talk)
     return result
+
+
+def _reported(
+    plan: Plan, result: RunResult, folder: Path, formats: tuple[str, ...]
+) -> tuple[RunResult, list[Path]]:
+    """The result with what drawing it warned of, and the files written."""
+    from valor_cli import pipeline
+    from valor_cli.reports.writer import write_reports
+    from valor_cli.results import Pictures
+
+    drawn = "html" in formats
+    shown, told = pipeline.pictures(plan, result) if drawn else (Pictures(), ())
+    result = replace(result, warnings=(*result.warnings, *told))
+    return result, write_reports(result, folder, formats, pictures=shown)
 
 
 def _exit_code(result: RunResult) -> int:
@@ -203,7 +217,11 @@ def _intention(config: RunConfig, folder: Path | None, formats: tuple[str, ...])
 
     plan = pipeline.make_plan(config)
     calls = [call.metric.name for part in plan.wings for call in part.calls]
+    judges: list[str] = []
+    if any(part.wing.gather is not None for part in plan.wings):
+        judges = [one.called for one in getattr(config.options, "panel", ())]
+    asking = f", asking {', '.join(map(printable, judges))}," if judges else ""
     return (
-        f"{config.path}: would compute {', '.join(calls)} "
+        f"{config.path}: would compute {', '.join(calls)}{asking} "
         f"and write {', '.join(formats)} to {folder or 'standard output'}"
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import say
+from valor_cli.errors import ConfigError, Problem
 
 
 def metrics(
@@ -17,7 +18,8 @@ def metrics(
         str | None, typer.Option(metavar="TASK", help="Only the metrics of one task.")
     ] = None,
     format_: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="How to print.")
+        Literal["text", "json", "yaml"],
+        typer.Option("--format", help="How to print; yaml is for --prompt."),
     ] = "text",
     prompt: Annotated[
         bool, typer.Option("--prompt", help="Show what the metric tells and asks judges.")
@@ -28,12 +30,20 @@ def metrics(
     \b
     Example:
       valor metrics average_precision
+      valor metrics faithfulness --prompt
     """
     from valor_cli import catalogue
     from valor_cli.cli.catalogue_text import as_json, explained, listing, shared
+    from valor_cli.models.prompt_files import names as prompt_names
 
+    if format_ == "yaml" and not prompt:
+        raise ConfigError(Problem("--format yaml", "is for --prompt; here it is text or json"))
     tasks = [catalogue.task(one) for one in ([task] if task else catalogue.task_names())]
-    if name is not None:
+    if prompt and name in prompt_names():
+        # A prompt that several metrics share is called as no metric is.
+        every = [(one, metric) for one in tasks for metric in one.metrics]
+        found = [(one, metric) for one, metric in every if metric.name == name]
+    elif name is not None:
         found = catalogue.metrics_named(name, tasks)
     else:
         found = [(one, metric) for one in tasks for metric in one.metrics]
@@ -41,7 +51,8 @@ def metrics(
         from valor_cli.cli import prompt_text
 
         prompts = prompt_text.prompts_of(name, [metric for _, metric in found])
-        say(prompt_text.as_json(prompts) if format_ == "json" else prompt_text.as_text(prompts))
+        shown = {"json": prompt_text.as_json, "yaml": prompt_text.as_yaml}
+        say(shown.get(format_, prompt_text.as_text)(prompts))
     elif format_ == "json":
         say(as_json(found))
     elif name is not None:

@@ -8,11 +8,14 @@ from typing import Any
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Metric
+from valor_cli.models.prompt_files import names, shipped_text
 from valor_cli.models.prompts import Prompt, Prompts
 
 
 def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]:
     """The prompts that metrics of a name ask judges with, in the order of the calls, each once.
+
+    Where no metric is called so, the prompt of that name.
 
     Raises:
         ConfigError: There is no name, or they ask with none.
@@ -22,6 +25,8 @@ def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]
             Problem("--prompt", "which metric's?"), hint="valor metrics NAME --prompt shows them"
         )
     wanted = dict.fromkeys(one for metric in metrics for one in metric.prompts)
+    if not wanted and name in names():
+        wanted = {name: None}
     if not wanted:
         raise ConfigError(
             Problem(f"metric {name}", "has no prompts of its own to show"),
@@ -29,6 +34,16 @@ def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]
         )
     prompts = Prompts()
     return [prompts.of(one) for one in wanted]
+
+
+def as_yaml(prompts: Sequence[Prompt]) -> str:
+    """The file of the last prompt, the metric's own, to change and to name under `prompts:`."""
+    *before, own = prompts
+    told = [f"# What valor asks; changed, it goes under `prompts: {{{own.name}: this-file.yaml}}`."]
+    if before:
+        others = ", ".join(one.name for one in before)
+        told.append(f"# Asked before it: {others} (valor metrics NAME --prompt --format yaml).")
+    return "\n".join([*told, shipped_text(own.name)])
 
 
 def as_text(prompts: Sequence[Prompt]) -> str:

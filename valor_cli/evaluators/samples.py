@@ -141,8 +141,9 @@ class Outcomes:
         )
 
     def without_secrets(self, secrets: Secrets) -> Outcomes:
-        """The same with nothing secret in what is told: reasons may quote a condition, or a text;
-        judges quote whatever they were shown.
+        """The same with nothing secret in what is told.
+
+        Reasons may quote a condition, or a text; judges quote whatever they were shown.
         """
         memo: dict[str, str] = {}
 

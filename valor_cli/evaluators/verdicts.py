@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from valor_cli.evaluators.samples import Outcome
@@ -19,6 +19,11 @@ RATES = (
 """Fractions of the samples with input, whatever became of them."""
 
 OUTPUTS = tuple(output.name for output in RATES)
+
+
+def is_verdict(outputs: Sequence[Output]) -> bool:
+    """Whether a metric of these outputs says of each sample that it passes or fails."""
+    return tuple(outputs[: len(RATES)]) == RATES
 
 
 def verdict(

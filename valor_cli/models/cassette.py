@@ -8,6 +8,7 @@ prompt, variant and key, as texts, so that two recordings of the same replies ar
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 from collections.abc import Mapping
@@ -113,15 +114,14 @@ class CassetteWriter:
             judge: Who replies.
 
         Raises:
-            DataError: It cannot be written there.
+            DataError: It cannot be written there, or something else stands there.
         """
         self.path = path
         self.partial = Path(f"{path}{PARTIAL}")
         self.judge = judge
         self._recorded: dict[str, Recorded] = {}
         try:
-            if os.path.isdir(path):
-                raise IsADirectoryError(None, "a folder stands where the file goes")
+            _check_place(path)
             self.partial.parent.mkdir(parents=True, exist_ok=True)
             # Replies may hold what the data holds: they are the user's alone.
             self._file = open(  # noqa: SIM115  # open as long as the run
@@ -192,6 +192,32 @@ class CassetteWriter:
         self._file.close()
         if not self._recorded:
             self.partial.unlink(missing_ok=True)
+
+
+def _check_place(path: str) -> None:
+    """Leave alone what is no cassette: a slip in `record:` must not cost the user their data.
+
+    Raises:
+        OSError: Something else stands there.
+    """
+    if os.path.isdir(path):
+        raise IsADirectoryError(None, "a folder stands where the file goes")
+    if not os.path.exists(path):
+        return
+    if not os.path.isfile(path):
+        raise FileExistsError(None, "a device stands where the file goes")
+    with open(path, "rb") as file:
+        line = next(filter(None, map(bytes.strip, file)), b"")
+    if line and not _begins_cassette(line):
+        raise FileExistsError(None, "the file there is no cassette, and is not overwritten")
+
+
+def _begins_cassette(line: bytes) -> bool:
+    try:
+        said = json.loads(line.removeprefix(codecs.BOM_UTF8))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and {"key", "reply"} <= said.keys()
 
 
 def _asked_by(asker: Recorded, reply: Reply) -> Recorded:

@@ -6,7 +6,8 @@ limit that follows those is soon down to one. So each request knows its level, h
 way with it as it went out, and a refusal counts against the limit only if the server has not
 lately served most requests of that level. Then the limit falls to what is served just now.
 Successes take it up again one by one, each level on trial until it has held. A level that was
-refused is tried again more and more rarely, so that nearly all requests are accepted.
+refused is tried again more and more rarely, so that nearly all requests are accepted; but soon if
+it was served lately, for a server may be short of a place for a moment.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ so fewer than one in a hundred are spent on them."""
 
 IN_A_ROW = 4
 """So many refusals with nothing answered between are the server's doing, whatever was before."""
+
+FEW = 1 / 4
+"""A part of the requests at a level that is no more than chance."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,9 +50,8 @@ class Limiter:
         self.limit = most
         self.successes = 0
         self.paused_until = 0.0
-        self._told_to_pause = False
         self._under_way: dict[Slot, None] = {}
-        self._recent: deque[tuple[int, bool]] = deque(maxlen=max(8, 2 * most))
+        self._recent: deque[tuple[int, bool]] = deque(maxlen=max(8, 4 * most))
         self._in_a_row = 0
         self._calm = 0
         self._on_trial = False
@@ -76,9 +79,6 @@ class Limiter:
         self._calm += self.in_flight >= self.limit
         self._accepted(slot)
         self.successes += 1
-        if not self._told_to_pause:
-            # Our own guess of how long; the reply shows that there is room again.
-            self.paused_until = 0.0
         self._grow()
 
     def failed(self, slot: Slot) -> None:
@@ -90,27 +90,23 @@ class Limiter:
         self._in_a_row = 0
         self._recent.append((slot.level, True))
 
-    def refused(self, slot: Slot, now: float, wait: float, told: bool) -> None:
+    def refused(self, slot: Slot, now: float, wait: float) -> None:
         """The server answers too many already.
 
         Args:
             slot: What the request had.
             now: The time of the loop.
             wait: Seconds that the refused request waits.
-            told: Whether the server said so; else it is our guess.
         """
         held = self._free_refused(slot)
         self._recent.append((slot.level, False))
         self._in_a_row += 1
-        by_load = self._by_load(slot.level, held)
-        if by_load:
+        if self._by_load(slot.level, held):
             self._shrink()
-        # Where only the row told, the lower limit may be all that it takes.
-        in_vain = by_load and self._in_a_row not in (1, IN_A_ROW)
-        if in_vain or self.in_flight == 0:
-            # Refused again and nothing answered between, or none but this one under way: the
-            # server counts requests over time, and all of its rate is used up.
-            self._pause(now, wait, told)
+        if self.in_flight == 0:
+            # None but this one was under way: the server counts requests over time, and all of
+            # its rate is used up.
+            self.paused_until = now + wait
 
     def _free_refused(self, slot: Slot) -> int:
         """End a request that took no place.
@@ -136,26 +132,32 @@ class Limiter:
         recent = list(self._recent)[-max(8, 2 * self.limit) :]
         served = held + sum(accepted and at >= level for at, accepted in recent)
         refused = sum(not accepted and at == level for at, accepted in recent)
-        # A single one is no sign, unless of a level that never held.
-        return (refused > 1 or self._on_trial) and served < 3 * refused
+        # A single one is no sign, unless of a level that never held, where there are no strays.
+        borne = 0 if self._on_trial and not self._strays(level) else 1
+        return refused > borne and refused > FEW * (served + refused)
+
+    def _strays(self, level: int) -> bool:
+        """Whether some, but few, that went out below a level were refused lately."""
+        below = [accepted for at, accepted in self._recent if at < level]
+        return 0 < below.count(False) < FEW * len(below)
+
+    def _served_lately(self, level: int) -> bool:
+        """Whether a level was served so often that it is likely to be again."""
+        served = sum(accepted and at >= level for at, accepted in self._recent)
+        # Without strays every refusal is meant, and the few that were served had luck.
+        return served >= max(IN_A_ROW, FEW * level) and self._strays(level)
 
     def _shrink(self) -> None:
         if self._on_trial:
-            again = self.limit >= self._ceiling
-            self._rarely = min(2 * RARELY, 2 * self._rarely) if again else 2
+            again = self.limit >= self._ceiling and not self._served_lately(self.limit)
+            self._rarely = min(2 * RARELY, 2 * self._rarely) if again else 1
             self._ceiling = self.limit
             self._to(self.limit - 1)
         else:
             self._to(max(1, min(self.in_flight, self.limit)))
 
-    def _pause(self, now: float, wait: float, told: bool) -> None:
-        if self.paused_until <= now:
-            self._told_to_pause = False
-        self.paused_until = max(self.paused_until, now + wait)
-        self._told_to_pause |= told
-
     def resume(self, until: float) -> None:
-        """A pause that was to last until that time is over, unless it was made longer since."""
+        """A pause that was to last until that time is over."""
         if self.paused_until <= until:
             self.paused_until = 0.0
 

@@ -38,12 +38,6 @@ class Endpoint:
     connect_timeout_s: float
     headers: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Refuse what is no address."""
-        if self.api_base is not None and not _is_address(self.api_base):
-            message = "an address such as http://127.0.0.1:8000/v1 is needed"
-            raise ConfigError(Problem(f"{self.place}.api_base", message))
-
     @property
     def near(self) -> bool:
         """Whether it is on this machine."""
@@ -56,6 +50,11 @@ class Endpoint:
             return None
         parts = urlsplit(self.api_base)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    @property
+    def shown(self) -> str:
+        """Its address for messages: what stands behind ? may be a key."""
+        return "the endpoint" if self.url is None else re.split("[?#]", self.url)[0]
 
     def called(self, litellm: Any) -> str:
         """The model with its provider; servers of one's own are taken to speak OpenAI's API."""
@@ -113,7 +112,8 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
+    """Whether a server can be at it."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
@@ -163,6 +163,3 @@ def conversation(
 ) -> tuple[Message, ...]:
     """Messages from pairs of a role and what it says."""
     return tuple(Message(role, content) for role, content in messages)
-
-
-Tools = Sequence[Mapping[str, Any]]

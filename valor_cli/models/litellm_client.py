@@ -20,7 +20,8 @@ from valor_cli.extras import extra
 WANTED = "backend: litellm"
 _INSTALL = "pip install --upgrade 'valor-cli[judge]'"
 _OLDEST, _TOO_NEW = (1, 83, 14), (2, 0, 0)
-_MALICIOUS = {(1, 82, 7), (1, 82, 8)}
+MALICIOUS = ("1.82.7", "1.82.8")
+"""Releases that send away what they find."""
 
 _ENVIRONMENT = {
     # Each of these lists is fetched from a server unless its copy in the package is asked for.
@@ -82,7 +83,7 @@ def check_installed() -> None:
         raise MissingExtraError(missing, hint="pip install 'valor-cli[judge]'") from None
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", version)
     parts = tuple(int(part or 0) for part in found.groups()) if found else (0, 0, 0)
-    if parts in _MALICIOUS:
+    if ".".join(map(str, parts)) in MALICIOUS:
         message = f"litellm {version} is a malicious release that steals keys; it is not imported"
         hint = f"{_INSTALL}, and change every key and password this machine could read"
         raise MissingExtraError(Problem(WANTED, message), hint=hint)

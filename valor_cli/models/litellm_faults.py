@@ -164,7 +164,7 @@ def _without_reply(found: Fault, endpoint: Endpoint, litellm: Any) -> Explained:
     if "TimeoutError" in kinds or "Timeout" in kinds:
         return Passing(f"no reply within {endpoint.timeout_s:g} s")
     if "ConnectError" in kinds or "ConnectTimeout" in kinds:
-        return Passing(f"no connection to {endpoint.url or 'the endpoint'}")
+        return Passing(f"no connection to {endpoint.shown}")
     if "JSONDecodeError" in kinds:
         return Passing("the reply is no whole JSON document")
     if kinds & {"TransportError", "ClientConnectionError"}:
@@ -181,6 +181,9 @@ def _never_sent(found: Fault, endpoint: Endpoint, litellm: Any) -> ValorError | 
         message = f"litellm knows no provider of the model {endpoint.model}"
         hint = "write provider/model, as in openai/gpt-4o-mini, or give `api_base:`"
         return _config(endpoint, message, hint)
+    if "credentials encoded in URL" in told:
+        hint = "a header of your own goes under `parameters:`, as extra_headers: {NAME: value}"
+        return _config(endpoint, "a name and password in `api_base:` do not go with a key", hint)
     if "API_KEY" in told or "credentials" in told.lower():
         return _key_refused(endpoint, litellm, "there is no key")
     if found.status in (401, 403):

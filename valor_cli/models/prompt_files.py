@@ -147,6 +147,12 @@ def shipped(name: str) -> PromptFile:
     return _parsed(path.read_bytes(), f"{name}.yaml")
 
 
+def shipped_text(name: str) -> str:
+    """The YAML file of a prompt of the package, as it is."""
+    path = files("valor_cli.models") / "prompt_texts" / f"{name}.yaml"
+    return path.read_text(encoding="utf-8").rstrip("\n")
+
+
 def unknown(name: str, known: tuple[str, ...]) -> Problem:
     """What to say of a name that no prompt has."""
     message = f"there is no prompt '{name}'{did_you_mean(name, known)}; there are: "

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.backends import open_embedder, open_judge
+from valor_cli.models.budget import budget_of
 from valor_cli.models.calls import Answered, Calls, Limits, Stop
 from valor_cli.models.cassette import CassetteWriter
 from valor_cli.models.embedder import Embedder
 from valor_cli.models.imagined import ImaginedEmbedder, imagined_calls
+from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Judge, Request
 from valor_cli.models.prompts import Prompt, Prompts
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 from valor_cli.models.store import RunStore, Store
 from valor_cli.results import PromptUsed, Scalar, UsageResult
-
-GRACE_S = 5.0
-"""How long requests under way may still take once the run is to stop."""
 
 NEAR = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
@@ -40,7 +38,7 @@ class Settings:
     """Whom to ask; as in the config."""
 
     judges: tuple[JudgeSettings, ...]
-    combine: Any = None
+    combine: str | None = None
     embedder: EmbedderSettings | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,11 +51,6 @@ class Member:
     calls: Calls
     prompts: Prompts
     embedder: Embedder | None
-
-    @property
-    def panelist(self) -> Member:
-        """Itself."""
-        return self
 
     @property
     def repeats(self) -> int:
@@ -124,12 +117,11 @@ class Session:
         self.jurors: tuple[Member, ...] = ()
         self.embedder: Embedder | None = None
         self._held = ExitStack()
-        self._judges: list[Judge] = []
         self._store: Store | None = None
         self._recorders: list[CassetteWriter] = []
 
     @property
-    def combine(self) -> Any:
+    def combine(self) -> str | None:
         """How several values become one."""
         return self.wanted.combine
 
@@ -150,9 +142,10 @@ class Session:
 
     def _member(self, settings: JudgeSettings) -> Member:
         if self.imagined:
-            if settings.backend in ("scripted", "replay"):
-                # Its file is read all the same: what is wrong with it shows before the run.
-                open_judge(settings)
+            if settings.backend != "local":
+                # What is wrong with its file, its parameters or its budget shows before the run.
+                judge = open_judge(settings)
+                budget_of(judge, settings.budget_usd, settings.max_tokens)
             calls = imagined_calls(settings, self.stop)
             return Member(settings, calls, self.prompts, self.embedder)
         judge = open_judge(settings)
@@ -235,7 +228,7 @@ class Session:
             for member, (count, pieces) in zip(self.jurors, work, strict=True)
             for _ in range(min(count, _at_a_time(member)))
         ]
-        with _Interrupts(self.stop, tasks):
+        with Interrupts(self.stop, tasks):
             try:
                 await _first_error(tasks)
             finally:
@@ -327,41 +320,3 @@ async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
     for task in done:
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error
-
-
-class _Interrupts:
-    """While it is entered, signals stop the asking, not the program."""
-
-    def __init__(self, stop: Stop, tasks: Sequence[asyncio.Task[None]]) -> None:
-        self.stop = stop
-        self.tasks = tasks
-        self.before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number, kind in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
-            before = signal.getsignal(number)
-            # Only the main thread of a Unix process can do this; elsewhere Ctrl-C ends the program.
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._stop, kind)
-                self.before[number] = before
-        self.stop.told.append(self._grace)
-
-    def __exit__(self, *_: object) -> None:
-        loop = asyncio.get_running_loop()
-        for number, before in self.before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, before)
-
-    def _stop(self, kind: str) -> None:
-        if self.stop.reason is not None:
-            self._drop()
-        self.stop.now(kind, kind)
-
-    def _grace(self) -> None:
-        if self.stop.kind in ("interrupted", "terminated"):
-            asyncio.get_running_loop().call_later(GRACE_S, self._drop)
-
-    def _drop(self) -> None:
-        for task in self.tasks:
-            task.cancel()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -14,10 +16,32 @@ from pydantic import (
     model_validator,
 )
 
+from valor_cli.models.endpoints import is_address
 from valor_cli.models.judge import Price
 from valor_cli.paths import InputPath, from_folder
 
 Positive = Annotated[float, Field(gt=0)]
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _names_variable(name: str) -> str:
+    """A key pasted in place of the variable's name is told from it; no message may repeat it."""
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(
+            "the name of an environment variable is needed (letters, digits and _), not the key"
+        )
+    return name
+
+
+def _is_of_a_server(url: str) -> str:
+    if not is_address(url):
+        raise ValueError("an address such as http://127.0.0.1:8000/v1 is needed")
+    return url
+
+
+Variable = Annotated[str, AfterValidator(_names_variable)]
+Address = Annotated[str, AfterValidator(_is_of_a_server)]
 
 
 class _Strict(BaseModel):
@@ -51,8 +75,8 @@ class JudgeSettings(_Strict):
     model: str | None = Field(
         None, description="as litellm names it (openai/gpt-4o-mini); for local: the GGUF file"
     )
-    api_base: str | None = Field(None, description="URL of an OpenAI-compatible server")
-    api_key_env: str | None = Field(
+    api_base: Address | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_key_env: Variable | None = Field(
         None, description="environment variable that holds the key; omitted: the provider's usual"
     )
     temperature: float | None = Field(0.0, ge=0, description="null: the provider's default")
@@ -93,7 +117,7 @@ class JudgeSettings(_Strict):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         needed = _NEEDED[self.backend]
-        if getattr(self, needed) is None:
+        if not getattr(self, needed):
             raise ValueError(f"backend: {self.backend} needs `{needed}:`")
         for backend, key in (("replay", "cassette"), ("scripted", "replies")):
             if self.backend != backend and getattr(self, key) is not None:
@@ -115,8 +139,10 @@ class EmbedderSettings(_Strict):
         description="precomputed: vectors from a file; litellm: any provider"
     )
     model: str | None = Field(None, description="for litellm: as it names the model")
-    api_base: str | None = Field(None, description="URL of an OpenAI-compatible server")
-    api_key_env: str | None = Field(None, description="environment variable that holds the key")
+    api_base: Address | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_key_env: Variable | None = Field(
+        None, description="environment variable that holds the key"
+    )
     vectors: InputPath | None = Field(
         None, description='for precomputed: JSONL, {"text": "…", "vector": […]} a line'
     )
@@ -126,6 +152,6 @@ class EmbedderSettings(_Strict):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         needed = "vectors" if self.backend == "precomputed" else "model"
-        if getattr(self, needed) is None:
+        if not getattr(self, needed):
             raise ValueError(f"backend: {self.backend} needs `{needed}:`")
         return self

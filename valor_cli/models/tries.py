@@ -204,7 +204,7 @@ class Tries:
         fared.failed += not self._outage(fared, refused=True) and in_vain
         fared.progress = self._limiter.successes
         fared.wait = self._backoff.wait(fared.failed, busy.after_s)
-        self._limiter.refused(slot, self._now(), fared.wait, told=bool(busy.after_s))
+        self._limiter.refused(slot, self._now(), fared.wait)
         long = (busy.after_s or 0.0) > TOO_LONG_S
         if long and in_vain and fared.made > 1 and not self._limiter.in_flight:
             minutes = math.ceil((busy.after_s or 0.0) / 60)

@@ -13,7 +13,7 @@ from valor_cli.pipeline.calibration_scales import is_blank
 from valor_cli.pipeline.estimate import judges_part
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.run import run_identity, selection_of, session_of
+from valor_cli.pipeline.run import run_identity, selection_of, session_of, usage_of
 from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import CalibrationResult, SamplesResult, UsageResult
 
@@ -94,7 +94,7 @@ def calibrate(
             for call, column, own in said
             for row in compared(call, own, column, _humans(loaded, column))
         ],
-        () if session is None else session.usage,
+        usage_of(session, judged, loaded),
         [
             *loaded.warnings,
             *found.warnings,

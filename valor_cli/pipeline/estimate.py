@@ -9,7 +9,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Terms
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.run import selection_of, session_of
+from valor_cli.pipeline.run import selection_of, session_of, usage_of
 from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import UsageResult
 
@@ -21,13 +21,11 @@ class Estimate:
     Attributes:
         usage: As `RunInfo.usage`, from the real prompts and replies of likely length.
         samples: How many samples there are, over all models.
-        prompts: The prompts that would be asked with.
         warnings: What was odd about the data.
     """
 
     usage: Sequence[UsageResult]
     samples: int
-    prompts: Sequence[str]
     warnings: Sequence[str]
 
 
@@ -52,9 +50,8 @@ def estimate(
     with session_of(judged, terms) as session:
         Computation(judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session)
     return Estimate(
-        () if session is None else session.usage,
+        usage_of(session, judged, loaded),
         sum(dataset.unit_count for dataset in loaded.datasets.values()),
-        () if session is None else [one.name for one in session.prompts_used],
         loaded.warnings,
     )
 

@@ -26,7 +26,15 @@ from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
-from valor_cli.results import THRESHOLD, MetricResult, Pictures, RunInfo, RunResult, Scalar
+from valor_cli.results import (
+    THRESHOLD,
+    MetricResult,
+    Pictures,
+    RunInfo,
+    RunResult,
+    Scalar,
+    UsageResult,
+)
 
 HELPERS = ("jsonschema", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex")
 """Packages that some metrics rest on, imported where one of them is computed."""
@@ -201,7 +209,7 @@ def evaluate(
             config_sha256=config.sha256,
             inputs=tuple(loaded.files),
             packages={"python": platform.python_version(), "numpy": np.__version__, **_helpers()},
-            **_asked(session),
+            **_asked(session, plan, loaded),
         ),
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
@@ -242,13 +250,31 @@ def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
     return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _asked(session: Session | None) -> dict[str, Any]:
+def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:
+    """What was asked: by judge, by model, by metric in the order of the config.
+
+    Which metric asks first hangs on the pace of the judge; the order of the rows must not.
+    """
+    if session is None:
+        return []
+    usage = list(session.usage)
+    judges = list(dict.fromkeys(row.judge for row in usage))
+    models = list(loaded.datasets)
+    metrics = [call.metric.name for part in plan.wings for call in part.calls]
+
+    def place(row: UsageResult) -> tuple[int, int, int]:
+        return judges.index(row.judge), models.index(row.model), metrics.index(row.metric)
+
+    return sorted(usage, key=place)
+
+
+def _asked(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> dict[str, Any]:
     """What the record of the run says of models that were asked."""
     if session is None:
         return {}
     return {
         "models_used": tuple(session.models_used),
-        "usage": tuple(session.usage),
+        "usage": tuple(usage_of(session, plan, loaded)),
         "stopped": None if session.stopped is None else session.stopped[1],
         "stopped_by": None if session.stopped is None else session.stopped[0],
     }

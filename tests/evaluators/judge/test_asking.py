@@ -57,6 +57,16 @@ def test_a_reply_that_does_not_fit_is_answered_with_what_is_wrong() -> None:
     assert one.taken() == Asked(2, 0, ("Perhaps.", YES))
 
 
+def test_the_same_words_sent_again_want_a_reply_of_their_own() -> None:
+    # From the third try on the conversation is the one before: the same reply, the same problem.
+    one, judge = asking("Perhaps.", "Perhaps.", "Perhaps.", YES, retries=3)
+    assert asked(one, variant=2) == Judged(True)
+    _, second, third, fourth = judge.requests
+    assert second.messages == third.messages == fourth.messages
+    assert len({request.key for request in judge.requests}) == 4
+    assert [request.variant for request in judge.requests] == [2, 2, 1002, 2002]
+
+
 def test_only_the_last_unfit_reply_is_shown_again_and_its_start_only() -> None:
     long = "x" * (QUOTED + 7)
     one, judge = asking("first", long, YES, retries=2)

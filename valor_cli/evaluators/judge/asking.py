@@ -13,14 +13,21 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.judge.readings import Reading, Unfit
 from valor_cli.evaluators.judge.sample import Sample
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.models.judge import Message, NoAnswer, Purpose, Reply, Request, Tools
+from valor_cli.models.judge import Message, NoAnswer, Purpose, Reply, Request
 from valor_cli.models.prompts import Field, Prompt
 from valor_cli.results import Asked
 
 T = TypeVar("T")
 
+LONGEST = 200_000
+"""Characters of a reply that are read, and kept in results; no judge has so much to say."""
+
 QUOTED = 4_000
 """Characters of an unfit reply that its judge is shown again."""
+
+AGAIN = 1000
+"""What is added to the variant of a request each time that its words are sent again: without that
+the cache would say what the judge said before. No metric has as many variants of its own."""
 
 
 class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
@@ -86,7 +93,7 @@ class Asking:
         *,
         retries: int | None = None,
         variant: int = 0,
-        tools: Tools = (),
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> T:
         """Ask, and ask again with the problem named while the reply does not fit.
 
@@ -110,24 +117,20 @@ class Asking:
         purpose = Purpose(self.metric, sample.model, sample.sample_id, asked.name)
         tries = 1 + (self.panelist.judge_retries if retries is None else retries)
         problem = ""
+        sent: list[tuple[Message, ...]] = []
         for _ in range(tries):
             request = Request(
                 messages=messages,
                 schema=reading.schema,
                 schema_name=reading.name,
-                variant=variant,
+                variant=variant + AGAIN * sent.count(messages),
                 repeat=self.repeat,
                 tools=tuple(tools),
                 imagined=reading.imagined,
                 purpose=purpose,
             )
-            try:
-                answer = await self.panelist.reply(request)
-            except NoAnswer:
-                self._asked = replace(self._asked, calls=self._asked.calls + 1)
-                raise
-            reply = answer.reply
-            self._count(reply, answer.cached)
+            sent.append(messages)
+            reply = await self._reply(request)
             try:
                 return _read(reading, reply)
             except Unfit as unfit:
@@ -171,9 +174,17 @@ class Asking:
         asked, self._asked = self._asked, Asked()
         return asked
 
-    def _count(self, reply: Reply, cached: bool) -> None:
-        calls, before, replies = self._asked.calls, self._asked.cached, self._asked.replies
-        self._asked = Asked(calls + 1, before + cached, (*replies, reply.text))
+    async def _reply(self, request: Request) -> Reply:
+        """What the judge says; counted, also where it says nothing."""
+        before = self._asked
+        try:
+            answer = await self.panelist.reply(request)
+        except NoAnswer:
+            self._asked = replace(before, calls=before.calls + 1)
+            raise
+        replies = (*before.replies, answer.reply.text)
+        self._asked = Asked(before.calls + 1, before.cached + answer.cached, replies)
+        return answer.reply
 
 
 def _read(reading: Reading[T], reply: Reply) -> T:
@@ -184,6 +195,8 @@ def _read(reading: Reading[T], reply: Reply) -> T:
     """
     if reply.cut:
         raise Unfit("it ends at the limit of tokens (max_tokens)")
+    if len(reply.text) > LONGEST:
+        raise Unfit(f"it is longer than {LONGEST:,} characters")
     return reading.read(reply.text)
 
 

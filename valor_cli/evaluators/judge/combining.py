@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any, Literal, TypeAlias
 
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.evaluators.verdicts import RATES
+from valor_cli.evaluators.verdicts import RATES, is_verdict
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Asked, Verdict
 
@@ -64,10 +64,6 @@ def combined(
     )
 
 
-def _rated(metric: Metric[Any]) -> bool:
-    return metric.outputs[: len(RATES)] == RATES
-
-
 def _one(found: Sequence[Outcome], metric: Metric[Any], combine: Combine | None) -> Outcome:
     scored = [one for one in found if one.status == "ok"]
     if not scored:
@@ -76,7 +72,7 @@ def _one(found: Sequence[Outcome], metric: Metric[Any], combine: Combine | None)
         return next(one for one in found if one.status == most)
     if combine == "majority":
         return _holders(scored, metric.outputs)[0]
-    if combine is None and _rated(metric):
+    if combine is None and is_verdict(metric.outputs):
         holders, averaged = _holders(scored, metric.outputs[:1]), metric.outputs[len(RATES) :]
     else:
         holders, averaged = scored, metric.outputs

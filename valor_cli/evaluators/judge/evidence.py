@@ -14,6 +14,7 @@ import numpy as np
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.judge.asking import Asking, Panelist, ParseFailure
 from valor_cli.evaluators.judge.combining import Combine, combined
+from valor_cli.evaluators.judge.rated_verdicts import RATING
 from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.samples import (
     Outcome,
@@ -23,7 +24,7 @@ from valor_cli.evaluators.samples import (
     missing,
     plan_samples,
 )
-from valor_cli.evaluators.verdicts import RATES, unreadable
+from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.models.judge import NoAnswer, Stopped
 
@@ -31,12 +32,8 @@ Found = list[list[Outcome]]
 """By sample, an outcome of every call."""
 
 
-class Juror(Protocol):
+class Juror(Panelist, Protocol):
     """A judge of the panel, and how often it is asked everything."""
-
-    @property
-    def panelist(self) -> Panelist:
-        """Who is asked."""
 
     @property
     def repeats(self) -> int:
@@ -103,7 +100,7 @@ def gather(
         work.append((total, _pieces(datasets, calls, juror, columns)))
         first += juror.repeats
     panel.run(work)
-    names = [(juror.panelist.name, again) for juror, again in raters]
+    names = [(juror.name, again) for juror, again in raters]
     return {model: _judgements(calls, own, names, panel.combine) for model, own in found.items()}
 
 
@@ -118,7 +115,7 @@ def _pieces(
         for row in range(data.unit_count):
             for again, column in enumerate(columns[model]):
                 sample = Sample.of(data, row, model)
-                asking = Asking(sample, juror.panelist, again)
+                asking = Asking(sample, juror, again)
                 yield _piece(asking, calls, column, row)
 
 
@@ -153,8 +150,9 @@ async def _outcome(asking: Asking, call: Call) -> Outcome:
 
 def _unread(metric: Metric[Any], reason: str) -> Outcome:
     """Of replies that say nothing usable; a verdict that cannot be read is a rate of its own."""
-    rated = metric.outputs[: len(RATES)] == RATES
-    return unreadable(reason) if rated else Outcome(status="parse_failure", reason=reason)
+    if is_verdict(metric.outputs):
+        return unreadable(reason)
+    return Outcome(status="parse_failure", reason=reason)
 
 
 def _judgements(
@@ -173,8 +171,8 @@ def _judgements(
             continue
         one = [combined(call.metric, names, each, combine) for each in zip(*columns, strict=True)]
         # A custom judge has a rating with a rubric alone.
-        rated = any("rating" in outcome.values for column in columns for outcome in column)
-        compared = "rating" if rated else outputs[0]
+        rated = any(RATING in outcome.values for column in columns for outcome in column)
+        compared = RATING if rated else outputs[0]
         raters = {
             name: np.array([_value(outcome, compared) for outcome in column], np.float64)
             for name, column in zip(names, columns, strict=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
+from valor_cli.evaluators.judge.combining import Combine
 from valor_cli.metric import Call, Lack, Session, Terms
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
@@ -24,7 +25,7 @@ class Options(Protocol):
         """All judges."""
 
     @property
-    def combine(self) -> Literal["majority", "mean"] | None:
+    def combine(self) -> Combine | None:
         """How several values become one."""
 
     @property
@@ -58,11 +59,10 @@ def open_session(options: Options, terms: Terms) -> Session:
         ConfigError: An own prompt cannot be used.
     """
     # Only runs that ask a judge need the loop in which it is asked.
-    from valor_cli.models.session import Session as Asking
-    from valor_cli.models.session import Settings
+    from valor_cli.models import session
 
-    wanted = Settings(options.panel, options.combine, options.embedder, options.prompts)
-    session: Any = Asking(
+    wanted = session.Settings(options.panel, options.combine, options.embedder, options.prompts)
+    return session.Session(
         wanted,
         terms.identity,
         offline=terms.offline,
@@ -70,5 +70,3 @@ def open_session(options: Options, terms: Terms) -> Session:
         imagined=terms.imagined,
         told=terms.told,
     )
-    checked: Session = session
-    return checked

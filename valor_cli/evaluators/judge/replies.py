@@ -56,7 +56,7 @@ def truth(value: Mapping[str, Any], key: str, place: str) -> bool:
     else:
         known = bool(said) if isinstance(said, int | float) and said in (0, 1) else None
     if known is None:
-        raise Unfit(f"{place}: {key} is {in_short(said)}, and must be 0 or 1")
+        raise Unfit(f"{place}: {key} is {shown(said)}, and must be 0 or 1")
     return known
 
 
@@ -89,7 +89,7 @@ def first_of(
         if found is not None:
             return found
     key = there[0]
-    raise Unfit(f"{key} is {in_short(value[key])}, and must be {what}")
+    raise Unfit(f"{key} is {shown(value[key])}, and must be {what}")
 
 
 def listed(value: Mapping[str, Any], key: str) -> Sequence[Any]:
@@ -98,7 +98,7 @@ def listed(value: Mapping[str, Any], key: str) -> Sequence[Any]:
         raise Unfit(f"the key {key} is missing")
     found = value[key]
     if not isinstance(found, list):
-        raise Unfit(f"{key} is {in_short(found)}, and must be a list")
+        raise Unfit(f"{key} is {shown(found)}, and must be a list")
     return found
 
 
@@ -111,7 +111,7 @@ def texts(value: Mapping[str, Any], key: str, inner: str) -> tuple[str, ...]:
     for at, item in enumerate(listed(value, key), 1):
         text = item.get(inner) if isinstance(item, dict) else item
         if not isinstance(text, str):
-            raise Unfit(f"{key}: number {at} is {in_short(item)}, and must be a string")
+            raise Unfit(f"{key}: number {at} is {shown(item)}, and must be a string")
         found.append(text.strip())
     return tuple(text for text in found if text)
 
@@ -120,7 +120,7 @@ def none_found(reply: str, what: str) -> Unfit:
     """Why a reply that has nothing of what was asked for does not fit."""
     text = reply_text(reply)
     if text:
-        return Unfit(f"found no {what} in {in_short(text)}")
+        return Unfit(f"found no {what} in {shown(text)}")
     return Unfit(
         "the reply ends in its thought" if reply.strip("\ufeff \t\r\n") else "the reply is empty"
     )
@@ -128,11 +128,11 @@ def none_found(reply: str, what: str) -> Unfit:
 
 def one_of(choices: Sequence[object]) -> str:
     """Words or numbers, as many as a message may list."""
-    told = [in_short(choice) for choice in choices[:_LISTED]]
+    told = [shown(choice) for choice in choices[:_LISTED]]
     return "one of " + ", ".join([*told, "…"] if len(choices) > _LISTED else told)
 
 
-def in_short(said: object) -> str:
+def shown(said: object) -> str:
     """A value as a message shows it: in short, on one line, without control characters."""
     if isinstance(said, dict | list):
         return "an object" if isinstance(said, dict) else "a list"
@@ -142,7 +142,7 @@ def in_short(said: object) -> str:
         return str(said) if len(str(said)) <= QUOTED else f"{str(said)[:QUOTED]}…"
     # Enough to have so many characters left, of a text that may be long.
     start = said[: 4 * QUOTED]
-    shown = "".join(" " if unicodedata.category(one)[0] == "C" else one for one in start)
-    shown = " ".join(shown.split())
-    cut = len(said) > len(start) or len(shown) > QUOTED
-    return f'"{shown[:QUOTED]}…"' if cut else f'"{shown}"'
+    line = "".join(" " if unicodedata.category(one)[0] == "C" else one for one in start)
+    line = " ".join(line.split())
+    cut = len(said) > len(start) or len(line) > QUOTED
+    return f'"{line[:QUOTED]}…"' if cut else f'"{line}"'

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.evaluators.inputs import Strict
+from valor_cli.evaluators.judge.combining import Combine
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 from valor_cli.paths import InputPath
 
@@ -38,7 +39,7 @@ class TextOptions(Strict):
     judges: Annotated[tuple[JudgeSettings, ...], AfterValidator(_several)] | None = Field(
         None, description="several of them, in place of `judge`; their agreement is reported"
     )
-    combine: Literal["majority", "mean"] | None = Field(
+    combine: Combine | None = Field(
         None,
         description="how several judges, or repeats, become one value; omitted: pass or fail by "
         "majority, other values by their mean",
