@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.pipeline.judged import HIT, LOSS, RULE, covered, of_samples, row, run
@@ -124,3 +126,15 @@ def test_metrics_that_lack_the_same_samples_are_one_problem() -> None:
     assert first.metric is None
     assert first.message == ("m: hit, loss, rule have a value for 3 of 4 samples (1 missing input)")
     assert (second.model, second.metric) == ("n", "hit")
+
+
+def test_low_coverage_names_the_most_frequent_reason() -> None:
+    values = of_samples(HIT, {"a": 1.0, "b": None, "c": None, "d": None, "e": None})
+    values = replace(
+        values,
+        statuses=["ok", "judge_error", "parse_failure", "judge_error", "not_applicable"],
+        undefined=[None, "x: no connection", "no JSON", "x: no connection", "nothing to judge"],
+    )
+    rows = [covered(HIT, ok=1, parse_failure=1, judge_error=2, not_applicable=1)]
+    (found,) = problems_of(*run(coverage=rows, samples=[values]))
+    assert found.message.endswith("; most often: x: no connection)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +20,9 @@ from valor_cli.results import (
 
 LOW_COVERAGE = 0.95
 """Coverage below which it is a problem."""
+
+LONGEST = 100
+"""Characters of a reason that stand in a message."""
 
 NAMED = 3
 """Metrics that are named where several lack the same samples."""
@@ -39,7 +42,7 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
         if call.threshold is not None:
             problems += _past_threshold(call, call.threshold, found.metrics)
             problems += _flips(call, call.threshold, found.samples, loaded.perturbed)
-    problems += _uncovered(found.coverage)
+    problems += _uncovered(found.coverage, found.samples)
     # Sorting keeps the order of the catalogue within a severity.
     return sorted(problems, key=lambda one: _SEVERITIES.index(one.severity))
 
@@ -170,7 +173,24 @@ def _told(
         )
 
 
-def _uncovered(coverage: Sequence[CoverageResult]) -> Iterator[ProblemResult]:
+def _why(row: CoverageResult, samples: Sequence[SamplesResult]) -> str:
+    """The reason that most of the samples without a value have."""
+    found = Counter(
+        reason
+        for one in samples
+        if (one.metric, one.model, one.parameters) == (row.metric, row.model, row.parameters)
+        for status, reason in zip(one.statuses or (), one.undefined, strict=False)
+        if reason and status not in ("ok", "not_applicable")
+    )
+    if not found:
+        return ""
+    reason, _ = min(found.items(), key=lambda item: (-item[1], item[0]))
+    return f"; most often: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '…'}"
+
+
+def _uncovered(
+    coverage: Sequence[CoverageResult], samples: Sequence[SamplesResult]
+) -> Iterator[ProblemResult]:
     """Of each model; metrics that lack the same samples, for all that can be told, together."""
     alike: dict[tuple[object, ...], list[CoverageResult]] = defaultdict(list)
     for one in coverage:
@@ -185,10 +205,11 @@ def _uncovered(coverage: Sequence[CoverageResult]) -> Iterator[ProblemResult]:
         )
         more = f" and {len(metrics) - NAMED:,} more metrics" if len(metrics) > NAMED else ""
         have = "have" if len(metrics) > 1 else "has"
-        samples = "sample" if first.samples == 1 else "samples"
+        noun = "sample" if first.samples == 1 else "samples"
         message = (
             f"{first.model}: {', '.join(metrics[:NAMED])}{more} {have} a value for "
-            f"{first.statuses.get('ok', 0):,} of {first.samples:,} {samples} ({told})"
+            f"{first.statuses.get('ok', 0):,} of {first.samples:,} {noun} "
+            f"({told}{_why(first, samples)})"
         )
         share = first.coverage or 0.0
         yield ProblemResult(
