@@ -182,7 +182,7 @@ class Asking:
         except NoAnswer:
             self._asked = replace(before, calls=before.calls + 1)
             raise
-        replies = (*before.replies, answer.reply.text)
+        replies = (*before.replies, answer.reply.text[:LONGEST])
         self._asked = Asked(before.calls + 1, before.cached + answer.cached, replies)
         return answer.reply
 
