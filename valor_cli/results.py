@@ -158,6 +158,7 @@ class MetricExample:
         marks: The places in its texts that are concerned.
         reason: What the metric says of it.
         verdicts: What judges said of it.
+        replies: That in their own words, in the order of the requests.
     """
 
     kind: str
@@ -169,6 +170,7 @@ class MetricExample:
     marks: Sequence[Mark] = ()
     reason: str | None = None
     verdicts: Sequence[Verdict] = ()
+    replies: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +322,7 @@ class ShownText:
     """A text of an example as reports show it: cut to a bounded length, what is secret masked.
 
     Attributes:
-        field: As in `Mark`.
+        field: As in `Mark`, or "judge_replies[0]".
         text: The characters.
         marks: (start, end, kind) in `text`, ascending, none inside another.
         left_out: Characters of the whole text that are not shown.

@@ -178,3 +178,18 @@ def test_a_sample_without_a_reply_makes_the_run_incomplete_unless_a_gate_says_ot
         assert result.complete == complete
         [coverage] = result.coverage
         assert (coverage.statuses["ok"], coverage.statuses["judge_error"]) == (2, 1)
+
+
+def test_examples_show_the_last_replies_and_as_much_of_them_as_there_is_room_for(
+    folder: Path,
+) -> None:
+    words = [f"no {number}" for number in range(5)] + ["x" * 700]
+    lines = [{"reply": word} for word in words] + [{"reply": "absent"}] * 2
+    (folder / "replies.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    metrics = [{"contact_information": {"judge_retries": 5}}]
+    (example,) = evaluated(folder, metrics=metrics).examples
+    assert example.kind == "unreadable"
+    replies = [text for text in example.texts if text.field.startswith("judge_replies")]
+    assert [text.field for text in replies] == [f"judge_replies[{at}]" for at in (3, 4, 5)]
+    assert [text.text for text in replies] == ["no 3", "no 4", "x" * 600]
+    assert [text.left_out for text in replies] == [0, 0, 100]

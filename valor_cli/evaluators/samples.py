@@ -385,6 +385,7 @@ class Sampled:
                 marks=self.outcomes.marks[at],
                 reason=self.outcomes.reasons[at],
                 verdicts=self.outcomes.verdicts[at] if self.outcomes.verdicts else (),
+                replies=self.outcomes.asked[at].replies if self.outcomes.asked else (),
             )
 
 

@@ -12,7 +12,7 @@ from valor_cli.reports.coverage import coverage_table
 from valor_cli.reports.leaderboard import breakable
 from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.sample_matrix import sample_matrices
-from valor_cli.reports.shown_texts import left_out, parts, titles
+from valor_cli.reports.shown_texts import is_reply, left_out, parts, titles
 from valor_cli.reports.shown_verdicts import shown_verdicts
 from valor_cli.reports.worst_samples import UNREADABLE, WorstSample, WorstSamples, worst_samples
 from valor_cli.results import RunResult, ShownText
@@ -108,16 +108,22 @@ def _cards(samples: Sequence[WorstSample]) -> dict[str, Any]:
             "unreadable": sample.example.kind == UNREADABLE,
             "reason": sample.reason,
             "verdicts": shown_verdicts(sample.example.verdicts, VERDICTS),
-            "texts": [
-                _text(shown, title, kinds)
-                for shown, title in zip(
-                    sample.example.texts, titles(sample.example.texts), strict=True
-                )
-            ],
+            "texts": _texts(sample, kinds, replies=False),
+            "replies": _texts(sample, kinds, replies=True),
         }
         for sample in samples
     ]
     return {"cards": cards, "kinds": [(kind, n % COLOURS) for kind, n in kinds.items()]}
+
+
+def _texts(sample: WorstSample, kinds: dict[str, int], *, replies: bool) -> list[dict[str, Any]]:
+    """The sample's own texts, or what judges replied."""
+    texts = sample.example.texts
+    return [
+        _text(shown, title, kinds)
+        for shown, title in zip(texts, titles(texts), strict=True)
+        if is_reply(shown) == replies
+    ]
 
 
 def _text(shown: ShownText, title: str, kinds: dict[str, int]) -> dict[str, Any]:
@@ -135,7 +141,7 @@ def _text(shown: ShownText, title: str, kinds: dict[str, int]) -> dict[str, Any]
         "ready": Markup(ready),  # noqa: S704 - escaped just before
         "empty": not shown.text,
         "left_out": left_out(shown),
-        "folded": size > LONG,
+        "folded": size > LONG or is_reply(shown),
         "open": bool(shown.marks),
         "size": f"{size:,} characters",
     }

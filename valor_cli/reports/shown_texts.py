@@ -19,6 +19,7 @@ _NUMBERED = re.compile(r"(\w+)\[(\d+)\]")
 _SINGULAR = {
     "references": "reference",
     "retrieved_contexts": "context",
+    "judge_replies": "judge reply",
     "reference_contexts": "reference context",
 }
 
@@ -54,6 +55,11 @@ def parts(shown: ShownText) -> Iterator[tuple[str, str]]:
         at = end
     if at < len(shown.text):
         yield visible(shown.text[at:]), ""
+
+
+def is_reply(shown: ShownText) -> bool:
+    """Whether it is what a judge replied, not a text of the sample."""
+    return shown.field.startswith("judge_replies[")
 
 
 def titles(texts: Sequence[ShownText]) -> list[str]:
