@@ -23,6 +23,9 @@ SHOWN = 2_000
 MOST_SHOWN = 5
 """References, and contexts, of a sample that reports show, at most."""
 
+REPLIES, REPLY_LENGTH = 3, 600
+"""Replies of judges that reports show of a sample, the last ones, and characters of each."""
+
 
 # Many metrics show the same worst samples, and ten megabytes take seconds.
 @lru_cache(maxsize=256)
@@ -85,10 +88,15 @@ class TextDataset:
         """Everything was looked at when it was read."""
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
-        """The texts of each example, with what its metric points at marked."""
+        """The texts of each example, what its metric points at marked; then judges' replies."""
         at = {sample_id: number for number, sample_id in enumerate(self.sample_ids)}
         return [
-            Illustration(texts=tuple(self._shown(at[str(example.sample_id)], example.marks)))
+            Illustration(
+                texts=(
+                    *self._shown(at[str(example.sample_id)], example.marks),
+                    *_shown_replies(example.replies),
+                )
+            )
             for example in examples
         ]
 
@@ -124,6 +132,14 @@ _COLUMNS = (
     "perturbed_from",
     "artifacts",
 )
+
+
+def _shown_replies(replies: Sequence[str]) -> Iterable[ShownText]:
+    """The last ones, cut; what is secret in them is masked already."""
+    first = max(0, len(replies) - REPLIES)
+    for at, text in enumerate(replies[first:], first):
+        shown = text[:REPLY_LENGTH]
+        yield ShownText(f"judge_replies[{at}]", shown, (), len(text) - len(shown))
 
 
 def shown_text(

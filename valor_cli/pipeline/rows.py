@@ -20,20 +20,15 @@ from valor_cli.results import (
     CurveResult,
     ExampleResult,
     Findings,
-    MetricExample,
     MetricResult,
     MetricValue,
     Parameters,
     ParameterValue,
     SamplesResult,
     Scalar,
-    ShownText,
     Status,
     TableResult,
 )
-
-REPLIES, REPLY_LENGTH = 3, 600
-"""Replies of judges that reports show of a sample, the last ones, and characters of each."""
 
 
 class Computation:
@@ -235,7 +230,7 @@ class Computation:
                     example.value,
                     picture,
                     objects,
-                    (*texts, *_replies(example)),
+                    texts,
                     example.reason,
                     example.verdicts,
                 )
@@ -267,14 +262,6 @@ class Computation:
             )
 
         return key
-
-
-def _replies(example: MetricExample) -> Iterator[ShownText]:
-    """The last replies of judges, as much of them as reports show."""
-    first = max(0, len(example.replies) - REPLIES)
-    for at, text in enumerate(example.replies[first:], first):
-        shown = text[:REPLY_LENGTH]
-        yield ShownText(f"judge_replies[{at}]", shown, (), len(text) - len(shown))
 
 
 def _positions(names: Iterable[str]) -> dict[str | None, int]:

@@ -1,4 +1,4 @@
-"""Text generation: what language models answer, from files, without asking a model."""
+"""Text generation: what language models answer, from files; by rules, and as judges see it."""
 
 from __future__ import annotations
 
