@@ -10,6 +10,7 @@ from typing import (
     Any,
     Concatenate,
     Generic,
+    Literal,
     NamedTuple,
     Protocol,
     Self,
@@ -104,9 +105,28 @@ def nothing_more(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def never(parameters: Mapping[str, Any]) -> bool:
-    """Of metrics that do without vectors whatever their parameters are."""
-    return False
+ModelKind = Literal["embedder", "language_model", "classifier"]
+"""Of models that measure texts; judges apart."""
+
+
+def no_models(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+    """Of metrics that ask no model whatever their parameters are."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Always:
+    """A rule that does not depend on parameters; unlike a lambda it travels between processes."""
+
+    kinds: tuple[ModelKind, ...]
+
+    def __call__(self, parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+        return self.kinds
+
+
+def asks(*kinds: ModelKind) -> Callable[[Mapping[str, Any]], tuple[ModelKind, ...]]:
+    """Of metrics that ask models of these kinds whatever their parameters are."""
+    return _Always(kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +142,8 @@ class Metric(Generic[R]):
     that fills only tables `table=True`.
     `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
-    `prompts` names those that it asks judges with, `embeds` says with which parameters it asks for
-    vectors of texts.
+    `prompts` names those that it asks judges with, `models` says which kinds of models it asks
+    beside them, with some parameters.
     A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -144,7 +164,7 @@ class Metric(Generic[R]):
     needs_with: Callable[[Mapping[str, Any]], tuple[str, ...]] = nothing_more
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
-    embeds: Callable[[Mapping[str, Any]], bool] = never
+    models: Callable[[Mapping[str, Any]], tuple[ModelKind, ...]] = no_models
     resampled: bool = True
     threshold: float | None = None
     reproducible: bool = True
@@ -244,6 +264,7 @@ class Wing(Generic[D, E]):
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
+        judged: Whether those are judges, whose replies take time and money.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -255,6 +276,7 @@ class Wing(Generic[D, E]):
     one_sided: Callable[[E], OneSided] = unsaid
     sharded: bool = True
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
+    judged: bool = False
 
 
 METADATA = "metadata."
@@ -344,14 +366,14 @@ class Terms:
         offline: Whether nothing may leave this machine.
         resume: Whether to go on with the run of that identity.
         imagined: Whether replies are only imagined, to see what asking would take.
-        told: Told how many of all pieces are done.
+        told: Told a stage, and how much of it is done.
     """
 
     identity: str
     offline: bool = False
     resume: bool = False
     imagined: bool = False
-    told: Callable[[int, int], None] = lambda done, total: None
+    told: Callable[[str, int, int], None] = lambda stage, done, total: None
 
 
 class Session(Protocol):
@@ -404,6 +426,8 @@ class Task(Generic[D]):
             block, the selection, and the examples.
         lacks: What the options must still name before a call can be made; None: nothing.
         session: Opens the models that the calls ask, under the options and on some terms.
+        tuned: A call with the defaults that belong to the models it asks, where the config does
+            not say otherwise, and what to warn of; whether the config has a threshold is told.
     """
 
     name: str
@@ -418,7 +442,11 @@ class Task(Generic[D]):
         [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
     ] = lambda inputs, selection, examples: (Pictures(), ())
     lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
-    session: Callable[[Any, Terms], Session] | None = None
+    session: Callable[[Any, Sequence[Call], Terms], Session] | None = None
+    tuned: Callable[[Any, Call, bool], tuple[Call, str | None]] = lambda options, call, given: (
+        call,
+        None,
+    )
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

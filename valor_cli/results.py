@@ -78,7 +78,13 @@ class MetricTable:
 Role: TypeAlias = Literal["ground_truth", "prediction"]
 
 Status: TypeAlias = Literal[
-    "ok", "parse_failure", "judge_error", "missing_input", "not_applicable", "skipped"
+    "ok",
+    "parse_failure",
+    "judge_error",
+    "missing_input",
+    "not_applicable",
+    "skipped",
+    "model_unavailable",
 ]
 """What became of one sample under one metric; only "ok" enters a mean."""
 
@@ -226,11 +232,28 @@ class MetricAgreement:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricInsight:
+    """What a metric tells in words beside its values.
+
+    Attributes:
+        kind: As in `InsightResult`.
+        message: The words.
+        value: The number that it is about.
+        sample_ids: The samples that it is about.
+    """
+
+    kind: str
+    message: str
+    value: float | None = None
+    sample_ids: Sequence[Scalar] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """All a metric says of one evidence, when that is more than one value.
 
     `warnings` say what it left out, and why; `statuses` how many samples have which status;
-    `agreements` how far its judges agree.
+    `agreements` how far its judges agree; `insights` what is worth telling in words.
     """
 
     values: Sequence[MetricValue] = ()
@@ -241,6 +264,7 @@ class Findings:
     warnings: Sequence[str] = ()
     statuses: Mapping[Status, int] = field(default_factory=dict)
     agreements: Sequence[MetricAgreement] = ()
+    insights: Sequence[MetricInsight] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -667,8 +691,11 @@ class RunResult:
     def complete(self) -> bool:
         """Whether every metric could judge as many samples as the gates ask for.
 
-        Where no gate says how many, no judge may have failed to reply.
+        Where no gate says how many, no judge may have failed to reply; and no model that was to
+        be asked may be missing.
         """
+        if any(row.statuses.get("model_unavailable", 0) for row in self.coverage):
+            return False
         limits = [gate for gate in self.gates if gate.rule == "coverage"]
         limited = {(gate.metric, gate.model) for gate in limits}
         return all(gate.status != "failed" for gate in limits) and not any(

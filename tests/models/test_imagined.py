@@ -7,9 +7,10 @@ import asyncio
 import numpy as np
 import pytest
 
+from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.imagined import ImaginedEmbedder, imagined_calls, tokens
 from valor_cli.models.judge import Purpose, Request, conversation
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings, PriceSettings
+from valor_cli.models.settings import JudgeSettings, PriceSettings
 from valor_cli.models.stop import Stop
 
 

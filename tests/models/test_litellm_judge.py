@@ -41,6 +41,7 @@ from tests.models.server import (
 from valor_cli.errors import ConfigError, MissingExtraError, ValorError
 from valor_cli.models import litellm_client
 from valor_cli.models.calls import Calls, Limits, Stop
+from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.judge import (
     Busy,
     NoAnswer,
@@ -53,7 +54,7 @@ from valor_cli.models.judge import (
 from valor_cli.models.litellm_embedder import LitellmEmbedder
 from valor_cli.models.litellm_faults import fit_to_tell, retry_after
 from valor_cli.models.litellm_judge import LitellmJudge
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
 PROMPT = "Was Zanzibar ever a capital, says the confidential customer record 4711?"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import DataError
+from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.precomputed_embedder import PrecomputedEmbedder
-from valor_cli.models.settings import EmbedderSettings
 
 
 def opened(path: Path) -> PrecomputedEmbedder:

@@ -17,10 +17,11 @@ from valor_cli.errors import ConfigError, DataError
 from valor_cli.models import interrupts
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
+from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
 from valor_cli.models.session import Member, Session, Settings
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 Piece = Callable[[], Awaitable[None]]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.oracles.judges import Said
+from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from valor_cli.metric import Call, Wing
 from valor_cli.models.judge import Reply, Request
 from valor_cli.models.prompts import Prompt, Prompts
@@ -108,10 +109,15 @@ class ImaginingPanel:
 
 
 def needs_of(wing: Wing[Any, Any], calls: Sequence[Call], data: Any, *, best: bool = False) -> Any:
-    """The plan for the evidence of a data set; a wing that asks judges asks imagined ones."""
+    """The plan for the evidence of a data set; a wing that asks models asks imagined ones."""
     plan = wing.plan(calls, [])
     if wing.gather is None:
         return plan
+    if not wing.judged:
+        measured: Mapping[str, Any] = wing.gather(
+            {"m": data}, plan, ScriptedSession(ScriptedModels(best))
+        )
+        return measured["m"]
     found: Mapping[str, Any] = wing.gather(
         {"m": data}, plan, ImaginingPanel([ImaginingJudge(best)])
     )

@@ -29,13 +29,15 @@ class _Strict(BaseModel):
 class MetricRequest(_Strict):
     """A metric to compute: canonical name, every parameter, index in the YAML's list.
 
-    `threshold` is what the config says that its value should reach, or not pass.
+    `threshold` is what its value should reach, or not pass; `threshold_given` says whether the
+    config has it, and not the metric alone.
     """
 
     name: str
     parameters: dict[str, Any]
     index: int
     threshold: float | None = None
+    threshold_given: bool = False
 
 
 class SliceRequest(_Strict):

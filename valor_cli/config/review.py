@@ -154,7 +154,13 @@ class _Review:
             return None
         values = {field: getattr(parameters, field) for field in type(parameters).model_fields}
         threshold = values.pop(THRESHOLD, None)
-        return MetricRequest(name=canonical, parameters=values, index=index, threshold=threshold)
+        return MetricRequest(
+            name=canonical,
+            parameters=values,
+            index=index,
+            threshold=threshold,
+            threshold_given=THRESHOLD in body,
+        )
 
     def _canonical(self, path: TreePath, name: str) -> str | None:
         """The canonical name of a metric, with a problem noted where there is none."""

@@ -28,9 +28,11 @@ from valor_cli.results import (
     Findings,
     Mark,
     MetricExample,
+    MetricInsight,
     MetricSamples,
     MetricTable,
     MetricValue,
+    Scalar,
     Status,
     Verdict,
 )
@@ -103,6 +105,8 @@ class Outcomes:
         asked: (n,) likewise.
         raters: By judge and number of the repeat, (n,) the primary values that each found; NaN:
             none. Empty where there is one alone.
+        vectors: By name, (n, …) numbers that metrics of the whole data read; not of resamples.
+        beside: What stands beside every value, among the parameters: the model it rests on.
     """
 
     status: NDArray[np.int8]
@@ -114,17 +118,24 @@ class Outcomes:
     verdicts: tuple[tuple[Verdict, ...], ...] = ()
     asked: tuple[Asked, ...] = ()
     raters: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
+    vectors: Mapping[str, Floats] = field(default_factory=dict)
+    beside: Mapping[str, Scalar] = field(default_factory=dict)
 
     @staticmethod
     def of(
-        found: Sequence[Outcome], outputs: Sequence[str], counts: Mapping[str, Ints] | None = None
+        found: Sequence[Outcome],
+        outputs: Sequence[str],
+        counts: Mapping[str, Ints] | None = None,
+        *,
+        vectors: Mapping[str, Floats] | None = None,
+        beside: Mapping[str, Scalar] | None = None,
     ) -> Outcomes:
         """The columns of outcomes, in the order of the samples.
 
         Args:
             found: One for each sample.
             outputs: The names of all outputs that `Outcome.values` may have.
-            counts: As in `Outcomes`.
+            counts, vectors, beside: As in `Outcomes`.
         """
         return Outcomes(
             np.array([STATUSES.index(one.status) for one in found], np.int8),
@@ -138,12 +149,18 @@ class Outcomes:
             counts or {},
             tuple(one.verdicts for one in found) if any(one.verdicts for one in found) else (),
             tuple(one.asked or Asked() for one in found) if any(one.asked for one in found) else (),
+            vectors=vectors or {},
+            beside=beside or {},
         )
 
-    def without_secrets(self, secrets: Secrets) -> Outcomes:
+    def without_secrets(self, secrets: Secrets, *, quoted: bool = False) -> Outcomes:
         """The same with nothing secret in what is told.
 
         Reasons may quote a condition, or a text; judges quote whatever they were shown.
+
+        Args:
+            secrets: Where in a text stands what no report may show.
+            quoted: Whether details quote texts, too.
         """
         memo: dict[str, str] = {}
 
@@ -153,6 +170,9 @@ class Outcomes:
             return memo[text]
 
         reasons = tuple(None if one is None else safe(one) for one in self.reasons)
+        if quoted and not self.asked:
+            details = tuple(_each_text(one, safe) for one in self.details)
+            return replace(self, reasons=reasons, details=details)
         if not self.asked:
             return replace(self, reasons=reasons)
         return replace(
@@ -185,6 +205,8 @@ class Outcomes:
             tuple(self.verdicts[i] for i in at) if self.verdicts else (),
             tuple(self.asked[i] for i in at) if self.asked else (),
             {name: column[order] for name, column in self.raters.items()},
+            {name: column[order] for name, column in self.vectors.items()},
+            self.beside,
         )
 
     @staticmethod
@@ -206,6 +228,11 @@ class Outcomes:
             tuple(one for part in parts for one in part._verdicts()) if judged else (),
             tuple(one for part in parts for one in part._asked()) if asked else (),
             {name: np.concatenate([part.raters[name] for part in parts]) for name in first.raters},
+            {
+                name: np.concatenate([part.vectors[name] for part in parts])
+                for name in first.vectors
+            },
+            first.beside,
         )
 
     def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
@@ -328,8 +355,11 @@ class Sampled:
         *,
         tables: Sequence[MetricTable] = (),
         warnings: Sequence[str] = (),
+        insights: Sequence[MetricInsight] = (),
     ) -> Findings:
         """Values of the report; with what is told of single samples, unless this is a resample."""
+        if beside := self.outcomes.beside:
+            values = [replace(value, at={**beside, **value.at}) for value in values]
         if self.weights is not None:
             return Findings(values)
         outcomes = self.outcomes
@@ -351,6 +381,7 @@ class Sampled:
             agreements=agreements_of(
                 outcomes.raters, self.sample_ids, rated=self.metric.outputs[0].name == "pass"
             ),
+            insights=insights,
         )
 
     def _told(self) -> dict[str, Floats]:

@@ -16,12 +16,28 @@ def cosines(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
     Returns:
         (n,) the cosines.
     """
-    found = _units(others) @ _units(one[None, :])[0]
-    return np.asarray(np.clip(found, -1.0, 1.0), np.float64)
+    return similarities(units(one[None, :]), units(others))[0]
 
 
-def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same directions with length 1; zeros stay."""
+def similarities(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cosine of each of some vectors with each of others, -1 to 1.
+
+    Args:
+        ones: (m, dimensions) of length 1, or zeros.
+        others: (n, dimensions) likewise.
+
+    Returns:
+        (m, n) the cosines; 0 with a vector of zeros.
+    """
+    return np.asarray(np.clip(ones @ others.T, -1.0, 1.0), np.float64)
+
+
+def units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same directions with length 1; vectors of zeros stay.
+
+    Args:
+        vectors: (n, dimensions) finite.
+    """
     # Squares of very large and very small numbers leave the range of floats.
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     scaled = vectors / np.where(largest > 0, largest, 1.0)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedder import Embedder
+from valor_cli.models.embedder_settings import Device, EmbedderSettings
 from valor_cli.models.judge import Judge
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.stop import Stop
+from valor_cli.models.text_models import Told
+from valor_cli.models.token_encoder import TokenEncoder
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -30,7 +35,7 @@ def open_judge(settings: JudgeSettings) -> Judge:
     return LitellmJudge(settings)
 
 
-def open_embedder(settings: EmbedderSettings) -> Embedder:
+def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Embedder:
     """The embedder.
 
     Raises:
@@ -40,6 +45,46 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
         from valor_cli.models.precomputed_embedder import PrecomputedEmbedder
 
         return PrecomputedEmbedder(settings)
-    from valor_cli.models.litellm_embedder import LitellmEmbedder
+    if settings.backend == "litellm":
+        from valor_cli.models.litellm_embedder import LitellmEmbedder
 
-    return LitellmEmbedder(settings)
+        return LitellmEmbedder(settings)
+    if settings.backend == "static":
+        from valor_cli.models.static_embedder import StaticEmbedder
+
+        return StaticEmbedder(settings)
+    if settings.backend == "sentence_transformers":
+        from valor_cli.models.sentence_transformers_embedder import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder(settings, device, stop)
+    from valor_cli.models.onnx_embedder import OnnxEmbedder
+
+    return OnnxEmbedder(settings, stop)
+
+
+def open_token_encoder(
+    embedder: EmbedderSettings,
+    model: str | None,
+    layer: int | None,
+    device: Device,
+    stop: Stop,
+    told: Told,
+) -> TokenEncoder:
+    """A model of which tokens have vectors: the one named, else the embedder's.
+
+    Raises:
+        Unavailable: It is not on this machine.
+        ValorError: It cannot be used, or makes vectors of whole texts alone.
+    """
+    if model is None and embedder.backend == "onnx":
+        from valor_cli.models.onnx_token_encoder import OnnxTokenEncoder
+
+        return OnnxTokenEncoder(embedder, layer, stop, told)
+    if model is None and embedder.backend == "sentence_transformers":
+        model = embedder.model
+    if model is None:
+        problem = Problem("embedder", f"{embedder.called} has no vectors of single tokens")
+        raise ConfigError(problem, hint="name a `model:` under bertscore")
+    from valor_cli.models.transformers_token_encoder import TransformersTokenEncoder
+
+    return TransformersTokenEncoder(model, layer, device, stop, told)

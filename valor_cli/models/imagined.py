@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.models.calls import Calls, Limits, Stop
+from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.judge import Price, Reply, Request
 from valor_cli.models.prices import price_of
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""
@@ -52,13 +54,20 @@ class ImaginedEmbedder:
     """An embedder to which all texts are the same."""
 
     remote = False
+    keeps = None
+    longest = None
 
     def __init__(self, settings: EmbedderSettings) -> None:
-        self.name = settings.model or settings.backend
+        self.name = settings.called
+        self.identity = ModelIdentity(self.name)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, 1) ones."""
         return np.ones((len(texts), 1))
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None."""
+        return 0
 
     async def close(self) -> None:
         """It holds nothing."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from valor_cli.models import litellm_client
 from valor_cli.models.backoff import Backoff
+from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.endpoints import Endpoint
+from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.judge import Busy, NoAnswer, Passing, Unanswerable
 from valor_cli.models.litellm_faults import explained, fault
-from valor_cli.models.settings import EmbedderSettings
 
 _AT_A_TIME = 64
 """Texts in a request; providers take 96 and more."""
@@ -43,6 +44,9 @@ class LitellmEmbedder:
         )
         self.name = settings.model or settings.backend
         self.remote = not self._endpoint.near
+        self.identity = ModelIdentity(self.name)
+        self.keeps = f"{settings.model} {self._endpoint.url or ''}"
+        self.longest = None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) the vector of each.
@@ -100,6 +104,10 @@ class LitellmEmbedder:
         except Exception as error:  # providers raise anything; `fault` tells them apart
             raise explained(fault(error), self._endpoint, litellm, texts) from None
         return _vectors(response, len(texts))
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None that could be known of: providers refuse what is too long, or cut it silently."""
+        return 0
 
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""

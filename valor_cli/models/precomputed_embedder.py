@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.identity import ModelIdentity, sha256_of
 from valor_cli.models.json_lines import Faults
-from valor_cli.models.settings import EmbedderSettings
 
 _SHOWN = 60
 
@@ -29,6 +31,8 @@ class PrecomputedEmbedder:
     """A file of vectors in place of a model."""
 
     remote = False
+    keeps = None
+    longest = None
 
     def __init__(self, settings: EmbedderSettings) -> None:
         """Read the file.
@@ -39,6 +43,7 @@ class PrecomputedEmbedder:
         self._path = settings.vectors or ""
         self.name = settings.model or settings.backend
         self._vectors = _read(self._path)
+        self.identity = ModelIdentity(self.name, sha256_of(Path(self._path)))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) the vector of each.
@@ -57,6 +62,10 @@ class PrecomputedEmbedder:
         if not texts:
             return np.empty((0, 0))
         return np.array([self._vectors[text] for text in texts])
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None: its vectors are of whole texts."""
+        return 0
 
     async def close(self) -> None:
         """It holds nothing open."""

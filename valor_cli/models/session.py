@@ -13,34 +13,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
+from valor_cli.models.absent_embedder import AbsentEmbedder
 from valor_cli.models.backends import open_embedder, open_judge
 from valor_cli.models.budget import budget_of
-from valor_cli.models.calls import Answered, Calls, Limits, Stop
+from valor_cli.models.calls import Answered, Calls, Limits
 from valor_cli.models.cassette import CassetteWriter
 from valor_cli.models.embedder import Embedder
+from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.identity import Unavailable
 from valor_cli.models.imagined import ImaginedEmbedder, imagined_calls
 from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Judge, Request
 from valor_cli.models.prompts import Prompt, Prompts
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.stop import Stop
 from valor_cli.models.store import RunStore, Store
+from valor_cli.models.text_models import TextModels, Told
+from valor_cli.models.vector_store import VectorStore
+from valor_cli.models.vectors import Vectors
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
 NEAR = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
 
 Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
-Told = Callable[[int, int], None]
+ASKING = "asking judges"
+"""What the run is at, for those who watch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Whom to ask; as in the config."""
+    """Whom to ask; as in the config.
+
+    Attributes:
+        judges: Those of the panel.
+        combine: How several values become one.
+        embedder: Who makes vectors; None: no metric asks for any.
+        prompts: Own prompts: name to file.
+        language_model: Who says how likely texts are.
+        device: Where models of this machine compute.
+    """
 
     judges: tuple[JudgeSettings, ...]
     combine: str | None = None
     embedder: EmbedderSettings | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
+    language_model: LanguageModelSettings | None = None
+    device: Device = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +69,7 @@ class Member:
     settings: JudgeSettings
     calls: Calls
     prompts: Prompts
-    embedder: Embedder | None
+    vectors: Vectors | None
 
     @property
     def repeats(self) -> int:
@@ -77,9 +96,9 @@ class Member:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) their vectors. Raises as `reply`."""
-        if self.embedder is None:
+        if self.vectors is None:
             raise ConfigError(Problem("embedder", "none is configured"))
-        return await self.embedder.embed(texts)
+        return await self.vectors.embed(texts)
 
 
 class Session:
@@ -93,7 +112,7 @@ class Session:
         offline: bool = False,
         resume: bool = False,
         imagined: bool = False,
-        told: Told = lambda done, total: None,
+        told: Told = lambda stage, done, total: None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -103,7 +122,7 @@ class Session:
             offline: Whether nothing may leave this machine.
             resume: Whether to go on with the run of that identity.
             imagined: Whether replies are only imagined, to see what asking would take.
-            told: Told how many of all pieces are done.
+            told: Told a stage, and how much of it is done.
         """
         self.wanted = wanted
         self.identity = identity
@@ -115,7 +134,8 @@ class Session:
         self.prompts = Prompts(wanted.prompts)
         self.warnings: list[str] = []
         self.jurors: tuple[Member, ...] = ()
-        self.embedder: Embedder | None = None
+        self.vectors: Vectors | None = None
+        self.models = self._text_models()
         self._held = ExitStack()
         self._store: Store | None = None
         self._recorders: list[CassetteWriter] = []
@@ -128,17 +148,36 @@ class Session:
     def __enter__(self) -> Self:
         with self._held as held:
             if self.wanted.embedder is not None:
-                self.embedder = self._embedder(self.wanted.embedder)
+                self.vectors = self._vectors(self.wanted.embedder)
+            self.models = self._text_models()
             self.jurors = tuple(map(self._member, self.wanted.judges))
             self._held = held.pop_all()
         return self
 
-    def _embedder(self, settings: EmbedderSettings) -> Embedder:
+    def _text_models(self) -> TextModels:
+        wanted = self.wanted
+        return TextModels(
+            wanted.embedder or EmbedderSettings(),
+            wanted.language_model,
+            wanted.device,
+            self.stop,
+            self.told,
+            self.vectors,
+        )
+
+    def _vectors(self, settings: EmbedderSettings) -> Vectors:
         if self.imagined:
-            return ImaginedEmbedder(settings)
-        embedder = open_embedder(settings)
+            return Vectors(ImaginedEmbedder(settings), self.stop, self.told)
+        embedder: Embedder
+        try:
+            embedder = open_embedder(settings, self.wanted.device, self.stop)
+        except Unavailable as lack:
+            embedder = AbsentEmbedder(settings, str(lack))
         _refuse_remote(embedder, "embedder", self.offline)
-        return embedder
+        kept = None
+        if settings.cache and embedder.keeps is not None:
+            kept = self._held.enter_context(VectorStore.open(embedder.keeps))
+        return Vectors(embedder, self.stop, self.told, kept)
 
     def _member(self, settings: JudgeSettings) -> Member:
         if self.imagined:
@@ -147,7 +186,7 @@ class Session:
                 judge = open_judge(settings)
                 budget_of(judge, settings.budget_usd, settings.max_tokens)
             calls = imagined_calls(settings, self.stop)
-            return Member(settings, calls, self.prompts, self.embedder)
+            return Member(settings, calls, self.prompts, self.vectors)
         judge = open_judge(settings)
         _refuse_remote(judge, "judge", self.offline)
         recorder: CassetteWriter | None = None
@@ -169,7 +208,7 @@ class Session:
             recorder=recorder,
             spent_before=0.0 if kept is None else kept.spent_before,
         )
-        return Member(settings, calls, self.prompts, self.embedder)
+        return Member(settings, calls, self.prompts, self.vectors)
 
     def _kept(self, settings: JudgeSettings, judge: Judge) -> RunStore:
         """What is kept of the judge's replies."""
@@ -182,12 +221,21 @@ class Session:
             self.warnings.append(f"--resume: no earlier run of this config with {judge.name}")
         return kept
 
+    def _tell_cut(self) -> None:
+        if self.vectors is not None and self.vectors.cut:
+            longest = self.vectors.embedder.longest
+            self.warnings.append(
+                f"{self.vectors.cut:,} texts are longer than the {longest:,} tokens that "
+                f"{self.vectors.embedder.name} sees: their ends are not in their vectors"
+            )
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._tell_cut()
         state = "failed" if kind is not None else self.stop.kind or "finished"
         if self.stop.reason is not None:
             # What a stopped run recorded is no whole cassette: it stays beside the old one.
@@ -220,9 +268,9 @@ class Session:
                     return
                 await piece()
                 done += 1
-                self.told(done, total)
+                self.told(ASKING, done, total)
 
-        self.told(0, total)
+        self.told(ASKING, 0, total)
         tasks = [
             asyncio.create_task(worker(pieces))
             for member, (count, pieces) in zip(self.jurors, work, strict=True)
@@ -244,8 +292,8 @@ class Session:
     async def _close(self) -> None:
         for member in self.jurors:
             await member.calls.judge.close()
-        if self.embedder is not None:
-            await self.embedder.close()
+        if self.vectors is not None:
+            await self.vectors.embedder.close()
 
     @property
     def usage(self) -> list[UsageResult]:
@@ -270,13 +318,15 @@ class Session:
     @property
     def settings(self) -> dict[str, Scalar]:
         """Who judged, and how; what changes every number."""
-        told: dict[str, Scalar] = {"judge": ", ".join(member.name for member in self.jurors)}
+        told: dict[str, Scalar] = {}
+        if self.jurors:
+            told["judge"] = ", ".join(member.name for member in self.jurors)
         if any(member.repeats > 1 for member in self.jurors):
             told["repeat"] = max(member.repeats for member in self.jurors)
         if self.combine is not None:
             told["combine"] = self.combine
-        if self.embedder is not None:
-            told["embedder"] = self.embedder.name
+        if self.vectors is not None:
+            told["embedder"] = self.vectors.embedder.name
         return told
 
     @property
@@ -286,9 +336,11 @@ class Session:
 
     @property
     def models_used(self) -> list[str]:
-        """The judges, and the embedder."""
-        names = [member.name for member in self.jurors]
-        return names if self.embedder is None else [*names, self.embedder.name]
+        """The judges, the embedder, and every other model that was asked."""
+        used = [] if self.vectors is None else [self.vectors.embedder.identity]
+        used += self.models.used
+        names = [*(member.name for member in self.jurors), *(one.shown for one in used)]
+        return list(dict.fromkeys(names))
 
     @property
     def prompts_used(self) -> tuple[PromptUsed, ...]:

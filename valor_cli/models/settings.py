@@ -1,4 +1,4 @@
-"""What the `judge:`, `judges:` and `embedder:` blocks of a config say."""
+"""What the `judge:` and `judges:` blocks of a config say."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ Variable = Annotated[str, AfterValidator(_names_variable)]
 Address = Annotated[str, AfterValidator(_is_of_a_server)]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A block that says only what is known, and is not changed."""
+
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class PriceSettings(_Strict):
+class PriceSettings(Strict):
     """What tokens cost."""
 
     input_usd: float = Field(ge=0, description="US dollars for a million tokens of prompts.")
@@ -63,7 +65,7 @@ class PriceSettings(_Strict):
 _NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
 
 
-class JudgeSettings(_Strict):
+class JudgeSettings(Strict):
     """One judge: which model, how it is asked, and within which limits."""
 
     backend: Literal["litellm", "replay", "scripted", "local"] = Field(
@@ -130,28 +132,3 @@ class JudgeSettings(_Strict):
         if self.backend == "local" and self.name is None and self.model is not None:
             return os.path.basename(self.model)
         return self.name or self.model or self.backend
-
-
-class EmbedderSettings(_Strict):
-    """The model that makes vectors of texts."""
-
-    backend: Literal["precomputed", "litellm"] = Field(
-        description="precomputed: vectors from a file; litellm: any provider"
-    )
-    model: str | None = Field(None, description="for litellm: as it names the model")
-    api_base: Address | None = Field(None, description="URL of an OpenAI-compatible server")
-    api_key_env: Variable | None = Field(
-        None, description="environment variable that holds the key"
-    )
-    vectors: InputPath | None = Field(
-        None, description='for precomputed: JSONL, {"text": "…", "vector": […]} a line'
-    )
-    timeout_s: Positive = Field(60.0, description="for an answer")
-    max_retries: int = Field(5, ge=0, description="tries again after transport failures")
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        needed = "vectors" if self.backend == "precomputed" else "model"
-        if not getattr(self, needed):
-            raise ValueError(f"backend: {self.backend} needs `{needed}:`")
-        return self

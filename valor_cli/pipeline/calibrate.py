@@ -81,7 +81,7 @@ def calibrate(
         run_identity(plan, loaded, limit),
         offline=offline,
         resume=resume,
-        told=lambda done, total: progress("asking judges", done, total),
+        told=progress,
     )
     with session_of(judged, terms) as session:
         found = Computation(

@@ -45,7 +45,9 @@ def estimate(
     progress("reading", 0, 0)
     loaded = plan.task.load(plan.config.data, plan.config.options, selection_of(judged, limit))
     terms = Terms(
-        "", imagined=True, told=lambda done, total: progress("imagining replies", done, total)
+        "",
+        imagined=True,
+        told=lambda stage, done, total: progress("imagining replies", done, total),
     )
     with session_of(judged, terms) as session:
         Computation(judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session)
@@ -62,7 +64,7 @@ def judges_part(plan: Plan) -> Plan:
     Raises:
         ConfigError: No metric asks a judge.
     """
-    wings = tuple(part for part in plan.wings if part.wing.gather is not None)
+    wings = tuple(part for part in plan.wings if part.wing.judged)
     if not wings:
         problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
         raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -36,7 +37,20 @@ def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Ins
         insights += _retrieval(overall, outputs)
         insights += _spent(loaded.spent)
     insights += _hardest(found.samples, measures, outputs)
+    insights += _told_once(found.insights, loaded)
     return insights
+
+
+def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[InsightResult]:
+    """What metrics tell; what they tell of every model alike, of all models together."""
+    alike: dict[tuple[object, ...], list[InsightResult]] = defaultdict(list)
+    for one in told:
+        alike[one.kind, one.metric, one.message].append(one)
+    several = len(loaded.datasets) > 1
+    for first, *others in alike.values():
+        models = [one.models[0] for one in (first, *others)]
+        of = "" if not several or len(models) == len(loaded.datasets) else f"{', '.join(models)}: "
+        yield replace(first, models=models, message=of + first.message)
 
 
 def _is(row: MetricResult, pair: tuple[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from valor_cli import catalogue
@@ -28,6 +28,7 @@ class Plan:
     config: RunConfig
     task: Task[Any]
     wings: tuple[WingPlan, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def make_plan(config: RunConfig) -> Plan:
@@ -49,7 +50,11 @@ def make_plan(config: RunConfig) -> Plan:
     listed = {call.metric.name for call in calls}
     calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
     _check_models(task, calls, config)
-    return Plan(config, task, _wings(task, calls, config))
+    given = [request.threshold_given for request in config.metrics or ()]
+    given += [False] * (len(calls) - len(given))
+    tuned = [task.tuned(config.options, *each) for each in zip(calls, given, strict=True)]
+    told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
+    return Plan(config, task, _wings(task, [call for call, _ in tuned], config), tuple(told))
 
 
 def _check_models(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
@@ -78,7 +83,7 @@ def without(plan: Plan, lacking: frozenset[str]) -> Plan:
         for call in part.calls
         if not lacking.intersection(call.needs) or not is_optional(plan, call)
     ]
-    return Plan(plan.config, plan.task, _wings(plan.task, kept, plan.config))
+    return replace(plan, wings=_wings(plan.task, kept, plan.config))
 
 
 def is_optional(plan: Plan, call: Call) -> bool:

@@ -20,6 +20,7 @@ from valor_cli.results import (
     CurveResult,
     ExampleResult,
     Findings,
+    InsightResult,
     MetricResult,
     MetricValue,
     Parameters,
@@ -71,6 +72,7 @@ class Computation:
         self.samples: list[SamplesResult] = []
         self.coverage: list[CoverageResult] = []
         self.agreements: list[AgreementResult] = []
+        self.insights: list[InsightResult] = []
         self.warnings: dict[str, None] = {}
         for part in plan.wings:
             self._compute(part)
@@ -209,6 +211,13 @@ class Computation:
             self.agreements += [
                 AgreementResult(call.metric.name, model, call.parameters, **asdict(one))
                 for one in found.agreements
+            ]
+        if cut is None:
+            self.insights += [
+                InsightResult(
+                    one.kind, call.metric.name, (model,), one.sample_ids, one.value, one.message
+                )
+                for one in found.insights
             ]
         if found.statuses:
             self.coverage.append(_coverage(call, model, cut, found.statuses))

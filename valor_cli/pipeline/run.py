@@ -36,7 +36,10 @@ from valor_cli.results import (
     UsageResult,
 )
 
-HELPERS = ("jsonschema", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex")
+HELPERS = (
+    *("jsonschema", "onnxruntime", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex"),
+    *("tokenizers", "torch", "transformers", "umap"),
+)
 """Packages that some metrics rest on, imported where one of them is computed."""
 
 
@@ -180,7 +183,7 @@ def evaluate(
         run_identity(plan, loaded, limit),
         offline=offline,
         resume=resume,
-        told=lambda done, total: progress("asking judges", done, total),
+        told=progress,
     )
     with workers(jobs) as pool, session_of(plan, terms) as session:
         found = Computation(plan, loaded, slices, pool, progress, session=session)
@@ -188,6 +191,7 @@ def evaluate(
     settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [
         *loaded.warnings,
+        *plan.warnings,
         *found.warnings,
         *(() if session is None else session.warnings),
         *_unsliced(plan),
@@ -234,7 +238,8 @@ def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
     if plan.task.session is None or all(part.wing.gather is None for part in plan.wings):
         yield None
         return
-    with plan.task.session(plan.config.options, terms) as session:
+    calls = [call for part in plan.wings for call in part.calls]
+    with plan.task.session(plan.config.options, calls, terms) as session:
         yield session
 
 

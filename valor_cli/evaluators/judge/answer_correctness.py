@@ -19,7 +19,7 @@ from valor_cli.evaluators.judge.readings import Correctness, correctness
 from valor_cli.evaluators.judge.statements import statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, ModelKind
 from valor_cli.models.prompts import Data, Numbered
 from valor_cli.results import Verdict
 
@@ -166,8 +166,8 @@ def _verdicts(found: Correctness) -> tuple[Verdict, ...]:
     )
 
 
-def _embeds(parameters: Mapping[str, Any]) -> bool:
-    return bool(parameters["weights"][1])
+def _models(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+    return ("embedder",) if parameters["weights"][1] else ()
 
 
 ANSWER_CORRECTNESS = Metric(
@@ -180,7 +180,7 @@ ANSWER_CORRECTNESS = Metric(
     aliases=("AnswerCorrectness", "Answer Correctness Evaluator"),
     needs=("response", "references"),
     prompts=("statements", "answer_correctness"),
-    embeds=_embeds,
+    models=_models,
     threshold=0.75,
     reproducible=False,
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import fsum
-from typing import Any
 
 from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries, QuestionCount
@@ -12,7 +11,7 @@ from valor_cli.evaluators.judge.readings import Question, question
 from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, asks
 from valor_cli.models.prompts import Data, Plain
 from valor_cli.results import Verdict
 
@@ -92,10 +91,6 @@ def _outcome(
     )
 
 
-def _embeds(parameters: Mapping[str, Any]) -> bool:
-    return True
-
-
 ANSWER_RELEVANCY = Metric(
     name="answer_relevancy",
     measure=answer_relevancy,
@@ -106,7 +101,7 @@ ANSWER_RELEVANCY = Metric(
     aliases=("AnswerRelevancy", "Answer Relevancy Evaluator"),
     needs=("user_input", "response"),
     prompts=("answer_relevancy",),
-    embeds=_embeds,
+    models=asks("embedder"),
     threshold=0.75,
     reproducible=False,
 )

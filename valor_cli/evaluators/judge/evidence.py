@@ -26,6 +26,7 @@ from valor_cli.evaluators.samples import (
 )
 from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
+from valor_cli.models.identity import Unavailable
 from valor_cli.models.judge import NoAnswer, Stopped
 
 Found = list[list[Outcome]]
@@ -143,6 +144,8 @@ async def _outcome(asking: Asking, call: Call) -> Outcome:
         found = _unread(call.metric, str(failure))
     except NoAnswer as failure:
         found = Outcome(status="judge_error", reason=str(failure))
+    except Unavailable as lack:
+        found = Outcome(status="model_unavailable", reason=str(lack))
     except Stopped as stop:
         found = Outcome(status="skipped", reason=str(stop))
     return found._replace(asked=asking.taken())
@@ -204,4 +207,5 @@ def judge_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
         merge=merge_samples,
         sharded=False,
         gather=gather,
+        judged=True,
     )

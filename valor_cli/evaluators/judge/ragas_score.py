@@ -113,7 +113,7 @@ RAGAS_SCORE = Metric(
     aliases=("RAGAS", "RAGAS Evaluator"),
     needs=("user_input", "response", "references", "retrieved_contexts"),
     prompts=tuple(dict.fromkeys(name for metric, _ in PARTS for name in metric.prompts)),
-    embeds=ANSWER_RELEVANCY.embeds,
+    models=ANSWER_RELEVANCY.models,
     threshold=0.75,
     reproducible=False,
 )

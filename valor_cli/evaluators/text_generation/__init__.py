@@ -1,32 +1,46 @@
-"""Text generation: what language models answer, from files; by rules, and as judges see it."""
+"""Text generation: what language models answer, by rules, by models, and as judges see it."""
 
 from __future__ import annotations
 
-from valor_cli.evaluators import judge, overlap, rules, structure
-from valor_cli.evaluators.judge.panel import lack, open_session
+from valor_cli.evaluators import (
+    classifier,
+    embedding,
+    judge,
+    likelihood,
+    overlap,
+    rules,
+    structure,
+)
+from valor_cli.evaluators.text_generation.asking import lacks, open_session
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.metric import Call, Lack, Task
+from valor_cli.evaluators.text_generation.tuning import tuned
+from valor_cli.metric import Task
 
 __all__ = ["TEXT_GENERATION"]
 
-
-def _lacks(options: TextOptions, call: Call) -> Lack | None:
-    asks = any(call.metric.name == metric.name for metric in judge.WING.metrics)
-    return lack(options, call, asks)
-
-
 TEXT_GENERATION = Task(
     name="text_generation",
-    description="Responses of language models: against references, by rules, by their shape, and "
-    "as judges see them.",
+    description="Responses of language models: against references, by rules, by their shape, by "
+    "models on this machine, and as judges see them.",
     inputs=TextInputs,
     options=TextOptions,
     load=load_text,
-    wings=(overlap.WING, overlap.GROUPS, rules.WING, structure.WING, judge.WING),
-    lacks=_lacks,
+    wings=(
+        overlap.WING,
+        overlap.GROUPS,
+        rules.WING,
+        structure.WING,
+        # Before judges, whose replies are paid for: what fails here has cost nothing.
+        embedding.WING,
+        likelihood.WING,
+        classifier.WING,
+        judge.WING,
+    ),
+    lacks=lacks,
     session=open_session,
+    tuned=tuned,
     defaults=(
         "rouge_1",
         "rouge_2",

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.evaluators.inputs import Strict
 from valor_cli.evaluators.judge.combining import Combine
-from valor_cli.models.settings import EmbedderSettings, JudgeSettings
+from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import JudgeSettings
 from valor_cli.paths import InputPath
 
 
@@ -45,7 +46,15 @@ class TextOptions(Strict):
         "majority, other values by their mean",
     )
     embedder: EmbedderSettings | None = Field(
-        None, description="the model that makes vectors of texts, for metrics of similarity"
+        None,
+        description="the model that makes vectors of texts, for metrics of similarity; omitted: "
+        "minilm-int8, which needs no network",
+    )
+    language_model: LanguageModelSettings | None = Field(
+        None, description="the model that says how likely texts are"
+    )
+    device: Device = Field(
+        "auto", description="where models of this machine compute; auto: the accelerator, if any"
     )
     prompts: dict[str, InputPath] = Field(
         {}, description="own prompts: name of a prompt to a YAML file (valor metrics NAME --prompt)"

@@ -1,0 +1,181 @@
+"""What models find in texts: every metric measures all samples of a dataset; that is evidence.
+
+datasets ─gather─▶ outcomes per model and metric ─▶ evidence
+
+A metric's `measure` is given the samples with the models of the run (`ModelTexts`), asks for all
+that it needs of all samples at once, and says of each what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.samples import (
+    Outcome,
+    Outcomes,
+    SampleEvidence,
+    Texts,
+    merge_samples,
+    plan_samples,
+)
+from valor_cli.kernels.cosines import units
+from valor_cli.kernels.sentences import split_sentences
+from valor_cli.metric import Call, Metric, Wing
+from valor_cli.models.classifier import Classifier
+from valor_cli.models.identity import ModelIdentity, Unavailable
+from valor_cli.models.judge import NoAnswer, Stopped
+from valor_cli.models.language_model import LanguageModel
+from valor_cli.models.token_encoder import TokenEncoder
+
+Floats = NDArray[np.float64]
+
+
+class Models(Protocol):
+    """The models of a run that measure texts. What is not on this machine raises `Unavailable`."""
+
+    def halting(self) -> AbstractContextManager[Any]:
+        """While it is entered, Ctrl-C stops the run in order."""
+
+    @property
+    def embedder(self) -> ModelIdentity:
+        """Who makes vectors."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """(texts, dimensions) their vectors."""
+
+    def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
+        """A model of which tokens have vectors; None: the embedder, the usual layer."""
+
+    def language_model(self) -> LanguageModel:
+        """The one that the config names."""
+
+    def classifier(self, model: str, metric: str) -> Classifier:
+        """A model of sequence classification; who asks stands in messages."""
+
+    def consistency(self, model: str, metric: str) -> Classifier:
+        """A model whose last label says that a hypothesis is borne out."""
+
+
+class Session(Protocol):
+    """The models of a run."""
+
+    @property
+    def models(self) -> Models:
+        """Those that measure texts."""
+
+
+class ModelTexts(Texts):
+    """The samples of a dataset, and the models that measure them."""
+
+    __slots__ = ("models",)
+
+    def __init__(self, data: TextDataset, models: Models) -> None:
+        super().__init__(data)
+        self.models = models
+
+    def sentences(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Where the sentences of a text are, as (start, end); the same for every metric."""
+        return self.once(("sentences", text), lambda: tuple(split_sentences(text)))
+
+    def unit_vectors(self, groups: Sequence[Sequence[str]]) -> Iterator[Floats]:
+        """Of each group of texts, (texts, dimensions) vectors of length 1; zeros stay zeros.
+
+        All are embedded before the first group comes out, each distinct text once.
+        """
+        vectors = self.models.embed([text for group in groups for text in group])
+        at = 0
+        for group in groups:
+            yield units(vectors[at : at + len(group)])
+            at += len(group)
+
+
+Measure = Callable[..., Outcomes]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was found of one model's samples, by call."""
+
+    calls: tuple[Call, ...]
+    outcomes: tuple[Outcomes, ...]
+
+
+def gather(
+    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
+) -> dict[str, Measured]:
+    """Have the models of the run measure every sample.
+
+    Args:
+        datasets: By model under evaluation.
+        calls: The metrics, in the order of the config.
+        session: Whom to ask; None: nobody, and every sample is skipped.
+
+    Raises:
+        ValorError: A model will never answer.
+    """
+    if session is None:
+        nobody = Outcome(status="skipped", reason="not asked")
+        return {
+            name: Measured(calls, tuple(_all(call, data, nobody) for call in calls))
+            for name, data in datasets.items()
+        }
+    with session.models.halting():
+        return {
+            name: _measured(ModelTexts(data, session.models), calls)
+            for name, data in datasets.items()
+        }
+
+
+def _measured(texts: ModelTexts, calls: tuple[Call, ...]) -> Measured:
+    return Measured(calls, tuple(_outcomes(texts, call) for call in calls))
+
+
+def _outcomes(texts: ModelTexts, call: Call) -> Outcomes:
+    """What one metric finds of the samples, or why it finds nothing."""
+    measure = call.metric.measure
+    if measure is None:
+        raise ValueError(f"{call.metric.name} has no measure")
+    try:
+        found: Outcomes = measure(texts, **call.parameters)
+    except Unavailable as lack:
+        return _all(call, texts.data, Outcome(status="model_unavailable", reason=str(lack)))
+    except NoAnswer as failure:
+        return _all(call, texts.data, Outcome(status="judge_error", reason=str(failure)))
+    except Stopped as stop:
+        return _all(call, texts.data, Outcome(status="skipped", reason=str(stop)))
+    return found
+
+
+def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
+    """The same of every sample."""
+    outputs = [output.name for output in call.metric.outputs]
+    return Outcomes.of([outcome] * data.unit_count, outputs)
+
+
+def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
+    """What was found, beside the samples that it was found of."""
+    return SampleEvidence(
+        measured.calls,
+        tuple(one.without_secrets(data.secrets, quoted=True) for one in measured.outcomes),
+        data.sample_ids,
+        data.number,
+    )
+
+
+def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that models of the run measure, all samples at a time."""
+    return Wing(
+        metrics=metrics,
+        plan=plan_samples,
+        evidence=measured_evidence,
+        merge=merge_samples,
+        sharded=False,
+        gather=gather,
+    )

@@ -1,0 +1,43 @@
+"""A call and the embedder of the config in; the call with that model's own thresholds out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL, family_of
+from valor_cli.evaluators.text_generation.options import TextOptions
+from valor_cli.metric import Call
+from valor_cli.models.embedder_settings import EmbedderSettings
+
+
+def tuned(options: TextOptions, call: Call, given: bool) -> tuple[Call, str | None]:
+    """The call with the thresholds that were calibrated for the embedder, and what to warn of.
+
+    Args:
+        options: Which embedder is asked.
+        call: A metric and its parameters; those that are None are filled in.
+        given: Whether the config itself says the threshold of the metric.
+    """
+    if call.metric.name not in CALIBRATED:
+        return call, None
+    embedder = options.embedder or EmbedderSettings()
+    known = CALIBRATED[call.metric.name]
+    family = family_of(embedder.called)
+    own = known.get(family or "", known[SEEDS_MODEL])
+    parameters = {
+        name: own.get(name) if value is None and name in own else value
+        for name, value in call.parameters.items()
+    }
+    filled = [name for name, value in call.parameters.items() if value is None and name in own]
+    threshold = call.threshold
+    if not given and "threshold" in own:
+        threshold = own["threshold"]
+        filled.append("threshold")
+    call = replace(call, parameters=parameters, threshold=threshold)
+    if family is not None or not filled:
+        return call, None
+    told = " and ".join(f"{name} {own[name]:g}" for name in filled)
+    return call, (
+        f"{call.metric.name}: {told} was chosen for {SEEDS_MODEL}; what fits {embedder.called} "
+        f"is not known: set {' and '.join(f'`{name}:`' for name in filled)}"
+    )

@@ -1,0 +1,31 @@
+"""Lengths of texts in; which of them a model sees together out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def batches(
+    lengths: Sequence[int], *, most_tokens: int, most_texts: int | None = None
+) -> list[list[int]]:
+    """Texts of like lengths together, so that little is padded; the longest first.
+
+    Args:
+        lengths: (n,) tokens of each text.
+        most_tokens: Of a batch, padding included; a longer text is a batch of its own.
+        most_texts: Of a batch; None: any number.
+
+    Returns:
+        Positions in `lengths`, each in one batch; what memory a run takes shows at the first.
+    """
+    found: list[list[int]] = []
+    longest = 0
+    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        full = found and (
+            (len(found[-1]) + 1) * longest > most_tokens or len(found[-1]) == most_texts
+        )
+        if not found or full:
+            found.append([])
+            longest = max(1, lengths[at])
+        found[-1].append(at)
+    return found

@@ -1,0 +1,56 @@
+"""The files of a model in; what it is called and which bytes it is, for results, out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from valor_cli.results import Scalar
+
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """A model that values rest on.
+
+    Attributes:
+        name: As results call it: an id of a hub, or the name of a folder or file.
+        sha256: Of its files; None of a model behind an API, whose bytes nobody sees.
+    """
+
+    name: str
+    sha256: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """For people: "minilm-int8 (sha256 8199be6f1434)"."""
+        return self.name if self.sha256 is None else f"{self.name} (sha256 {self.sha256[:12]})"
+
+    @property
+    def beside(self) -> Mapping[str, Scalar]:
+        """What stands beside every value that rests on it, among the parameters."""
+        return {"model": self.name, "model_sha256": self.sha256}
+
+
+class Unavailable(Exception):  # noqa: N818  # what it says of the model
+    """A model is not on this machine; in words, with the command that fetches it."""
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(_AT_ONCE):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def sha256_of_files(paths: Iterable[Path]) -> str:
+    """SHA-256 of the names and bytes of several files, whatever folder they are in."""
+    digest = hashlib.sha256()
+    for path in sorted(paths, key=lambda one: one.name):
+        digest.update(f"{path.name}\0{sha256_of(path)}\n".encode())
+    return digest.hexdigest()

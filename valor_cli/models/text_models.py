@@ -1,0 +1,160 @@
+"""Which models a run needs in; each of them, loaded once, when it is first asked, out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.models.classifier import Classifier
+from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.halting import Halting
+from valor_cli.models.identity import ModelIdentity, Unavailable
+from valor_cli.models.language_model import LanguageModel
+from valor_cli.models.stop import Stop
+from valor_cli.models.token_encoder import TokenEncoder
+from valor_cli.models.vectors import Vectors
+
+T = TypeVar("T")
+
+Told = Callable[[str, int, int], None]
+"""Told a stage, how much of it is done, and how much there is."""
+
+
+class TextModels:
+    """The models that measure texts; what is not there is so for all who ask."""
+
+    def __init__(
+        self,
+        embedder: EmbedderSettings,
+        language_model: LanguageModelSettings | None,
+        device: Device,
+        stop: Stop,
+        told: Told,
+        vectors: Vectors | None = None,
+    ) -> None:
+        """Nothing is loaded yet; `vectors` are there where a metric asks for such."""
+        self.vectors = vectors
+        self._embedder = embedder
+        self._language_model = language_model
+        self._device = device
+        self._stop = stop
+        self._told = told
+        self._found: dict[object, object] = {}
+        self.used: list[ModelIdentity] = []
+
+    def halting(self) -> Halting:
+        """While it is entered, Ctrl-C lets what is under way end, and stops the run."""
+        return Halting(self._stop)
+
+    @property
+    def embedder(self) -> ModelIdentity:
+        """Who makes vectors."""
+        return self._vectors.embedder.identity
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) their vectors.
+
+        Raises:
+            Unavailable: The embedder is not on this machine.
+            NoAnswer: Its endpoint does not answer.
+            Stopped: The run ends.
+        """
+        return asyncio.run(self._embedded(texts))
+
+    async def _embedded(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        try:
+            return await self._vectors.embed(texts)
+        finally:
+            await self._vectors.embedder.close()
+
+    @property
+    def _vectors(self) -> Vectors:
+        if self.vectors is None:
+            raise ValueError("a metric asks for vectors that the plan does not foresee")
+        return self.vectors
+
+    def language_model(self) -> LanguageModel:
+        """The one that the config names.
+
+        Raises:
+            Unavailable: It is not on this machine.
+            ConfigError: It cannot be used, or the config names none.
+        """
+        from valor_cli.models.transformers_language_model import TransformersLanguageModel
+
+        settings = self._language_model
+        if settings is None:
+            raise ValueError("a metric asks for a language model, and the plan has none")
+        return self._once(
+            "language model",
+            lambda: TransformersLanguageModel(settings, self._device, self._stop, self._told),
+        )
+
+    def classifier(self, model: str, metric: str) -> Classifier:
+        """A model of sequence classification.
+
+        Args:
+            model: A folder, or an id of the hub.
+            metric: Who asks, for messages.
+
+        Raises:
+            Unavailable: It is not on this machine.
+            ConfigError: It cannot be used.
+        """
+        from valor_cli.models.transformers_classifier import TransformersClassifier
+
+        return self._once(
+            ("classifier", model),
+            lambda: TransformersClassifier(model, metric, self._device, self._stop, self._told),
+        )
+
+    def consistency(self, model: str, metric: str) -> Classifier:
+        """A model such as HHEM-2.1-Open, whose second label says that a hypothesis is borne out.
+
+        Raises:
+            Unavailable, ConfigError: As `classifier`.
+        """
+        from valor_cli.models.consistency_model import ConsistencyModel
+
+        return self._once(
+            ("consistency", model),
+            lambda: ConsistencyModel(model, metric, self._device, self._stop, self._told),
+        )
+
+    def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
+        """A model of which tokens have vectors.
+
+        Args:
+            model: A folder, or an id of the hub; None: the embedder of the config.
+            layer: Whose hidden states; None: the layer that is usual for the model, else the last.
+
+        Raises:
+            Unavailable: It is not on this machine.
+            ConfigError: It cannot be used; the embedder has vectors of whole texts alone.
+        """
+        from valor_cli.models.backends import open_token_encoder
+
+        return self._once(
+            ("token encoder", model, layer),
+            lambda: open_token_encoder(
+                self._embedder, model, layer, self._device, self._stop, self._told
+            ),
+        )
+
+    def _once(self, key: object, make: Callable[[], T]) -> T:
+        if key not in self._found:
+            try:
+                self._found[key] = made = make()
+                identity: ModelIdentity = made.identity  # type: ignore[attr-defined]
+                if identity not in self.used:
+                    self.used.append(identity)
+            except Unavailable as failure:
+                self._found[key] = failure
+        found = self._found[key]
+        if isinstance(found, Unavailable):
+            raise found
+        return found  # type: ignore[return-value]
