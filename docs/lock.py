@@ -1,4 +1,4 @@
-"""Write requirements.lock and requirements-dev.lock from the ranges in pyproject.toml.
+"""Write the locks of the product, of its development and of its models from pyproject.toml.
 
 Needs uv (`pip install uv`). The locks hold versions and hashes for every platform and Python that
 pyproject.toml allows, and no address of a package index.
@@ -14,7 +14,6 @@ COMMON = [
     "uv",
     "pip",
     "compile",
-    "pyproject.toml",
     "--universal",
     "--python-version",
     "3.11",
@@ -27,11 +26,14 @@ COMMON = [
 
 
 def main() -> None:
-    """Compile the lock of the product, then that of its development, which agrees with it."""
+    """Compile the lock of the product, then those that agree with it."""
     for more in (
-        ["--group", "build", "-o", "requirements.lock"],
-        ["--group", "build", "--group", "dev", "-c", "requirements.lock"]
+        ["pyproject.toml", "--group", "build", "-o", "requirements.lock"],
+        ["pyproject.toml", "--group", "build", "--group", "dev", "-c", "requirements.lock"]
         + ["-o", "requirements-dev.lock"],
+        # The group names all that is needed beside torch and what torch brings.
+        ["--group", "models", "--no-deps", "-c", "requirements-dev.lock"]
+        + ["-o", "requirements-models.lock"],
     ):
         subprocess.run([*COMMON, *more], cwd=ROOT, check=True)
 
