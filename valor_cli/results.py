@@ -688,18 +688,21 @@ class RunResult:
         return all(gate.status != "failed" for gate in self.gates)
 
     @property
-    def complete(self) -> bool:
-        """Whether every metric could judge as many samples as the gates ask for.
+    def incomplete(self) -> str | None:
+        """Why too few samples have a value, and what to do; None: every metric could do its work.
 
-        Where no gate says how many, no judge may have failed to reply; and no model that was to
-        be asked may be missing.
+        Where no gate says how many samples that takes, no judge may have failed to reply; and no
+        model that was to be asked may be missing.
         """
-        if any(row.statuses.get("model_unavailable", 0) for row in self.coverage):
-            return False
+        absent = {row.metric for row in self.coverage if row.statuses.get("model_unavailable", 0)}
+        if absent:
+            return f"the model of {', '.join(sorted(absent))} is not on this machine"
         limits = [gate for gate in self.gates if gate.rule == "coverage"]
         limited = {(gate.metric, gate.model) for gate in limits}
-        return all(gate.status != "failed" for gate in limits) and not any(
+        if any(
             row.statuses.get("judge_error", 0)
             for row in self.coverage
             if (row.metric, row.model) not in limited
-        )
+        ):
+            return "judges did not always reply: run again"
+        return "coverage too low" if any(gate.status == "failed" for gate in limits) else None

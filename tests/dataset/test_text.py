@@ -15,12 +15,17 @@ from valor_cli.results import Mark, MetricExample, ShownText
 
 
 def test_a_shard_has_its_samples_in_all_columns() -> None:
-    data = samples(["a", "b", None], references=[["x"], [], ["y", "z"]])
+    data = samples(
+        ["a", "b", None],
+        references=[["x"], [], ["y", "z"]],
+        token_logprobs=[[-1.0], None, [-0.5, -2.0]],
+    )
     part = data.shard(np.array([True, False, True]))
     assert part.unit_count == 2
     assert part.sample_ids == ("s000", "s002")
     assert part.references == (("x",), ("y", "z"))
     assert part.number.tolist() == [0, 2]
+    assert [list(one) for one in part.token_logprobs if one is not None] == [[-1.0], [-0.5, -2.0]]
 
 
 def test_an_example_shows_all_that_its_sample_says() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,13 @@ NOT_AT_THE_BEST_BOUND_WHEN_PERFECT = {
 NOT_IN_SHARDS = {
     "self_consistency": "compares samples with each other, and its wing is never split",
 }
+
+REQUIRED: dict[str, dict[str, Any]] = {
+    "summac_conv": {
+        "weights": str(Path(__file__).parents[1] / "data" / "text" / "summac_conv.json")
+    }
+}
+"""By metric, parameters without which it cannot be called."""
 
 SIGNED = "signature"
 """What sacrebleu's metrics say of their settings beside a value, and not of a resample's."""
@@ -141,8 +149,9 @@ def shuffled(dataset: DetectionDataset) -> DetectionDataset:
 
 
 def called(metric: Metric[Any]) -> Call:
-    """The metric with its default parameters."""
-    return Call(metric, {one.name: one.default for one in metric.parameters})
+    """The metric with its default parameters, and those that it requires."""
+    defaults = {one.name: one.default for one in metric.parameters}
+    return Call(metric, defaults | REQUIRED.get(metric.name, {}))
 
 
 def by_row(findings: Findings) -> dict[Any, Any]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import gc
-import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -36,7 +33,6 @@ from tests.models.server import (
     said,
     seeded,
     stalled,
-    vector_of,
 )
 from valor_cli.errors import ConfigError, MissingExtraError, ValorError
 from valor_cli.models import litellm_client
@@ -44,14 +40,12 @@ from valor_cli.models.calls import Calls, Limits, Stop
 from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.judge import (
     Busy,
-    NoAnswer,
     Passing,
     Reply,
     Request,
     Unanswerable,
     conversation,
 )
-from valor_cli.models.litellm_embedder import LitellmEmbedder
 from valor_cli.models.litellm_faults import fit_to_tell, retry_after
 from valor_cli.models.litellm_judge import LitellmJudge
 from valor_cli.models.settings import JudgeSettings
@@ -620,73 +614,3 @@ def test_nothing_else_is_asked_and_nothing_is_printed() -> None:
     assert errors == []
     assert ended.stdout.splitlines() == ["Passing", "[]"]
     assert len(server.requests) == 6
-
-
-def embedder(server: FaultServer, **more: Any) -> LitellmEmbedder:
-    given = {"backend": "litellm", "model": "e", "timeout_s": 0.5, "api_key_env": "JUDGE_KEY"}
-    return LitellmEmbedder(EmbedderSettings(api_base=server.url, **{**given, **more}))
-
-
-def embedded(judge: LitellmEmbedder, texts: Sequence[str]) -> Any:
-    async def main() -> Any:
-        try:
-            return await judge.embed(texts)
-        finally:
-            await judge.close()
-
-    return asyncio.run(main())
-
-
-def test_vectors_in_the_order_of_the_texts() -> None:
-    texts = [f"text {at}" for at in range(70)]
-    with FaultServer() as server:
-        vectors = embedded(embedder(server), [*texts, "text 3"])
-    assert vectors.shape == (71, 4)
-    assert np.array_equal(vectors, [vector_of(text) for text in [*texts, "text 3"]])
-    assert [len(each.body["input"]) for each in server.requests] == [64, 6]
-    assert embedder(server).remote is False
-
-
-def test_no_texts() -> None:
-    with FaultServer() as server:
-        assert embedded(embedder(server), []).shape == (0, 0)
-    assert not server.requests
-
-
-def vectors_of(*numbers: list[Any]) -> Turn:
-    data = [
-        {"object": "embedding", "index": at, "embedding": each} for at, each in enumerate(numbers)
-    ]
-    return Turn(body=json.dumps({"object": "list", "data": data, "model": "e"}).encode())
-
-
-@pytest.mark.parametrize(
-    "turn",
-    [
-        busy("0.01"),
-        failed(500),
-        cut("before"),
-        half_json(),
-        html(),
-        vectors_of(),
-        vectors_of([1], [2]),
-    ],
-    ids=lambda turn: turn.kind,
-)
-def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.backoff.FIRST_S", 0.01)
-    with FaultServer([turn]) as server:
-        assert embedded(embedder(server), ["a"]).tolist() == [vector_of("a")]
-        assert len(server.requests) == 2
-    with FaultServer([turn] * 3) as server, pytest.raises(NoAnswer, match="after 2 tries"):
-        embedded(embedder(server, max_retries=1), ["a"])
-    assert len(server.requests) == 2
-
-
-def test_vectors_that_will_never_come() -> None:
-    with FaultServer([failed(401, KEY)]) as server, pytest.raises(ConfigError) as caught:
-        embedded(embedder(server), ["a"])
-    assert "embedder (e): the endpoint refused the key (401)" in str(caught.value)
-    assert KEY not in str(caught.value)
-    with FaultServer([failed(413)]) as server, pytest.raises(NoAnswer, match="too long"):
-        embedded(embedder(server), ["a"])

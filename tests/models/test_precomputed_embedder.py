@@ -10,6 +10,7 @@ import pytest
 
 from valor_cli.errors import DataError
 from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.identity import ModelIdentity, sha256_of
 from valor_cli.models.precomputed_embedder import PrecomputedEmbedder
 
 
@@ -34,7 +35,7 @@ def test_vectors_by_text(tmp_path: Path) -> None:
         tmp_path, "\ufeff" + line("a", 1, 0.5), "", line("ä\n", -2, 0), line("a", 1, 0.5)
     )
     embedder = opened(path)
-    assert (embedder.name, embedder.remote) == ("precomputed", False)
+    assert (embedder.name, embedder.remote, embedder.keeps) == ("precomputed", False, None)
     found = asyncio.run(embedder.embed(["ä\n", "a", "a"]))
     assert found.tolist() == [[-2.0, 0.0], [1.0, 0.5], [1.0, 0.5]]
     assert asyncio.run(embedder.embed([])).shape == (0, 0)
@@ -69,6 +70,18 @@ def test_twenty_problems_are_told_and_all_are_counted(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         opened(written(tmp_path, *["x"] * 25))
     assert (len(caught.value.problems), caught.value.total) == (20, 25)
+
+
+def test_which_model_made_them_is_the_users_to_say(tmp_path: Path) -> None:
+    path = written(tmp_path, line("a", 1))
+    unnamed = opened(path)
+    assert unnamed.identity == ModelIdentity("precomputed", sha256_of(path))
+    named = EmbedderSettings(backend="precomputed", vectors=str(path), model="BAAI/bge-m3")
+    before = PrecomputedEmbedder(named).identity
+    path = written(tmp_path, line("a", 1), line("b", 2))
+    # More answers have more vectors, of the same model: such runs can be compared.
+    assert PrecomputedEmbedder(named).identity == before == ModelIdentity("BAAI/bge-m3")
+    assert opened(path).identity != unnamed.identity
 
 
 def test_no_such_file(tmp_path: Path) -> None:

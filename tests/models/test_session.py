@@ -7,21 +7,26 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from valor_cli.errors import ConfigError, DataError
+from valor_cli.errors import ConfigError, DataError, ValorError
 from valor_cli.models import interrupts
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
 from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of
 from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
-from valor_cli.models.session import Member, Session, Settings
+from valor_cli.models.session import ASKING, Member, Session, Settings
 from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.stop import Stop
+from valor_cli.models.vector_store import FILE, VectorStore
+from valor_cli.models.vectors import STAGE
 
 Piece = Callable[[], Awaitable[None]]
 
@@ -101,15 +106,15 @@ def slow_of(member: Member) -> SlowJudge:
 
 
 def test_all_work_is_done_at_the_concurrency_allowed() -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     heard: list[str] = []
-    with session(told=lambda done, total: told.append((done, total))) as run:
+    with session(told=lambda *what: told.append(what)) as run:
         [member] = run.jurors
         run.run([(20, pieces(member, 20, heard))])
         judge = slow_of(member)
     assert sorted(heard) == sorted(f"to q{at}" for at in range(20))
     assert (judge.most, judge.closed) == (3, True)
-    assert told == [(done, 20) for done in range(21)]
+    assert told == [(ASKING, done, 20) for done in range(21)]
     assert run.stopped is None
     [usage] = run.usage
     assert (usage.metric, usage.model, usage.judge, usage.calls, usage.cached) == (
@@ -329,7 +334,150 @@ def test_scripted_replies_come_one_at_a_time_and_the_unused_are_told(tmp_path: P
         "judge": "scripted",
         "repeat": 2,
         "combine": "mean",
-        "embedder": "precomputed",
+        "embedder": f"precomputed (sha256 {sha256_of(vectors)[:12]})",
     }
     # Nothing of it is worth keeping.
+    assert not (tmp_path / "cache").exists()
+
+
+class HereEmbedder:
+    """An embedder of this machine; it counts what it is asked for."""
+
+    name = "here"
+    remote = False
+    identity = ModelIdentity("here", "5" * 64)
+    longest = 3
+
+    def __init__(self, keeps: str | None) -> None:
+        self.keeps = keeps
+        self.asked: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        self.asked += texts
+        return np.array([[float(len(text)), 1.0] for text in texts])
+
+    def cut(self, texts: Sequence[str]) -> int:
+        return sum(len(text) > 3 for text in texts)
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def embedders(monkeypatch: pytest.MonkeyPatch) -> list[HereEmbedder]:
+    """Those that were opened; none of a model that is called "absent"."""
+    opened: list[HereEmbedder] = []
+
+    def open_one(settings: EmbedderSettings, device: str, stop: Stop) -> HereEmbedder:
+        if settings.model == "absent":
+            raise Unavailable("absent is not on this machine")
+        opened.append(HereEmbedder("far" if settings.backend == "litellm" else "here"))
+        opened[-1].remote = settings.backend == "litellm"
+        return opened[-1]
+
+    monkeypatch.setattr(sessions, "open_embedder", open_one)
+    return opened
+
+
+def embedding(**more: Any) -> Settings:
+    return Settings((), embedder=EmbedderSettings.model_validate(more))
+
+
+def test_an_embedder_is_opened_where_one_is_asked_for_alone(
+    embedders: list[HereEmbedder], tmp_path: Path
+) -> None:
+    with session() as run:
+        assert run.vectors is None
+        assert run.settings == {"judge": "slow"}
+    with Session(embedding(), "run", imagined=True) as run:
+        assert run.models.embed(["a", "b"]).tolist() == [[1.0], [1.0]]
+    assert embedders == []
+    assert not (tmp_path / "cache" / FILE).exists()
+
+
+def test_vectors_are_known_to_the_next_run_and_to_all_who_ask(
+    embedders: list[HereEmbedder],
+) -> None:
+    for texts in (["a", "bb"], ["bb", "cc"], ["a", "cc"]):
+        with Session(embedding(), "run") as run:
+            assert run.models.embed(texts)[:, 0].tolist() == [len(text) for text in texts]
+            assert run.models_used == ["here (sha256 555555555555)"]
+            assert run.settings == {"embedder": "here (sha256 555555555555)"}
+        assert run.warnings == []
+    assert [one.asked for one in embedders] == [["bb", "a"], ["cc"], []]
+
+
+def test_judges_and_metrics_share_vectors(embedders: list[HereEmbedder]) -> None:
+    told: list[str] = []
+    wanted = Settings((settings(),), embedder=EmbedderSettings(cache=False))
+    with Session(wanted, "run", told=lambda stage, *_: told.append(stage)) as run:
+        member = run.jurors[0]
+
+        async def piece() -> None:
+            assert (await member.embed(["a", "b"])).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+        run.run([(1, iter([piece]))])
+        # What judges embed in between is no stage of its own.
+        assert set(told) == {ASKING}
+        run.models.embed(["b", "c"])
+    assert embedders[0].asked == ["a", "b", "c"]
+    assert set(told) == {ASKING, STAGE}
+
+
+def test_without_a_cache_nothing_is_kept(embedders: list[HereEmbedder], tmp_path: Path) -> None:
+    for _ in range(2):
+        with Session(embedding(cache=False), "run") as run:
+            run.models.embed(["a"])
+    assert [one.asked for one in embedders] == [["a"], ["a"]]
+    assert not (tmp_path / "cache").exists()
+
+
+def test_texts_that_were_cut_are_told(embedders: list[HereEmbedder]) -> None:
+    with Session(embedding(), "run") as run:
+        run.models.embed(["a", "long", "longer"])
+    assert run.warnings == [
+        "2 texts are longer than the 3 tokens that here sees: their ends are not in their vectors"
+    ]
+
+
+def test_vectors_that_cannot_be_kept_are_told_once(embedders: list[HereEmbedder]) -> None:
+    with Session(embedding(), "run") as run:
+        assert run.vectors is not None
+        kept = run.vectors._kept
+        assert isinstance(kept, VectorStore)
+        kept._database.execute("PRAGMA query_only = ON")
+        for text in ("a", "b"):
+            run.models.embed([text])
+    assert len(run.warnings) == 1
+    assert "vectors are not kept for later runs: attempt to write" in run.warnings[0]
+
+
+def test_a_cache_that_cannot_be_used_is_told_before_the_run(
+    embedders: list[HereEmbedder], tmp_path: Path
+) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / FILE).write_text("somebody's notes" * 500)
+    with pytest.raises(ValorError, match="cache of vectors cannot be used"):
+        Session(embedding(), "run").__enter__()
+    with Session(embedding(cache=False), "run") as run:
+        run.models.embed(["a"])
+
+
+def test_an_embedder_that_is_not_there_is_for_metrics_to_tell(
+    embedders: list[HereEmbedder], tmp_path: Path
+) -> None:
+    wanted = embedding(backend="sentence_transformers", model="absent")
+    with Session(wanted, "run") as run:
+        with pytest.raises(Unavailable, match="absent is not on this machine"):
+            run.models.embed(["a"])
+        assert run.models.embedder == ModelIdentity("absent")
+        assert run.models_used == []
+    assert not (tmp_path / "cache").exists()
+
+
+def test_offline_refuses_an_embedder_that_is_far(
+    embedders: list[HereEmbedder], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="embedder: here is not on this machine"):
+        Session(embedding(backend="litellm", model="e"), "run", offline=True).__enter__()
     assert not (tmp_path / "cache").exists()

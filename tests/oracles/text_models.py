@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from valor_cli.models.classifier import Classifier, Pair
 from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.language_model import Architecture, LanguageModel, Passage
+from valor_cli.models.reduction import Cloud, Reduction, dimensions_of
 from valor_cli.models.token_encoder import TokenEncoder, TokenStates
 
 Floats = NDArray[np.float64]
@@ -111,6 +112,18 @@ class HashedClassifier:
 
 
 @dataclass
+class FirstCoordinates:
+    """A reduction to the first coordinates of each vector."""
+
+    name: str = "first coordinates"
+
+    def points(self, clouds: Iterable[Cloud], total: int) -> Iterator[Cloud]:
+        for trained, others in clouds:
+            kept = dimensions_of(len(trained))
+            yield Cloud(trained[:, :kept], others[:, :kept])
+
+
+@dataclass
 class ScriptedModels:
     """The models of a run; vectors from a table, or else drawn by the text.
 
@@ -151,6 +164,9 @@ class ScriptedModels:
         return HashedClassifier(labels, exclusive, best if self.best else None)
 
     consistency = classifier
+
+    def reduction(self, metric: str) -> Reduction:
+        return FirstCoordinates()
 
 
 LABELS: Mapping[str, tuple[tuple[str, ...], bool, Mapping[str, float]]] = {

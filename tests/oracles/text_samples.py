@@ -22,6 +22,7 @@ def samples(
     condition: Sequence[str | None] | None = None,
     categories: Sequence[Sequence[str]] | None = None,
     artifacts: Sequence[str | None] | None = None,
+    token_logprobs: Sequence[Sequence[float | None] | None] | None = None,
     sample_ids: Sequence[str] | None = None,
     label_map: Mapping[str, str] | None = None,
 ) -> TextDataset:
@@ -42,6 +43,9 @@ def samples(
         group=none,
         perturbed_from=none,
         artifacts=tuple(artifacts or none),
+        token_logprobs=tuple(
+            None if one is None else np.array(one, np.float64) for one in token_logprobs or none
+        ),
         label_map=label_map or {},
     )
 

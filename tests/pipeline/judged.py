@@ -8,7 +8,7 @@ from typing import Any
 
 from valor_cli.evaluators.samples import mean_of_samples
 from valor_cli.metric import Call, Loaded, Metric, Output, Spent
-from valor_cli.results import CoverageResult, MetricResult, SamplesResult, Scalar
+from valor_cli.results import CoverageResult, InsightResult, MetricResult, SamplesResult, Scalar
 
 
 def metric(name: str, *outputs: Output, **more: Any) -> Metric[Any]:
@@ -70,6 +70,7 @@ def run(
     coverage: Sequence[CoverageResult] = (),
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] | None = None,
     spent: Mapping[str, Spent] | None = None,
+    insights: Sequence[InsightResult] = (),
 ) -> tuple[Any, Loaded[Any], Any]:
     """A plan, what was loaded and what was computed, as far as findings look at them."""
     task = SimpleNamespace(metrics=(HIT, LOSS, RULE), primary=tuple(primary))
@@ -86,4 +87,7 @@ def run(
         perturbed=perturbed or {},
         spent=spent or {},
     )
-    return plan, loaded, SimpleNamespace(metrics=metrics, samples=samples, coverage=coverage)
+    found = SimpleNamespace(
+        metrics=metrics, samples=samples, coverage=coverage, insights=list(insights)
+    )
+    return plan, loaded, found

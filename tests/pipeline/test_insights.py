@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
 from valor_cli.metric import Spent
 from valor_cli.pipeline.insights import insights_of
+from valor_cli.results import InsightResult
 
 MODELS = ("a", "b", "c")
 HEADLINES = (("hit", "value"), ("loss", "value"), ("rule", "pass"))
@@ -65,3 +66,15 @@ def test_the_hardest_sample_is_hard_for_all() -> None:
 def test_where_all_are_equal_none_is_hardest() -> None:
     samples = [of_samples(HIT, {"x": 1.0, "y": 1.0})]
     assert insights_of(*run(primary=HEADLINES, metrics=[row(HIT, 1.0)], samples=samples)) == []
+
+
+def test_what_metrics_tell_of_all_models_alike_is_told_once() -> None:
+    told = [
+        InsightResult("drift", "hit", (model,), (), 0.1, "the questions drift") for model in MODELS
+    ]
+    told.append(InsightResult("worst_sentence", "hit", ("b",), ("x",), 0.2, 'worst: "no"'))
+    found = insights_of(*run(primary=HEADLINES, models=MODELS, insights=told))
+    assert [(one.kind, one.models, one.message) for one in found] == [
+        ("drift", ["a", "b", "c"], "the questions drift"),
+        ("worst_sentence", ["b"], 'b: worst: "no"'),
+    ]

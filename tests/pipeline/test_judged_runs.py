@@ -97,7 +97,7 @@ def test_the_record_says_who_judged_and_what_that_took(folder: Path) -> None:
     )
     assert [prompt.name for prompt in result.prompts] == ["contact_information"]
     assert result.run.stopped is None
-    assert result.complete
+    assert result.incomplete is None
 
 
 def test_usage_is_told_in_the_order_of_judges_models_and_metrics(folder: Path) -> None:
@@ -172,10 +172,10 @@ def test_a_sample_without_a_reply_makes_the_run_incomplete_unless_a_gate_says_ot
 ) -> None:
     lines = ['{"error": "unanswerable"}', *2 * ['{"reply": {"verdict": "absent"}}']]
     (folder / "replies.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    assert not evaluated(folder).complete
+    assert evaluated(folder).incomplete is not None
     for least, complete in ((0.6, True), (0.7, False)):
         result = evaluated(folder, gates=[{"coverage": least}])
-        assert result.complete == complete
+        assert (result.incomplete is None) == complete
         [coverage] = result.coverage
         assert (coverage.statuses["ok"], coverage.statuses["judge_error"]) == (2, 1)
 

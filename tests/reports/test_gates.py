@@ -23,12 +23,12 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
     unknown = replace(low, value=None, status="not checked", reason="not applicable to any sample")
     assert verdict([low, unknown]).detail == "coverage too low in 1 of 2 gates, 1 not checked"
     assert verdict([unknown]).word == "DONE"
-    failed = verdict([], complete=False)
+    failed = verdict([], incomplete="judges did not always reply: run again")
     assert (failed.word, failed.detail) == (
         "INCOMPLETE",
         "judges did not always reply: run again; no gates set",
     )
-    assert verdict([high], complete=False).detail == (
+    assert verdict([high], incomplete="judges did not always reply: run again").detail == (
         "judges did not always reply: run again; 1 gate, none failed"
     )
     assert verdict([high, unknown]).word == "PASSED"

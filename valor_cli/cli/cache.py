@@ -1,4 +1,4 @@
-"""`valor cache`: what the cache of judges' replies holds, and forgetting it."""
+"""`valor cache`: what is kept of judges' replies and of vectors of texts, and forgetting it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from valor_cli.errors import Problem, ValorError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from valor_cli.models.store_report import StoreInfo
+    from valor_cli.models.store_report import Removed, StoreInfo
+    from valor_cli.models.vector_report import VectorsInfo, VectorsRemoved
 
 cache = typer.Typer(
     name="cache",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Show or forget kept replies of judges.
+    help="""Show or forget kept replies of judges and vectors of texts.
 
     \b
     They lie in $VALOR_CACHE_DIR, else $XDG_CACHE_HOME/valor, else ~/.cache/valor.
@@ -30,11 +31,12 @@ cache = typer.Typer(
     """,
 )
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
+Kind = Literal["replies", "vectors"]
 
 
 @cache.command()
 def info(format_: Format = "text") -> None:
-    """Show how many replies are kept, of whom, since when.
+    """Show how many replies and vectors are kept, of whom, since when.
 
     \b
     Example:
@@ -43,14 +45,20 @@ def info(format_: Format = "text") -> None:
     from valor_cli.models.store import Store
     from valor_cli.models.store_file import store_path
     from valor_cli.models.store_report import StoreInfo
+    from valor_cli.models.vector_report import VectorsInfo, info_of_vectors
+    from valor_cli.models.vector_store import FILE
 
-    path = store_path()
+    path, of_vectors = store_path(), store_path(FILE)
     if _is_there(path):
         with Store.open(path) as store:
             kept = store.info()
     else:
         kept = StoreInfo(path)
-    say(_json(_facts(kept)) if format_ == "json" else _told(kept))
+    vectors = info_of_vectors(of_vectors) if _is_there(of_vectors) else VectorsInfo(of_vectors)
+    if format_ == "json":
+        say(_json({**_facts(kept), "vectors": _facts_of_vectors(vectors)}))
+    else:
+        say(f"{_told(kept)}\n{_told_of_vectors(vectors)}")
 
 
 @cache.command()
@@ -61,9 +69,13 @@ def clear(
             "--older-than-days", metavar="DAYS", min=0, help="Only what is older. Omitted: all."
         ),
     ] = None,
+    only: Annotated[
+        Kind | None,
+        typer.Option("--only", help="What to forget. Omitted: both. Replies cost money to redo."),
+    ] = None,
     format_: Format = "text",
 ) -> None:
-    """Forget replies, and what the ledger knows of runs; these cannot be resumed then.
+    """Forget vectors, replies, and what the ledger knows of runs; these cannot be resumed then.
 
     \b
     Example:
@@ -72,20 +84,40 @@ def clear(
     from valor_cli.models.store import Store
     from valor_cli.models.store_file import store_path
     from valor_cli.models.store_report import Removed
+    from valor_cli.models.vector_report import VectorsRemoved, clear_vectors
+    from valor_cli.models.vector_store import FILE
 
-    path = store_path()
-    removed = Removed()
-    if _is_there(path):
+    path, of_vectors = store_path(), store_path(FILE)
+    removed, vectors = Removed(), VectorsRemoved()
+    if only != "vectors" and _is_there(path):
         with Store.open(path) as store:
             removed = store.clear(older_than_days)
+    if only != "replies" and _is_there(of_vectors):
+        vectors = clear_vectors(of_vectors, older_than_days)
     if format_ == "json":
         numbers = {"replies": removed.replies, "runs": removed.runs, "bytes": removed.bytes}
-        say(_json({"path": str(path), "removed": numbers}))
-    elif removed.replies or removed.runs:
-        what = f"{_count(removed.replies, 'reply', 'replies')}, {_count(removed.runs, 'run')}"
-        say(f"{path}: removed {what}, {_size(removed.bytes)}")
-    else:
-        say(f"{path}: nothing to remove")
+        more = {"vectors": vectors.vectors, "bytes": vectors.bytes}
+        told = {"path": str(of_vectors), "removed": more}
+        say(_json({"path": str(path), "removed": numbers, "vectors": told}))
+        return
+    lines = {
+        "replies": f"{path}: {_gone(removed)}",
+        "vectors": f"{of_vectors}: {_gone_vectors(vectors)}",
+    }
+    say("\n".join(line for kind, line in lines.items() if only in (None, kind)))
+
+
+def _gone(removed: Removed) -> str:
+    if not removed.replies and not removed.runs:
+        return "nothing to remove"
+    replies = _count(removed.replies, "reply", "replies")
+    return f"removed {replies}, {_count(removed.runs, 'run')}, {_size(removed.bytes)}"
+
+
+def _gone_vectors(removed: VectorsRemoved) -> str:
+    if not removed.vectors:
+        return "nothing to remove"
+    return f"removed {_count(removed.vectors, 'vector')}, {_size(removed.bytes)}"
 
 
 def _is_there(path: Path) -> bool:
@@ -136,6 +168,38 @@ def _told(kept: StoreInfo) -> str:
         for name, one in zip(names, kept.judges, strict=True)
     ]
     lines.append(f"{_count(kept.runs, 'run')} in the ledger, {kept.unfinished:,} unfinished")
+    return "\n".join(lines)
+
+
+def _facts_of_vectors(kept: VectorsInfo) -> dict[str, Any]:
+    return {
+        "path": str(kept.path),
+        "vectors": kept.vectors,
+        "bytes": kept.bytes,
+        "oldest": _time(kept.oldest),
+        "newest": _time(kept.newest),
+        "models": [
+            {
+                "model": one.model,
+                "dimensions": one.dimensions,
+                "vectors": one.vectors,
+                "oldest": _time(one.oldest),
+                "newest": _time(one.newest),
+            }
+            for one in kept.models
+        ],
+    }
+
+
+def _told_of_vectors(kept: VectorsInfo) -> str:
+    if not kept.models:
+        return f"{kept.path}: empty"
+    lines = [f"{kept.path}: {_count(kept.vectors, 'vector')}, {_size(kept.bytes)}"]
+    width = max(len(one.model) for one in kept.models)
+    lines += [
+        f"  {one.model:<{width}}  {one.vectors:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
+        for one in kept.models
+    ]
     return "\n".join(lines)
 
 

@@ -58,7 +58,10 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     needs = list(metric.needs)
     if metric.needs_with is not nothing_more:
         needs.append("what its parameters name")
-    facts = [f"Needs: {', '.join(needs)}", f"Reference: {metric.reference}"]
+    facts = [f"Needs: {', '.join(needs)}"]
+    if asked := asked_by(metric):
+        facts.append(f"Asks: {', '.join(asked)}")
+    facts.append(f"Reference: {metric.reference}")
     if metric.citation:
         facts.append(f"Citation: {metric.citation}")
     if metric.aliases:
@@ -81,6 +84,7 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
         "wing": metric.declared.__module__.split(".")[-2],
         "aliases": list(metric.aliases),
         "needs": list(metric.needs),
+        "asks": asked_by(metric),
         "outputs": [
             {
                 "name": output.name,
@@ -101,6 +105,12 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
         "citation": metric.citation,
         "description": metric.description,
     }
+
+
+def asked_by(metric: Metric[Any]) -> list[str]:
+    """The kinds of models that a metric asks with its default parameters."""
+    kinds = metric.models({one.name: one.default for one in metric.parameters})
+    return ["judge"] * bool(metric.prompts) + [kind.replace("_", " ") for kind in kinds]
 
 
 def drawn(metric: Metric[Any]) -> str:

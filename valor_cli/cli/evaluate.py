@@ -158,7 +158,7 @@ def _exit_code(result: RunResult) -> int:
     """What a run says to a shell: values that too few samples have say little of the gates."""
     if result.run.stopped_by is not None:
         return STOPPED[result.run.stopped_by]
-    if not result.complete:
+    if result.incomplete is not None:
         return INCOMPLETE
     return 0 if result.passed else GATE_FAILED
 

@@ -53,6 +53,9 @@ class TextDataset:
         group: (n,) the cluster it belongs to; None: it stands alone.
         perturbed_from: (n,) the sample it is a changed copy of.
         artifacts: (n,) the folder an agent left, as a path that can be opened.
+        token_logprobs: (n,) of each token of the response, the natural logarithm of the probability
+            that its model gave it; NaN: it was not scored. None where the sample has none, or no
+            metric of the run needs them.
         label_map: Label as in the files to label as evaluated.
         secrets: Where in a text are characters that no report may show.
     """
@@ -68,6 +71,7 @@ class TextDataset:
     group: Texts
     perturbed_from: Texts
     artifacts: Texts
+    token_logprobs: tuple[NDArray[np.float64] | None, ...]
     label_map: Mapping[str, str] = field(default_factory=dict)
     secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
 
@@ -131,6 +135,7 @@ _COLUMNS = (
     "group",
     "perturbed_from",
     "artifacts",
+    "token_logprobs",
 )
 
 

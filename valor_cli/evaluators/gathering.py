@@ -32,6 +32,7 @@ from valor_cli.models.classifier import Classifier
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.judge import NoAnswer, Stopped
 from valor_cli.models.language_model import LanguageModel
+from valor_cli.models.reduction import Reduction
 from valor_cli.models.token_encoder import TokenEncoder
 
 Floats = NDArray[np.float64]
@@ -62,6 +63,9 @@ class Models(Protocol):
     def consistency(self, model: str, metric: str) -> Classifier:
         """A model whose last label says that a hypothesis is borne out."""
 
+    def reduction(self, metric: str) -> Reduction:
+        """What lays vectors out in a few dimensions; who asks stands in messages."""
+
 
 class Session(Protocol):
     """The models of a run."""
@@ -89,11 +93,11 @@ class ModelTexts(Texts):
 
         All are embedded before the first group comes out, each distinct text once.
         """
-        vectors = self.models.embed([text for group in groups for text in group])
-        at = 0
+        distinct = dict.fromkeys(text for group in groups for text in group)
+        places = {text: at for at, text in enumerate(distinct)}
+        vectors = units(self.models.embed(list(places)))
         for group in groups:
-            yield units(vectors[at : at + len(group)])
-            at += len(group)
+            yield vectors[np.array([places[text] for text in group], np.intp)]
 
 
 Measure = Callable[..., Outcomes]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+SPLITTER = "sentencex"
+"""What splits texts, as results name it."""
+
 PIECE = 5_000
 """Characters split at once, at most: the work grows as the square of unmatched quotation marks."""
 

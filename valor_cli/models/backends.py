@@ -48,7 +48,7 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
     if settings.backend == "litellm":
         from valor_cli.models.litellm_embedder import LitellmEmbedder
 
-        return LitellmEmbedder(settings)
+        return LitellmEmbedder(settings, stop)
     if settings.backend == "static":
         from valor_cli.models.static_embedder import StaticEmbedder
 

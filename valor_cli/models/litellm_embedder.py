@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+import hashlib
+import json
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.models import litellm_client
+from valor_cli.models import interrupts, litellm_client
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.endpoints import Endpoint
 from valor_cli.models.identity import ModelIdentity
-from valor_cli.models.judge import Busy, NoAnswer, Passing, Unanswerable
+from valor_cli.models.judge import Busy, NoAnswer, Passing, Stopped, Unanswerable
 from valor_cli.models.litellm_faults import explained, fault
+from valor_cli.models.stop import Stop
+
+T = TypeVar("T")
 
 _AT_A_TIME = 64
 """Texts in a request; providers take 96 and more."""
@@ -25,14 +30,19 @@ _CONNECT_S = 10.0
 class LitellmEmbedder:
     """A model of vectors that litellm asks, again where a failure may pass."""
 
-    def __init__(self, settings: EmbedderSettings) -> None:
+    def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
         """Nothing is imported or asked yet.
+
+        Args:
+            settings: Whom to ask.
+            stop: Asked between requests; what is under way gets its grace.
 
         Raises:
             ValorError: litellm is not installed, or the settings cannot be used.
         """
         litellm_client.check_installed()
         self._settings = settings
+        self._stop = stop
         self._backoff = Backoff()
         self._endpoint = Endpoint(
             "embedder",
@@ -45,7 +55,7 @@ class LitellmEmbedder:
         self.name = settings.model or settings.backend
         self.remote = not self._endpoint.near
         self.identity = ModelIdentity(self.name)
-        self.keeps = f"{settings.model} {self._endpoint.url or ''}"
+        self.keeps = _key(settings, self._endpoint)
         self.longest = None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -53,18 +63,44 @@ class LitellmEmbedder:
 
         Raises:
             NoAnswer: None could be had.
+            Stopped: The run ends.
             ConfigError: None ever will: a wrong key, an unknown model.
         """
         # A text that stands twice is sent once.
         distinct = list(dict.fromkeys(texts))
-        parts = [distinct[at : at + _AT_A_TIME] for at in range(0, len(distinct), _AT_A_TIME)]
-        vectors = [vector for part in parts for vector in await self._embedded(part)]
+        size = self._settings.batch_size or _AT_A_TIME
+        vectors: list[list[float]] = []
+        for at in range(0, len(distinct), size):
+            part = [self._settings.prompt + text for text in distinct[at : at + size]]
+            vectors += await self._unless_stopped(self._embedded(part))
         if len({len(vector) for vector in vectors}) > 1:
             raise NoAnswer("the vectors are of different lengths")
         places = {text: at for at, text in enumerate(distinct)}
         if not texts:
             return np.empty((0, 0))
         return np.array(vectors, np.float64)[[places[text] for text in texts]]
+
+    async def _unless_stopped(self, asking: Coroutine[Any, Any, T]) -> T:
+        """What is asked for; once the run is to stop, it has some seconds to arrive."""
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(asking)
+
+        def grace() -> None:
+            # Handlers of signals run while the loop waits: only this wakes it.
+            loop.call_soon_threadsafe(lambda: loop.call_later(interrupts.GRACE_S, task.cancel))
+
+        self._stop.told.append(grace)
+        try:
+            if self._stop.reason is not None:
+                task.cancel()
+            return await task
+        except asyncio.CancelledError:
+            outer = asyncio.current_task()
+            if self._stop.reason is None or (outer is not None and outer.cancelling()):
+                raise
+            raise Stopped(self._stop.reason) from None
+        finally:
+            self._stop.told.remove(grace)
 
     async def _embedded(self, texts: list[str]) -> list[list[float]]:
         """The vectors of some texts, asked for until they are had."""
@@ -80,6 +116,8 @@ class LitellmEmbedder:
                 after_s = error.after_s
             tries += 1
             await asyncio.sleep(self._backoff.wait(tries, after_s))
+            if self._stop.reason is not None:
+                raise Stopped(self._stop.reason)
 
     async def _asked(self, texts: list[str]) -> list[list[float]]:
         import httpx
@@ -112,6 +150,13 @@ class LitellmEmbedder:
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""
         await litellm_client.closed(self)
+
+
+def _key(settings: EmbedderSettings, endpoint: Endpoint) -> str:
+    """What its vectors are kept under; of the address, which may hold keys, only the hash."""
+    told = json.dumps([settings.model, endpoint.url, settings.prompt])
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"litellm {settings.model} {endpoint.shown} {digest[:16]}"
 
 
 def _vectors(response: Any, wanted: int) -> list[list[float]]:

@@ -43,7 +43,10 @@ class PrecomputedEmbedder:
         self._path = settings.vectors or ""
         self.name = settings.model or settings.backend
         self._vectors = _read(self._path)
-        self.identity = ModelIdentity(self.name, sha256_of(Path(self._path)))
+        # A file of new answers' vectors is another file; the model that made them is the same, and
+        # only the user can say which. Without its name the bytes are all there is to tell it by.
+        digest = None if settings.model else sha256_of(Path(self._path))
+        self.identity = ModelIdentity(self.name, digest)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) the vector of each.

@@ -98,7 +98,7 @@ class Member:
         """(texts, dimensions) their vectors. Raises as `reply`."""
         if self.vectors is None:
             raise ConfigError(Problem("embedder", "none is configured"))
-        return await self.vectors.embed(texts)
+        return await self.vectors.embed(texts, quiet=True)
 
 
 class Session:
@@ -221,21 +221,14 @@ class Session:
             self.warnings.append(f"--resume: no earlier run of this config with {judge.name}")
         return kept
 
-    def _tell_cut(self) -> None:
-        if self.vectors is not None and self.vectors.cut:
-            longest = self.vectors.embedder.longest
-            self.warnings.append(
-                f"{self.vectors.cut:,} texts are longer than the {longest:,} tokens that "
-                f"{self.vectors.embedder.name} sees: their ends are not in their vectors"
-            )
-
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._tell_cut()
+        if self.vectors is not None:
+            self.warnings += self.vectors.troubles
         state = "failed" if kind is not None else self.stop.kind or "finished"
         if self.stop.reason is not None:
             # What a stopped run recorded is no whole cassette: it stays beside the old one.
@@ -326,7 +319,7 @@ class Session:
         if self.combine is not None:
             told["combine"] = self.combine
         if self.vectors is not None:
-            told["embedder"] = self.vectors.embedder.name
+            told["embedder"] = self.vectors.embedder.identity.shown
         return told
 
     @property
@@ -337,8 +330,9 @@ class Session:
     @property
     def models_used(self) -> list[str]:
         """The judges, the embedder, and every other model that was asked."""
-        used = [] if self.vectors is None else [self.vectors.embedder.identity]
-        used += self.models.used
+        used = [*self.models.used]
+        if self.vectors is not None and not isinstance(self.vectors.embedder, AbsentEmbedder):
+            used.insert(0, self.vectors.embedder.identity)
         names = [*(member.name for member in self.jurors), *(one.shown for one in used)]
         return list(dict.fromkeys(names))
 

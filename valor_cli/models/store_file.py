@@ -1,6 +1,7 @@
 """The path of a store in; a database of its form out, or why the file cannot be used.
 
-A file that is none of ours, or broken, is left alone: whose it is, decides.
+There are two stores in one folder: replies of judges, and vectors of texts. A file that is none of
+ours, or broken, is left alone: whose it is, decides.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from valor_cli.errors import Problem, ValorError
@@ -18,11 +20,46 @@ BUSY_S = 30.0
 
 APPLICATION = 0x76616C72  # "valr": tells our files from other programs'
 VERSION = 1
+_ANOTHER = "name another folder with VALOR_CACHE_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What files of one kind hold.
+
+    Attributes:
+        holds: In words, for messages: "replies".
+        application: Tells such files from all others.
+        version: Of the form; a file of another version is refused.
+        tables: The statements that make them.
+        busy, full, broken: What to do where another process writes, where there is no room, and
+            where the file cannot be read.
+        page_bytes: Of the file's pages; large values want large ones.
+    """
+
+    holds: str
+    application: int
+    version: int
+    tables: tuple[str, ...]
+    busy: str
+    full: str
+    broken: str
+    page_bytes: int = 4096
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All that makes an empty file one of the form."""
+        return (
+            *self.tables,
+            f"PRAGMA application_id = {self.application}",
+            f"PRAGMA user_version = {self.version}",
+        )
+
 
 # `start` counts how often a run began anew: what it kept before is told apart from what it keeps
 # now, and is replaced by it. Ids of runs are never used again (AUTOINCREMENT), so that what a run
 # keeps after its ledger was cleared never becomes another run's.
-_FORM = (
+_TABLES = (
     """CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         identity TEXT NOT NULL,
@@ -47,12 +84,20 @@ _FORM = (
         reply TEXT NOT NULL
     )""",
     "CREATE INDEX replies_by_key ON replies (key)",
-    f"PRAGMA application_id = {APPLICATION}",
-    f"PRAGMA user_version = {VERSION}",
+)
+
+REPLIES = Form(
+    "replies",
+    APPLICATION,
+    VERSION,
+    _TABLES,
+    busy="end the other valor that writes to it, then go on with --resume",
+    full="make room, then go on with --resume; `valor cache clear` forgets what is kept",
+    broken="move the file away, and its -wal and -shm too; the replies are then asked anew",
 )
 
 
-def store_path() -> Path:
+def store_path(file: str = FILE) -> Path:
     """`$VALOR_CACHE_DIR`, else `$XDG_CACHE_HOME/valor`, else `~/.cache/valor`; there the file.
 
     Raises:
@@ -62,16 +107,16 @@ def store_path() -> Path:
     shared = os.environ.get("XDG_CACHE_HOME", "")
     try:
         if own:
-            return Path(own).expanduser() / FILE
+            return Path(own).expanduser() / file
         # The XDG specification: a relative path is to be ignored.
         caches = Path(shared) if os.path.isabs(shared) else Path("~/.cache").expanduser()
     except RuntimeError as error:
-        problem = Problem("the cache of replies", "there is no home folder to put it in")
+        problem = Problem("the cache", "there is no home folder to put it in")
         raise ValorError(problem, hint="name a folder with VALOR_CACHE_DIR") from error
-    return caches / "valor" / FILE
+    return caches / "valor" / file
 
 
-def open_file(path: Path) -> sqlite3.Connection:
+def open_file(path: Path, form: Form = REPLIES) -> sqlite3.Connection:
     """The database, made if there is none.
 
     Raises:
@@ -79,39 +124,41 @@ def open_file(path: Path) -> sqlite3.Connection:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Made by us for its mode: replies may hold what the data holds. Its -wal and -shm follow.
+        # Made by us for its mode: what is kept tells of the data. Its -wal and -shm follow.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         problem = Problem(str(path), f"cannot be used: {error.strerror or error}")
-        raise ValorError(problem, hint="name another folder with VALOR_CACHE_DIR") from error
+        raise ValorError(problem, hint=_ANOTHER) from error
     try:
         # Requests are asked in a loop that need not run in the thread that opened the file.
         database = sqlite3.connect(
             path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
-        raise unusable(path, error) from error
+        raise unusable(path, error, form) from error
     try:
-        _bring_to_form(path, database)
+        _bring_to_form(path, database, form)
     except sqlite3.Error as error:
         database.close()
-        raise unusable(path, error) from error
+        raise unusable(path, error, form) from error
     except ValorError:
         database.close()
         raise
     return database
 
 
-def _bring_to_form(path: Path, database: sqlite3.Connection) -> None:
+def _bring_to_form(path: Path, database: sqlite3.Connection, form: Form) -> None:
     with database:
         # One look in one transaction: another process may be making it right now.
         database.execute("BEGIN")
-        made = _is_ours(path, database)
+        made = _is_ours(path, database, form)
     if not made:
+        # Of a file that another process has made meanwhile this changes nothing.
+        database.execute(f"PRAGMA page_size = {form.page_bytes}")
         with database:
             database.execute("BEGIN IMMEDIATE")
-            if not _is_ours(path, database):
-                for statement in _FORM:
+            if not _is_ours(path, database, form):
+                for statement in form.statements:
                     database.execute(statement)
     _to_wal(database)
     # A commit is then with the operating system, not on the platter: killing the process loses
@@ -119,7 +166,7 @@ def _bring_to_form(path: Path, database: sqlite3.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
 
 
-def _is_ours(path: Path, database: sqlite3.Connection) -> bool:
+def _is_ours(path: Path, database: sqlite3.Connection, form: Form) -> bool:
     """Whether it has our form already; False: it is empty.
 
     Raises:
@@ -128,15 +175,16 @@ def _is_ours(path: Path, database: sqlite3.Connection) -> bool:
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if (application, version) == (APPLICATION, VERSION):
+    if (application, version) == (form.application, form.version):
         return True
-    if application == APPLICATION:
-        message = f"is of form {version}, this valor knows {VERSION}: another version made it"
-        hint = "use that version, or name another folder with VALOR_CACHE_DIR"
+    if application == form.application:
+        known = f"this valor knows {form.version}: another version made it"
+        message = f"is of form {version}, {known}"
+        hint = f"use that version, or {_ANOTHER}"
         raise ValorError(Problem(str(path), message), hint=hint)
     if tables or application or version:
         problem = Problem(str(path), "is the database of another program")
-        raise ValorError(problem, hint="name another folder with VALOR_CACHE_DIR")
+        raise ValorError(problem, hint=_ANOTHER)
     return False
 
 
@@ -157,17 +205,16 @@ def _to_wal(database: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def unusable(path: Path, error: sqlite3.Error) -> ValorError:
+def unusable(path: Path, error: sqlite3.Error, form: Form = REPLIES) -> ValorError:
     """What SQLite says of a store, with the next step."""
     reason = str(error)
     if "locked" in reason:
-        hint = "end the other valor that writes to it, then go on with --resume"
+        hint = form.busy
     elif "full" in reason:
-        hint = "make room, then go on with --resume; `valor cache clear` forgets what is kept"
+        hint = form.full
     elif isinstance(error, sqlite3.OperationalError):
-        hint = "name another folder with VALOR_CACHE_DIR, on a local disk"
+        hint = f"{_ANOTHER}, on a local disk"
     else:
-        hint = "move the file away, and its -wal and -shm too; the replies are then asked anew"
-    return ValorError(
-        Problem(str(path), f"the cache of replies cannot be used: {reason}"), hint=hint
-    )
+        hint = form.broken
+    message = f"the cache of {form.holds} cannot be used: {reason}"
+    return ValorError(Problem(str(path), message), hint=hint)

@@ -67,7 +67,7 @@ def info_of(path: Path, database: sqlite3.Connection) -> StoreInfo:
     return StoreInfo(
         path,
         replies=sum(one.replies for one in judges),
-        bytes=_size(path),
+        bytes=size_of(path),
         oldest=min((one.oldest for one in judges), default=None),
         newest=max((one.newest for one in judges), default=None),
         judges=judges,
@@ -78,7 +78,7 @@ def info_of(path: Path, database: sqlite3.Connection) -> StoreInfo:
 
 def clear_store(path: Path, database: sqlite3.Connection, before: float | None) -> Removed:
     """Forget what is older than a time, in seconds since 1970; None: everything."""
-    size = _size(path)
+    size = size_of(path)
     with database:
         database.execute("BEGIN IMMEDIATE")
         if before is None:
@@ -95,15 +95,22 @@ def clear_store(path: Path, database: sqlite3.Connection, before: float | None) 
             ).rowcount
     if not replies and not runs:
         return Removed()
-    # A run under way keeps the file from shrinking; the room is then used again.
+    shrink(database)
+    return Removed(replies, runs, max(0, size - size_of(path)))
+
+
+def shrink(database: sqlite3.Connection) -> None:
+    """Give back the room of what was removed.
+
+    A run under way keeps the file from shrinking; the room is then used again.
+    """
     with suppress(sqlite3.OperationalError):
         database.execute("PRAGMA busy_timeout = 500")
         database.execute("VACUUM")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Removed(replies, runs, max(0, size - _size(path)))
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """Bytes of the file, and of those that SQLite puts beside it."""
     total = 0
     for suffix in ("", "-wal", "-shm"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,29 @@ from valor_cli.models.embedder_settings import Device, EmbedderSettings, Languag
 from valor_cli.models.halting import Halting
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.language_model import LanguageModel
+from valor_cli.models.reduction import Reduction
 from valor_cli.models.stop import Stop
 from valor_cli.models.token_encoder import TokenEncoder
-from valor_cli.models.vectors import Vectors
+from valor_cli.models.vectors import Told, Vectors
+
+__all__ = ["TextModels", "Told"]
 
 T = TypeVar("T")
 
-Told = Callable[[str, int, int], None]
-"""Told a stage, how much of it is done, and how much there is."""
+
+class _Lacking(NamedTuple):
+    """In place of a model that is not on this machine."""
+
+    reason: str
 
 
 class TextModels:
-    """The models that measure texts; what is not there is so for all who ask."""
+    """The models that measure texts; what is not there is so for all who ask.
+
+    Attributes:
+        vectors: Of the run; None: no metric asks for any.
+        used: Which models were loaded, in their order, the embedder apart.
+    """
 
     def __init__(
         self,
@@ -125,6 +136,19 @@ class TextModels:
             lambda: ConsistencyModel(model, metric, self._device, self._stop, self._told),
         )
 
+    def reduction(self, metric: str) -> Reduction:
+        """What lays vectors out in a few dimensions.
+
+        Args:
+            metric: Who asks, for messages.
+
+        Raises:
+            MissingExtraError: Its package is not installed.
+        """
+        from valor_cli.models.umap_reduction import UmapReduction
+
+        return UmapReduction(metric, self._stop, self._told)
+
     def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
         """A model of which tokens have vectors.
 
@@ -153,8 +177,9 @@ class TextModels:
                 if identity not in self.used:
                     self.used.append(identity)
             except Unavailable as failure:
-                self._found[key] = failure
+                # The words alone: an error holds on to all that was on the stack.
+                self._found[key] = _Lacking(str(failure))
         found = self._found[key]
-        if isinstance(found, Unavailable):
-            raise found
+        if isinstance(found, _Lacking):
+            raise Unavailable(found.reason)
         return found  # type: ignore[return-value]

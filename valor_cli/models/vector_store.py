@@ -1,22 +1,112 @@
-"""Texts and their vectors come in; what was kept under one model goes out, to later runs too."""
+"""Texts and their vectors come in; what was kept under one model goes out, to later runs too.
+
+Neither texts nor anything they could be read from is written: a text is known by its SHA-256. A
+vector comes back bit by bit as it was, or not at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.errors import printable
+from valor_cli.models.store_file import Form, open_file, store_path, unusable
+
+FILE = "vectors.sqlite3"
+AT_ONCE = 500
+"""Texts in a query; builds of SQLite take 999 and more."""
+
+# Ids of models are never used again (AUTOINCREMENT): what a run keeps while another process
+# forgets everything can never become another model's.
+FORM = Form(
+    "vectors",
+    application=0x76616C76,  # "valv"
+    version=1,
+    tables=(
+        """CREATE TABLE models (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key TEXT NOT NULL UNIQUE,
+            dimensions INTEGER NOT NULL
+        )""",
+        """CREATE TABLE vectors (
+            model INTEGER NOT NULL,
+            text BLOB NOT NULL,
+            created REAL NOT NULL,
+            type TEXT NOT NULL,
+            checksum INTEGER NOT NULL,
+            vector BLOB NOT NULL,
+            PRIMARY KEY (model, text)
+        )""",
+    ),
+    busy="end the other valor that writes to it, or set `cache: false` under `embedder:`",
+    full="make room, or set `cache: false` under `embedder:`",
+    broken="move the file away, and its -wal and -shm too; the texts are then embedded anew",
+    # Vectors of 384 numbers: 13 MB for 10,000 where pages of 4 kB take 21 and twice the time.
+    page_bytes=16_384,
+)
+
+Vector = NDArray[np.floating[Any]]
+_TYPES = {b"<f4": np.float32, b"<f8": np.float64}
+
+_MODEL = "SELECT id, dimensions FROM models WHERE key = ?"
+_NEW_MODEL = "INSERT OR REPLACE INTO models (key, dimensions) VALUES (?, ?)"
+_FIND = "SELECT text, type, checksum, vector FROM vectors WHERE model = ? AND text IN ({})"
+_FORGET = "DELETE FROM vectors WHERE model = ?"
+_FORGET_ONE = "DELETE FROM vectors WHERE model = ? AND text = ?"
+_KEEP = (
+    "INSERT OR IGNORE INTO vectors (model, text, created, type, checksum, vector) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
+)
+
 
 class VectorStore:
-    """The vectors that one model made of texts; a context manager."""
+    """The vectors that one model made of texts; a context manager.
+
+    Several processes may use it at once. Within one it belongs to one thread at a time.
+
+    Attributes:
+        failed: Why vectors are no longer kept, in words; None: they are.
+    """
+
+    def __init__(
+        self, model: str, path: Path, database: sqlite3.Connection, clock: Callable[[], float]
+    ) -> None:
+        self.path = path
+        self.failed: str | None = None
+        self._model = printable(model)
+        self._database = database
+        self._clock = clock
+        self._damaged: set[bytes] = set()
 
     @classmethod
-    def open(cls, model: str) -> Self:
-        """Open the store of a model, or make it; `model` says which, and how it is used."""
-        return cls()
+    def open(
+        cls, model: str, path: Path | None = None, *, clock: Callable[[], float] = time.time
+    ) -> Self:
+        """Open the store of a model, or make it.
+
+        Args:
+            model: Which model, and how it is used; see `Embedder.keeps`.
+            path: The file; None: beside the replies of judges.
+            clock: Seconds since 1970.
+
+        Raises:
+            ValorError: The file or its folder cannot be used, or is another program's. It stays
+                as it is.
+        """
+        path = store_path(FILE) if path is None else path
+        database = open_file(path, FORM)
+        # What is damaged may be no text at all: it is looked at as bytes.
+        database.text_factory = bytes
+        return cls(model, path, database, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -28,10 +118,95 @@ class VectorStore:
         traceback: TracebackType | None,
     ) -> None:
         """Close it."""
+        self._database.close()
 
-    def find(self, texts: Sequence[str]) -> dict[str, NDArray[np.floating[Any]]]:
-        """The vectors of those texts that have one."""
-        return {}
+    def find(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """The vectors of those texts that have one, bit by bit as they were kept.
 
-    def keep(self, texts: Sequence[str], vectors: NDArray[np.floating[Any]]) -> None:
-        """Have them for later runs; on disk when it returns."""
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        names = {_key(text): text for text in texts}
+        keys = list(names)
+        found: dict[str, Vector] = {}
+        try:
+            known = self._database.execute(_MODEL, (self._model,)).fetchone()
+            for at in range(0, len(keys) if known else 0, AT_ONCE):
+                part = keys[at : at + AT_ONCE]
+                query = _FIND.format(", ".join("?" * len(part)))
+                for key, *kept in self._database.execute(query, (known[0], *part)):
+                    vector = _read(key, known[1], *kept)
+                    if vector is None:
+                        self._damaged.add(key)
+                    else:
+                        found[names[key]] = vector
+        except sqlite3.Error as error:
+            raise unusable(self.path, error, FORM) from error
+        return found
+
+    def keep(self, texts: Sequence[str], vectors: Vector) -> None:
+        """Have them for later runs; on disk when it returns.
+
+        A run can go on without: the first failure is said in `failed`, and the rest is not tried.
+
+        Args:
+            texts: Distinct ones.
+            vectors: (texts, dimensions) float32 or float64, finite.
+        """
+        if self.failed is not None or not len(texts):
+            return
+        name = "<f8" if vectors.dtype.itemsize > 4 else "<f4"
+        table = np.ascontiguousarray(vectors, name)
+        now = self._clock()
+        try:
+            with self._database as database:
+                database.execute("BEGIN IMMEDIATE")
+                model = self._interned(table.shape[1])
+                database.executemany(_FORGET_ONE, [(model, key) for key in self._damaged])
+                database.executemany(
+                    _KEEP,
+                    (
+                        (model, key, now, name, _checksum(key, blob), blob)
+                        for key, blob in zip(map(_key, texts), map(_bytes, table), strict=True)
+                    ),
+                )
+        except sqlite3.Error as error:
+            self.failed = f"{self.path}: vectors are not kept for later runs: {error}"
+        self._damaged.clear()
+
+    def _interned(self, dimensions: int) -> int:
+        """The number of the model; one that now makes vectors of another length has none yet."""
+        known = self._database.execute(_MODEL, (self._model,)).fetchone()
+        if known is not None and known[1] == dimensions:
+            return int(known[0])
+        if known is not None:
+            self._database.execute(_FORGET, known[:1])
+        self._database.execute(_NEW_MODEL, (self._model, dimensions))
+        return int(self._database.execute(_MODEL, (self._model,)).fetchone()[0])
+
+
+def _key(text: str) -> bytes:
+    # Lone surrogates are no UTF-8, and two texts that differ in them are two.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _bytes(vector: Vector) -> bytes:
+    return vector.tobytes()
+
+
+def _checksum(key: bytes, vector: bytes) -> int:
+    """Tells damage; of the text's key too, so that no vector answers for another's text."""
+    return zlib.crc32(vector, zlib.crc32(key))
+
+
+def _read(
+    key: bytes, dimensions: int, name: object, checksum: object, blob: object
+) -> Vector | None:
+    """A vector as it was kept; None: the file is damaged here."""
+    kind = _TYPES.get(name) if isinstance(name, bytes) else None
+    if kind is None or not isinstance(blob, bytes) or checksum != _checksum(key, blob):
+        return None
+    if len(blob) != dimensions * np.dtype(kind).itemsize:
+        return None
+    vector: Vector = np.frombuffer(blob, np.dtype(kind).newbyteorder("<")).astype(kind, copy=False)
+    return vector if np.isfinite(vector).all() else None

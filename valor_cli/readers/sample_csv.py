@@ -23,8 +23,9 @@ from valor_cli.readers.sample_header import (
     COLUMNS,
     in_milliseconds,
     known_names,
-    layout_of,
+    read_layout,
 )
+from valor_cli.readers.sample_logprobs import logprobs_in
 from valor_cli.readers.sample_peers import expected_answer
 from valor_cli.results import Scalar
 
@@ -135,7 +136,7 @@ class _CellReader:
         self._delimiter = delimiter
         self._problems = problems
         self._line = 0
-        layout = layout_of(names, reading.columns)
+        layout = read_layout(names, reading)
         self._at = {
             standard: names.index(key)
             for standard, key in zip(COLUMNS, layout.keys, strict=True)
@@ -192,6 +193,9 @@ class _CellReader:
             duration_s=duration,
             cost_usd=cells.amount(cell.get("cost_usd", ""), name.get("cost_usd", ""), note),
             artifacts=self._path(cell.get("artifacts")),
+            token_logprobs=logprobs_in(
+                cell.get("token_logprobs", ""), name.get("token_logprobs", ""), note
+            ),
             metadata=tuple(self._metadata(record)),
             line=self._line,
         )

@@ -19,19 +19,21 @@ class SampleReading:
         columns: Standard name (`sample_header.ALIASES`) to the file's own, in JSON perhaps a path
             into nested objects ("vars.question").
         invalid: What to do with rows that cannot be used.
+        logprobs: Whether `token_logprobs` are read: they are long, and few runs need them.
     """
 
     metadata: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     invalid: InvalidRows = "error"
+    logprobs: bool = False
 
 
 class SampleRow(NamedTuple):
     """One row: a sample, and what a model answered.
 
-    The fields up to `artifacts` are the standard columns, in the order that all readers have them;
-    None, or an empty tuple, where the row does not say. `line` is the position of the row in its
-    file, `file` that of the file in its input.
+    The fields up to `token_logprobs` are the standard columns, in the order that all readers have
+    them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
+    its file, `file` that of the file in its input.
     """
 
     sample_id: str | None = None
@@ -47,6 +49,7 @@ class SampleRow(NamedTuple):
     duration_s: float | None = None
     cost_usd: float | None = None
     artifacts: str | None = None
+    token_logprobs: tuple[float | None, ...] | None = None
     metadata: tuple[Scalar, ...] = ()
     line: int = 0
     file: int = 0

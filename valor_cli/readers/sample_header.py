@@ -28,6 +28,7 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "duration_s": ("actual_duration", "latency_s", "latency_ms", "duration_ms"),
     "cost_usd": ("cost",),
     "artifacts": (),
+    "token_logprobs": (),
 }
 """Standard name to the other names that a column may have, in the order of looking. Case, spaces,
 hyphens and underscores make no difference: `actualOutput` is `actual_output`."""
@@ -64,6 +65,8 @@ class Layout(NamedTuple):
 
 COLUMNS: Final = SampleRow._fields[: len(ALIASES)]
 
+LOGPROBS: Final = "token_logprobs"
+
 
 class Layouts:
     """The layouts of all rows of a file; most files have one.
@@ -86,11 +89,21 @@ class Layouts:
             if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
             self.names |= dict.fromkeys(names)
-            layout = self._known[names] = layout_of(names, self._reading.columns)
+            layout = self._known[names] = read_layout(names, self._reading)
         return layout
 
 
 _MOST_KNOWN = 1_000
+
+
+def read_layout(names: Sequence[str], reading: SampleReading) -> Layout:
+    """The layout of what is read: without log-probabilities, if nothing needs them."""
+    layout = layout_of(names, reading.columns)
+    if reading.logprobs or not layout.has(LOGPROBS):
+        return layout
+    keys = dict(zip(COLUMNS, layout.keys, strict=True)) | {LOGPROBS: None}
+    paths = {name: path for name, path in layout.paths.items() if name != LOGPROBS}
+    return Layout(tuple(keys.values()), paths)
 
 
 def layout_of(names: Sequence[str], columns: Mapping[str, str]) -> Layout:

@@ -90,6 +90,8 @@ def _from_promptfoo(record: Record) -> Record:
         shaped["model"] = provider
     if layout.keys[_SAMPLE_ID] is None:
         shaped["sample_id"] = _case_number(record)
+    if isinstance(response, dict) and "logProbs" in response:
+        shaped["token_logprobs"] = response["logProbs"]
     shaped["latency_ms"] = record.get("latencyMs")
     shaped["cost"] = record.get("cost")
     shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}

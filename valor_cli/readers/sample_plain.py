@@ -15,6 +15,7 @@ import orjson
 
 from valor_cli.readers.sample_files import SampleReading, SampleRow
 from valor_cli.readers.sample_header import COLUMNS, Layouts, in_milliseconds, metadata_at, value_at
+from valor_cli.readers.sample_logprobs import plain_logprobs
 from valor_cli.readers.sample_peers import is_promptfoo
 
 _REFERENCES: Final = COLUMNS.index("references")
@@ -85,6 +86,9 @@ def _row(values: Iterable[Any], metadata: tuple[Any, ...], line: int) -> SampleR
     if references is None or categories is None or not _is_plain(row):
         return None
     contexts, seconds, dollars = row.retrieved_contexts, row.duration_s, row.cost_usd
+    logprobs = row.token_logprobs
+    if logprobs is not None and (logprobs := plain_logprobs(logprobs)) is None:
+        return None
     found: SampleRow = row._replace(
         sample_id=None if row.sample_id is None else str(row.sample_id),
         references=references,
@@ -92,6 +96,7 @@ def _row(values: Iterable[Any], metadata: tuple[Any, ...], line: int) -> SampleR
         categories=categories,
         duration_s=None if seconds is None else float(seconds),
         cost_usd=None if dollars is None else float(dollars),
+        token_logprobs=logprobs,
     )
     return found
 

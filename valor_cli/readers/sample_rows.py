@@ -20,6 +20,7 @@ from valor_cli.readers.sample_header import (
     metadata_at,
     value_at,
 )
+from valor_cli.readers.sample_logprobs import logprobs
 from valor_cli.readers.sample_peers import expected_answer, one_shape
 
 
@@ -123,6 +124,7 @@ class SampleRowReader:
             duration_s=duration,
             cost_usd=values.amount(value("cost_usd"), name("cost_usd"), note),
             artifacts=self._artifacts(value("artifacts"), name("artifacts")),
+            token_logprobs=logprobs(value("token_logprobs"), name("token_logprobs"), note),
             metadata=tuple(self._metadata(record, one) for one in self._reading.metadata),
             line=self._line,
         )

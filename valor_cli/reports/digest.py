@@ -77,7 +77,9 @@ def digest(result: RunResult) -> Digest:
         row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
-        verdict=verdict(result.gates, complete=result.complete, stopped=bool(result.run.stopped)),
+        verdict=verdict(
+            result.gates, incomplete=result.incomplete, stopped=bool(result.run.stopped)
+        ),
         stopped=stopped(result),
         task=words(result.task),
         scope=(

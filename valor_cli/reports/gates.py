@@ -44,13 +44,13 @@ class Gate:
 
 
 def verdict(
-    gates: Sequence[GateResult], *, complete: bool = True, stopped: bool = False
+    gates: Sequence[GateResult], *, incomplete: str | None = None, stopped: bool = False
 ) -> Verdict:
     """What the gates come to: values that too few samples have say little of the other gates.
 
     Args:
         gates: Those that were held.
-        complete: As in `RunResult`.
+        incomplete: As in `RunResult`.
         stopped: Whether the run was, before all was asked.
     """
     counts = {status: sum(gate.status == status for gate in gates) for status in _ORDER}
@@ -61,10 +61,10 @@ def verdict(
     if short:
         more = f"; {others} failed" if others else ""
         return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}{more}")
-    if not complete or stopped:
+    if incomplete or stopped:
         more = f"{others} of {of_all} failed" if others else f"{_count(gates)}, none failed"
         more = more if gates else "no gates set"
-        why = "the run was stopped" if stopped else "judges did not always reply: run again"
+        why = "the run was stopped" if stopped else incomplete
         return Verdict("INCOMPLETE", "◐", f"{why}; {more}")
     if others:
         return Verdict("FAILED", "✗", f"{others} of {of_all}")

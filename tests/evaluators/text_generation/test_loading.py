@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from valor_cli.dataset.text import TextDataset
@@ -299,6 +300,49 @@ def test_artifacts_start_from_the_folder_of_the_file_or_the_one_given() -> None:
     assert load(files).datasets["a"].artifacts == ("runs/one", None)
     assert load(files, artifacts="kept").datasets["a"].artifacts == ("kept/one", None)
     assert error(files, artifacts="gone")[0] == "gone: no such folder"
+
+
+LOGPROBS = Selection(needs=frozenset({"response", "token_logprobs"}))
+
+
+def test_log_probabilities_are_there_for_the_metrics_that_need_them() -> None:
+    text = lines(
+        {"id": 1, "answer": "a b", "token_logprobs": [None, -0.5]}, {"id": 2, "answer": "a"}
+    )
+    first, second = load({"a.jsonl": text}, LOGPROBS).datasets["a"].token_logprobs
+    np.testing.assert_array_equal(first, [np.nan, -0.5])
+    assert second is None
+    assert load({"a.jsonl": text}).datasets["a"].token_logprobs == (None, None)
+
+
+def test_log_probabilities_that_are_needed_and_lack_are_told() -> None:
+    text = lines({"id": 1, "answer": "a", "cam": "x"})
+    assert error({"a.jsonl": text}, LOGPROBS)[0] == (
+        "a.jsonl: no row has 'token_logprobs'; there is: id, answer, cam"
+    )
+    none = lines({"id": 1, "answer": "a", "token_logprobs": None})
+    assert error({"a.jsonl": none}, LOGPROBS)[0] == (
+        "a.jsonl: no row has a value of 'token_logprobs'"
+    )
+    wrong = text + lines({"id": 2, "answer": "a", "token_logprobs": [0.9]})
+    assert error({"a.jsonl": wrong}, LOGPROBS)[0].startswith("a.jsonl:2: token_logprobs[0]: ")
+
+
+def test_log_probabilities_are_of_one_model_and_never_lent() -> None:
+    a = lines(
+        {"id": 1, "question": "q", "answer": "a", "token_logprobs": [-1]},
+        {"id": 2, "question": "q", "answer": "b", "token_logprobs": [-2]},
+    )
+    b = lines({"id": 1, "question": "q", "answer": "c", "token_logprobs": [-3]})
+    loaded = load({"a.jsonl": a, "b.jsonl": b}, LOGPROBS).datasets
+    assert [None if one is None else one.tolist() for one in loaded["b"].token_logprobs] == [
+        [-3.0],
+        None,
+    ]
+    assert [None if one is None else one.tolist() for one in loaded["a"].token_logprobs] == [
+        [-1.0],
+        [-2.0],
+    ]
 
 
 CONDITIONS = lines(

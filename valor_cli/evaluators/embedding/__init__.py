@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from valor_cli.evaluators.embedding.answer_accuracy_semantic import ANSWER_ACCURACY_SEMANTIC
+from valor_cli.evaluators.embedding.answer_relevancy_sentence import ANSWER_RELEVANCY_SENTENCE
+from valor_cli.evaluators.embedding.bertscore import BERTSCORE
+from valor_cli.evaluators.embedding.completeness import COMPLETENESS
+from valor_cli.evaluators.embedding.context_mrr import CONTEXT_MRR
+from valor_cli.evaluators.embedding.context_relevancy_soft import CONTEXT_RELEVANCY_SOFT
+from valor_cli.evaluators.embedding.groundedness_semantic import GROUNDEDNESS_SEMANTIC
+from valor_cli.evaluators.embedding.questions_drift import QUESTIONS_DRIFT
 from valor_cli.evaluators.embedding.semantic_similarity import SEMANTIC_SIMILARITY
+from valor_cli.evaluators.embedding.sentence_similarity import SENTENCE_SIMILARITY
+from valor_cli.evaluators.embedding.step_alignment import STEP_ALIGNMENT
 from valor_cli.evaluators.gathering import model_wing
 
 __all__ = ["WING"]
 
-WING = model_wing(SEMANTIC_SIMILARITY)
+WING = model_wing(
+    SEMANTIC_SIMILARITY,
+    SENTENCE_SIMILARITY,
+    ANSWER_ACCURACY_SEMANTIC,
+    GROUNDEDNESS_SEMANTIC,
+    CONTEXT_RELEVANCY_SOFT,
+    ANSWER_RELEVANCY_SENTENCE,
+    CONTEXT_MRR,
+    QUESTIONS_DRIFT,
+    COMPLETENESS,
+    BERTSCORE,
+    STEP_ALIGNMENT,
+)

@@ -2,56 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.evaluators.embedding.sentence_pairs import Compared, Pair, compared, paired
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
-from valor_cli.kernels.cosines import similarities
-from valor_cli.metric import Metric, asks
+from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.metric import Metric, ModelKind
+from valor_cli.models.classifier import Classifier
+from valor_cli.models.classifier import Pair as Asked
+from valor_cli.models.embedder_settings import ModelName
+
+CROSS_ENCODER = "cross-encoder/stsb-roberta-base"
+"""Asked where the config names no other; the STS benchmark taught it to rate pairs from 0 to 1."""
+
+_WHOLE = ("response", "references")
 
 
-def semantic_similarity(texts: ModelTexts) -> Outcomes:
+def semantic_similarity(
+    texts: ModelTexts,
+    *,
+    method: Literal["embedding", "cross_encoder"] = "embedding",
+    model: ModelName | None = None,
+) -> Outcomes:
     """Cosine of the vectors of the response and of the reference; the best reference counts.
 
     The cosine may be negative, and is not clipped. It does not see contradiction: "a rise of 15 %"
     and "a fall of 15 %" are near each other.
+
+    With `method: cross_encoder` a model reads both texts at once and rates them, 0 to 1: `model`,
+    a folder or an id of the Hugging Face hub, cross-encoder/stsb-roberta-base where none is named.
+    Of texts longer than its window each part of the response has the best part of the reference,
+    and the worst part of the response counts.
+
+    Raises:
+        ConfigError: The model has several labels, and rates nothing.
     """
-    data = texts.data
-    outcomes = [_lack(*both) for both in zip(data.response, data.references, strict=True)]
-    rows = [at for at, lack in enumerate(outcomes) if lack is None]
-    groups = [(data.response[at] or "", *_full(data.references[at])) for at in rows]
+    pairs = paired(texts, "response", "references", whole=_WHOLE)
+    if method == "cross_encoder":
+        rater = texts.models.classifier(model or CROSS_ENCODER, "semantic_similarity")
+        return Outcomes.of(_rated(rater, pairs), ["value"], beside=rater.identity.beside)
     found = [
-        Outcome(status="skipped", reason="not looked at") if one is None else one
-        for one in outcomes
+        one if isinstance(one, Outcome) else _best(one, one.nearest[0])
+        for one in compared(texts, pairs)
     ]
-    for at, vectors in zip(rows, texts.unit_vectors(groups), strict=True):
-        alike = similarities(vectors[:1], vectors[1:])[0]
-        best = int(alike.argmax())
-        found[at] = Outcome(
-            {"value": float(alike[best])}, details={"reference": best} if best else None
-        )
     return Outcomes.of(found, ["value"], beside=texts.models.embedder.beside)
 
 
-def _lack(response: str | None, references: tuple[str, ...]) -> Outcome | None:
-    if response is None or not response.strip():
-        return missing("no response" if response is None else "the response is empty")
-    if not _full(references):
-        return missing("the reference is empty" if references else "no reference")
-    return None
+def _rated(rater: Classifier, pairs: Sequence[Pair | Outcome]) -> list[Outcome]:
+    """What a cross-encoder says of each pair; it is asked once of equal ones."""
+    if len(rater.labels) != 1:
+        raise ConfigError(
+            Problem(
+                "semantic_similarity",
+                f"a model with one label is needed, and {rater.identity.name} has "
+                f"{len(rater.labels)}: {', '.join(rater.labels[:5])}",
+            ),
+            hint=f"name a cross-encoder for sentence similarity, such as {CROSS_ENCODER}",
+        )
+    asked = dict.fromkeys(
+        Asked(other.text, pair.one.text)
+        for pair in pairs
+        if isinstance(pair, Pair)
+        for other in pair.others
+    )
+    rates = {
+        one: float(windows[:, :, 0].max(axis=1).min())
+        for one, windows in zip(asked, rater.of_pairs(list(asked)), strict=True)
+    }
+    return [
+        pair
+        if isinstance(pair, Outcome)
+        else _best(
+            pair, np.array([rates[Asked(other.text, pair.one.text)] for other in pair.others])
+        )
+        for pair in pairs
+    ]
 
 
-def _full(references: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one for one in references if one.strip())
+def _best(pair: Pair | Compared, alike: np.ndarray[Any, np.dtype[np.float64]]) -> Outcome:
+    """The outcome by the best reference; the first of equal ones."""
+    best = int(alike.argmax())
+    number = pair.others[best].number
+    return Outcome({"value": float(alike[best])}, details={"reference": number} if number else None)
+
+
+def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+    return ("classifier",) if parameters["method"] == "cross_encoder" else ("embedder",)
 
 
 SEMANTIC_SIMILARITY = Metric(
     name="semantic_similarity",
     measure=semantic_similarity,
     compute=mean_of_samples,
-    reference="sentence_transformers.util.cos_sim",
+    reference="sentence_transformers.util.cos_sim; sentence_transformers.CrossEncoder.predict",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     bounds=(-1, 1),
     needs=("response", "references"),
-    models=asks("embedder"),
+    models=_asks,
     threshold=0.75,
-    aliases=("SemanticSimilarity",),
+    aliases=("SemanticSimilarity", "Answer Semantic Similarity Evaluator"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from valor_cli.evaluators import judge
+from valor_cli.evaluators.classifier.summac_conv import lack_of_weights
 from valor_cli.evaluators.judge.panel import lack as lack_of_judges
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, Lack, Session, Terms
@@ -25,7 +26,7 @@ def lacks(options: TextOptions, call: Call) -> Lack | None:
     asked = call.metric.models(call.parameters)
     if "language_model" in asked and options.language_model is None:
         return Lack("asks a language model, and the config names none", LANGUAGE_MODEL)
-    return None
+    return lack_of_weights(call)
 
 
 def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> Session:

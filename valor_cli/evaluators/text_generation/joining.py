@@ -200,7 +200,12 @@ def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
     """The row of a model that did not answer; metadata at `unlent` speak of others' answers."""
     kept = tuple(None if at in unlent else one for at, one in enumerate(common.metadata))
     return common._replace(
-        response=None, duration_s=None, cost_usd=None, artifacts=None, metadata=kept
+        response=None,
+        duration_s=None,
+        cost_usd=None,
+        artifacts=None,
+        token_logprobs=None,
+        metadata=kept,
     )
 
 

@@ -197,6 +197,11 @@ def _dataset(
             None if row.artifacts is None else os.path.join(folders[row.file], row.artifacts)
             for row in rows
         ),
+        token_logprobs=tuple(
+            # null becomes NaN.
+            None if row.token_logprobs is None else np.array(row.token_logprobs, np.float64)
+            for row in rows
+        ),
         label_map=selection.label_map,
     )
 

@@ -11,6 +11,7 @@ from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Selection
 from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
+from valor_cli.readers.sample_header import LOGPROBS
 from valor_cli.readers.sample_inputs import read_samples, without
 from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import InputFile
@@ -52,7 +53,12 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
     Raises:
         DataError: The problems of all files that cannot be used.
     """
-    reading = SampleReading(filtered_columns(selection), inputs.columns, inputs.on_invalid)
+    reading = SampleReading(
+        filtered_columns(selection),
+        inputs.columns,
+        inputs.on_invalid,
+        logprobs=LOGPROBS in selection.needs,
+    )
     errors: list[DataError] = []
     files: dict[str, SampleFile] = {}
     for name, path in inputs.models.items():

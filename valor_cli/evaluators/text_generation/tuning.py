@@ -18,7 +18,8 @@ def tuned(options: TextOptions, call: Call, given: bool) -> tuple[Call, str | No
         call: A metric and its parameters; those that are None are filled in.
         given: Whether the config itself says the threshold of the metric.
     """
-    if call.metric.name not in CALIBRATED:
+    asked = call.metric.models(call.parameters)
+    if call.metric.name not in CALIBRATED or "embedder" not in asked:
         return call, None
     embedder = options.embedder or EmbedderSettings()
     known = CALIBRATED[call.metric.name]

@@ -4,22 +4,24 @@ The edits are those of the shortest way from the steps of the response to the st
 contexts: an insertion is a step of the contexts that is missing, a deletion a step of the response
 too many, a mismatch a step that says something else. H2O Eval Studio finds steps with a language
 model or regular expressions, and compares them by embeddings; here regular expressions find them,
-and their edit distance compares them: 1 - Levenshtein distance / length of the longer one, without
-case, markup and extra white space.
+and the cosine of their vectors compares them, or their edit distance: 1 - Levenshtein distance /
+length of the longer one. Either way without case, markup and extra white space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples, missing
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
+from valor_cli.kernels.cosines import similarities
 from valor_cli.kernels.steps import Pairing, align, find_steps, words_of
-from valor_cli.metric import Metric, Output
+from valor_cli.metric import Metric, ModelKind, Output
 from valor_cli.results import Mark
 
 COMPARED = 1_000
@@ -27,6 +29,8 @@ COMPARED = 1_000
 
 MOST_STEPS = 500
 """Of a response, or of its contexts, that are aligned; more are no procedure."""
+
+Similarity = Literal["embeddings", "edit"]
 
 Fraction = Annotated[float, Interval(ge=0, le=1)]
 
@@ -50,32 +54,50 @@ class _Step(NamedTuple):
     words: str
 
 
+class _Lists(NamedTuple):
+    """The steps of the contexts and of the response."""
+
+    expected: Sequence[_Step]
+    given: Sequence[_Step]
+
+
 def step_alignment(
-    texts: Texts,
+    texts: ModelTexts,
     *,
-    similarity: Literal["edit"] = "edit",
+    similarity: Similarity = "embeddings",
     step_similarity_threshold: Fraction = 0.5,
 ) -> Outcomes:
     """How many steps would have to be inserted, deleted or replaced for the response to list the
     steps of the retrieved contexts in their order.
 
     Steps are "Step n", numbered, bulleted, or begin with an ordinal word (First, Then, Finally …).
-    Two are the same whose similarity is `step_similarity_threshold` or more; with `edit` that is
+    Two are the same whose similarity is `step_similarity_threshold` or more: with `embeddings` the
+    cosine of their vectors, for which 0.5 fits all-MiniLM-L6-v2; with `edit`, which asks no model,
     1 - Levenshtein distance / length of the longer. An insertion is a step that is missing, a
     deletion one too many, a mismatch one that says something else.
     """
     data = texts.data
-    return Outcomes.of(
-        [
-            missing("no response")
-            if response is None
-            else missing("no retrieved contexts")
-            if not contexts
-            else _outcome(response, contexts, step_similarity_threshold)
-            for response, contexts in zip(data.response, data.retrieved_contexts, strict=True)
-        ],
-        [output.name for output in OUTPUTS],
-    )
+    found = [
+        missing("no response")
+        if response is None
+        else missing("no retrieved contexts")
+        if not contexts
+        else _lists(response, contexts)
+        for response, contexts in zip(data.response, data.retrieved_contexts, strict=True)
+    ]
+    outcomes = [one if isinstance(one, Outcome) else Outcome() for one in found]
+    rows = [(at, one) for at, one in enumerate(found) if isinstance(one, _Lists)]
+    lists = [one for _, one in rows]
+    embeds = similarity == "embeddings"
+    likenesses = _cosines(texts, lists) if embeds else (_likeness(*one) for one in lists)
+    for (at, one), likeness in zip(rows, likenesses, strict=True):
+        outcomes[at] = _outcome(one, likeness, step_similarity_threshold)
+    beside = texts.models.embedder.beside if embeds else {}
+    return Outcomes.of(outcomes, [output.name for output in OUTPUTS], beside=beside)
+
+
+def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+    return ("embedder",) if parameters["similarity"] == "embeddings" else ()
 
 
 STEP_ALIGNMENT = Metric(
@@ -87,12 +109,16 @@ STEP_ALIGNMENT = Metric(
     citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in "
     "Retrieval-Augmented Generation (RAG) Systems",
     needs=("response", "retrieved_contexts"),
+    models=_asks,
     threshold=0.75,
-    aliases=("step_alignment_and_completeness",),
+    aliases=(
+        "step_alignment_and_completeness",
+        "Step Alignment and Completeness Evaluator",
+    ),
 )
 
 
-def _outcome(response: str, contexts: Sequence[str], threshold: float) -> Outcome:
+def _lists(response: str, contexts: Sequence[str]) -> _Lists | Outcome:
     expected = [
         step
         for number, context in enumerate(contexts)
@@ -105,7 +131,11 @@ def _outcome(response: str, contexts: Sequence[str], threshold: float) -> Outcom
         if len(steps) > MOST_STEPS:
             reason = f"the {where} {len(steps):,} steps; at most {MOST_STEPS} are aligned"
             return Outcome(status="skipped", reason=reason)
-    likeness = _likeness(expected, given)
+    return _Lists(expected, given)
+
+
+def _outcome(lists: _Lists, likeness: NDArray[np.float64], threshold: float) -> Outcome:
+    expected, given = lists
     pairings = align(likeness >= threshold)
     return Outcome(
         _values(pairings, len(expected), len(given)),
@@ -118,6 +148,19 @@ def _steps(field: str, text: str) -> Iterator[_Step]:
     for step in find_steps(text):
         compared = step._replace(end=min(step.end, step.body + COMPARED))
         yield _Step(field, step.start, step.end, words_of(text, compared))
+
+
+def _cosines(texts: ModelTexts, lists: Sequence[_Lists]) -> Iterator[NDArray[np.float64]]:
+    """Of each two lists the cosines of the vectors of their steps; 1 of steps of the same words."""
+    if not lists:
+        return
+    groups = [[step.words for step in (*one.expected, *one.given)] for one in lists]
+    for one, words, vectors in zip(lists, groups, texts.unit_vectors(groups), strict=True):
+        first = len(one.expected)
+        alike = similarities(vectors[:first], vectors[first:])
+        # A model that knows none of the words has no vector for them.
+        same = np.equal.outer(np.array(words[:first], object), np.array(words[first:], object))
+        yield np.where(same.astype(bool), 1.0, alike)
 
 
 def _likeness(expected: Sequence[_Step], given: Sequence[_Step]) -> NDArray[np.float64]:

@@ -1,18 +1,33 @@
-"""Step alignment: edits by hand, similarity against the definition, and what has no value."""
+"""Step alignment: edits by hand, both similarities by their definitions, what has no value."""
 
 from __future__ import annotations
+
+import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.text_samples import measured, outcome, samples, values
-from valor_cli.evaluators.structure import step_alignment
-from valor_cli.evaluators.structure.step_alignment import STEP_ALIGNMENT
+from tests.oracles.measured_by_models import cosine, each_outcome, findings_by, outcomes_of
+from tests.oracles.text_models import ScriptedModels
+from tests.oracles.text_samples import samples
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.embedding import step_alignment
+from valor_cli.evaluators.embedding.step_alignment import STEP_ALIGNMENT
+from valor_cli.evaluators.samples import Outcome
 from valor_cli.results import Mark
 
 CONTEXTS = ["An introduction.", "1. Boil the water\n2. Add salt\n3. Add the pasta\n4. Drain it"]
+
+
+def edited(data: TextDataset, **parameters: Any) -> Outcome:
+    """What edit distances find of the one sample; no model is asked."""
+    models = ScriptedModels()
+    (found,) = each_outcome(STEP_ALIGNMENT, data, models, similarity="edit", **parameters)
+    assert not models.embedded
+    return found
 
 
 def distance(left: str, right: str) -> int:
@@ -31,7 +46,7 @@ def test_by_hand() -> None:
     # is too many. Step by step there would be three edits as well, and two matches fewer.
     response = "1. Boil water\n2. ADD the  pasta.\n3. Serve\n4. Eat"
     data = samples([response], retrieved_contexts=[CONTEXTS])
-    found = outcome(measured(STEP_ALIGNMENT, data), 0)
+    found = edited(data)
     assert found.values == {
         "edits": 3,
         "insertions": 1,
@@ -61,7 +76,7 @@ def test_by_hand() -> None:
 
 def test_the_same_steps() -> None:
     data = samples(["\n".join(CONTEXTS)], retrieved_contexts=[CONTEXTS])
-    assert values(STEP_ALIGNMENT, data) == {
+    assert edited(data).values == {
         "edits": 0,
         "insertions": 0,
         "deletions": 0,
@@ -74,7 +89,7 @@ def test_the_same_steps() -> None:
 
 def test_a_response_without_steps_lacks_them_all() -> None:
     data = samples(["Just cook it."], retrieved_contexts=[CONTEXTS])
-    found = outcome(measured(STEP_ALIGNMENT, data), 0)
+    found = edited(data)
     assert (found.values["edits"], found.values["insertions"]) == (4, 4)
     assert found.values["edits_per_context_step"] == 1
 
@@ -82,7 +97,7 @@ def test_a_response_without_steps_lacks_them_all() -> None:
 def test_steps_of_all_contexts_are_one_list() -> None:
     contexts = ["- red\n- green", "no list", "Step 1: blue"]
     data = samples(["1. red\n2. green\n3. blue"], retrieved_contexts=[contexts])
-    found = outcome(measured(STEP_ALIGNMENT, data), 0)
+    found = edited(data)
     assert (found.values["edits"], found.values["context_steps"]) == (0, 3)
 
 
@@ -99,34 +114,34 @@ def test_steps_of_all_contexts_are_one_list() -> None:
 def test_without_value(
     response: str | None, contexts: list[str] | None, status: str, reason: str
 ) -> None:
-    found = outcome(measured(STEP_ALIGNMENT, samples([response], retrieved_contexts=[contexts])), 0)
+    found = edited(samples([response], retrieved_contexts=[contexts]))
     assert (found.values, found.status, found.reason) == ({}, status, reason)
 
 
 def test_more_steps_than_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_alignment, "MOST_STEPS", 3)
     data = samples(["1. a\n2. b"], retrieved_contexts=[CONTEXTS])
-    found = outcome(measured(STEP_ALIGNMENT, data), 0)
+    found = edited(data)
     assert found.status == "skipped"
     assert found.reason == "the retrieved contexts list 4 steps; at most 3 are aligned"
     data = samples(["1. a\n2. b\n3. c\n4. d"], retrieved_contexts=[["1. a"]])
-    found = outcome(measured(STEP_ALIGNMENT, data), 0)
+    found = edited(data)
     assert found.reason == "the response lists 4 steps; at most 3 are aligned"
 
 
 def test_the_threshold_is_reached_at_equality() -> None:
     # "abcd" and "abxy": two of four characters.
     data = samples(["- abcd"], retrieved_contexts=[["- abxy"]])
-    assert values(STEP_ALIGNMENT, data)["mismatches"] == 0
-    assert values(STEP_ALIGNMENT, data, step_similarity_threshold=0.51)["mismatches"] == 1
-    assert values(STEP_ALIGNMENT, data, step_similarity_threshold=0.0)["mismatches"] == 0
+    assert edited(data).values["mismatches"] == 0
+    assert edited(data, step_similarity_threshold=0.51).values["mismatches"] == 1
+    assert edited(data, step_similarity_threshold=0.0).values["mismatches"] == 0
 
 
 def test_long_steps_are_compared_by_their_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
     data = samples(["- abcdxxxx"], retrieved_contexts=[["- abcdyyyyyyyy"]])
-    assert values(STEP_ALIGNMENT, data)["mismatches"] == 1
+    assert edited(data).values["mismatches"] == 1
     monkeypatch.setattr(step_alignment, "COMPARED", 4)
-    assert values(STEP_ALIGNMENT, data)["mismatches"] == 0
+    assert edited(data).values["mismatches"] == 0
 
 
 WORDS = st.lists(
@@ -152,5 +167,68 @@ def test_means() -> None:
         ["1. Boil the water\n2. Add salt\n3. Add the pasta\n4. Drain it", "-", None],
         retrieved_contexts=[CONTEXTS, CONTEXTS, CONTEXTS],
     )
-    means = values(STEP_ALIGNMENT, data)
+    found = findings_by(STEP_ALIGNMENT, data, ScriptedModels(), similarity="edit")
+    means = {one.output: one.value for one in found.values}
     assert (means["edits"], means["answer_steps"], means["context_steps"]) == (2, 2, 4)
+
+
+VECTORS = {
+    "boil the water": [1.0, 0.0, 0.0],
+    "heat water": [0.5, 0.75**0.5, 0.0],
+    "add salt": [0.0, 0.0, 1.0],
+    "eat": [0.0, -1.0, 0.0],
+    "xyzzy": [0.0, 0.0, 0.0],
+}
+
+
+def test_embeddings_by_hand() -> None:
+    # The cosine of heating with boiling is 0.5: the same step. Salt is missing, eating too many:
+    # one stands for the other.
+    contexts = ["1. Boil the water\n2. Add salt"]
+    data = samples(["1. Heat water\n2. Eat"], retrieved_contexts=[contexts])
+    models = ScriptedModels(vectors=VECTORS)
+    (found,) = each_outcome(STEP_ALIGNMENT, data, models, step_similarity_threshold=0.4999999)
+    assert (found.values["edits"], found.values["mismatches"]) == (1, 1)
+    assert found.details is not None
+    assert [one["similarity"] for one in found.details["alignment"]] == [
+        pytest.approx(0.5, abs=1e-9),
+        0.0,
+    ]
+    (found,) = each_outcome(STEP_ALIGNMENT, data, models, step_similarity_threshold=0.51)
+    assert (found.values["edits"], found.values["mismatches"]) == (2, 2)
+
+
+def test_steps_of_the_same_words_are_the_same_without_a_vector() -> None:
+    data = samples(["- Xyzzy"], retrieved_contexts=[["- xyzzy."]])
+    (found,) = each_outcome(STEP_ALIGNMENT, data, ScriptedModels(vectors=VECTORS))
+    assert found.values["edits"] == 0
+
+
+def test_cosines_against_the_definition() -> None:
+    data = samples(
+        ["1. a b\n2. c\n3. d", "no steps", "- z"],
+        retrieved_contexts=[["1. e\n2. c"], ["1. f"], ["- q\n- r"]],
+    )
+    models = ScriptedModels()
+    first, none, last = each_outcome(STEP_ALIGNMENT, data, models, step_similarity_threshold=0.0)
+    assert (none.values["edits"], none.values["insertions"]) == (1, 1)
+    said = (["e", "c"], ["a b", "c", "d"]), (["q", "r"], ["z"])
+    for found, (ours, theirs) in zip((first, last), said, strict=True):
+        assert found.details is not None
+        for one in found.details["alignment"]:
+            if one["similarity"] is not None:
+                pair = ours[one["context_step"]], theirs[one["answer_step"]]
+                assert one["similarity"] == pytest.approx(cosine(models, *pair), abs=1e-9)
+
+
+def test_what_stands_beside_values() -> None:
+    data = samples(["1. a"], retrieved_contexts=[["1. a"]])
+    beside = outcomes_of(STEP_ALIGNMENT, data, ScriptedModels()).beside
+    assert beside == {"model": "scripted-vectors", "model_sha256": "0" * 64}
+    assert not outcomes_of(STEP_ALIGNMENT, data, ScriptedModels(), similarity="edit").beside
+
+
+def test_which_models_are_asked() -> None:
+    asks = pickle.loads(pickle.dumps(STEP_ALIGNMENT.models))  # noqa: S301 - made just now
+    assert asks({"similarity": "embeddings"}) == ("embedder",)
+    assert asks({"similarity": "edit"}) == ()

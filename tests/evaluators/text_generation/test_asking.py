@@ -1,0 +1,56 @@
+"""Which models a text config opens, and what it must still name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from valor_cli import catalogue
+from valor_cli.evaluators.text_generation.asking import lacks, open_session
+from valor_cli.evaluators.text_generation.options import TextOptions
+from valor_cli.metric import Call, Terms
+
+JUDGE = {"backend": "litellm", "model": "openai/x"}
+
+
+def call(name: str, **parameters: Any) -> Call:
+    metric = catalogue.metric("text_generation", name)
+    return Call(metric, {**{one.name: one.default for one in metric.parameters}, **parameters})
+
+
+def options(**said: Any) -> TextOptions:
+    return TextOptions.model_validate(said)
+
+
+def test_what_must_be_named() -> None:
+    lack = lacks(options(), call("faithfulness"))
+    assert lack is not None
+    assert "judge" in lack.message
+    assert lacks(options(judge=JUDGE), call("answer_relevancy")) is None
+    lack = lacks(options(), call("perplexity"))
+    assert lack is not None
+    assert "language model" in lack.message
+    assert "language_model: {model: distilbert/distilgpt2}" in lack.hint
+    assert lacks(options(), call("perplexity", logprobs="data")) is None
+    assert lacks(options(language_model={"model": "distilgpt2"}), call("perplexity")) is None
+    assert lacks(options(), call("semantic_similarity")) is None
+
+
+def wanted(said: TextOptions, *names: str) -> Any:
+    session: Any = open_session(said, [call(name) for name in names], Terms("", imagined=True))
+    return session.wanted
+
+
+def test_only_models_that_are_asked_are_opened() -> None:
+    said = options(judge=JUDGE, embedder={"backend": "litellm", "model": "openai/e"})
+    asked = wanted(said, "semantic_similarity")
+    assert asked.judges == ()
+    assert asked.embedder.model == "openai/e"
+    asked = wanted(said, "faithfulness")
+    assert len(asked.judges) == 1
+    assert asked.embedder is None
+    asked = wanted(said, "toxicity_detoxify")
+    assert (asked.judges, asked.embedder) == ((), None)
+
+
+def test_who_names_no_embedder_gets_the_packaged_one() -> None:
+    assert wanted(options(), "groundedness_semantic").embedder.called == "minilm-int8"

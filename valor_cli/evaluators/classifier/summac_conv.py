@@ -1,0 +1,117 @@
+"""SummaC-Conv: whether the sentences of a summary follow from the text, by a trained layer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.evaluators.classifier.nli import NLI, Compared, compared, mean_of_summaries
+from valor_cli.evaluators.classifier.summary_sentences import (
+    Limits,
+    MaxSentences,
+    MinLength,
+    Source,
+    source_of,
+)
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.kernels.sentences import SPLITTER
+from valor_cli.kernels.summac import Layers
+from valor_cli.metric import Call, Lack, Metric, asks
+from valor_cli.models.convolution_weights import CONVERT, convolution_weights
+from valor_cli.models.embedder_settings import ModelName
+from valor_cli.paths import InputPath
+
+NONE_NAMED = "needs the file of its trained weights, and the config names none"
+FETCH = f"""\
+name it: - summac_conv: {{weights: summac_conv.safetensors}}
+the authors' own is https://github.com/tingofurro/summac/raw/master/summac_conv_vitc_sent_perc_e.bin
+{CONVERT}"""
+
+
+def _readable(path: str) -> str:
+    """The path of a file with weights, as it is."""
+    try:
+        convolution_weights(path)
+    except ConfigError as error:
+        told = (str(problem) for problem in error.problems)
+        raise ValueError("; ".join([*told, error.hint] if error.hint else told)) from None
+    return path
+
+
+Weights = Annotated[InputPath, AfterValidator(_readable)]
+
+
+def summac_conv(
+    texts: ModelTexts,
+    *,
+    weights: Weights | None = None,
+    model: ModelName = NLI,
+    source: Source = "user_input",
+    min_sentence_length: MinLength = 0,
+    max_document_sentences: MaxSentences = None,
+    max_response_sentences: MaxSentences = None,
+) -> Outcomes:
+    """How probably the summary is consistent with the text, by SummaC's trained convolution.
+
+    The response is the summary, the user input the text, or what was retrieved with
+    `source: retrieved_contexts`. Of each sentence of the summary a histogram is made of how
+    probably each sentence of the text entails it; a trained layer makes a number of it, and of the
+    mean over the sentences another layer makes a probability, 0 to 1.
+
+    `weights` is required: a safetensors, .npz or JSON file with mlp.weight (1, bins), mlp.bias,
+    layer_final.weight (2, 3) and layer_final.bias. They belong to one model of inference; the
+    default is the one that the authors' file belongs to. There are 23 bins, "percentile", or 50.
+
+    All sentences are looked at. The original leaves out those of 10 characters or fewer, all of
+    the text behind the hundredth, and all of the summary behind the tenth:
+    `min_sentence_length: 11`, `max_document_sentences: 100`, `max_response_sentences: 10`. Windows
+    of long sentences are as in summac_zs.
+    """
+    if weights is None:
+        raise ConfigError(Problem("summac_conv", NONE_NAMED), hint=FETCH)
+    trained = convolution_weights(weights)
+    limits = Limits(min_sentence_length, max_document_sentences, max_response_sentences)
+    found, identity = compared(texts, "summac_conv", model, source, limits)
+    return Outcomes.of(
+        [one if isinstance(one, Outcome) else _outcome(one, trained.layers) for one in found],
+        ["value"],
+        beside={
+            **identity.beside,
+            "splitter": SPLITTER,
+            "weights": trained.identity.name,
+            "weights_sha256": trained.identity.sha256,
+            "bins": trained.bins,
+        },
+    )
+
+
+def _outcome(own: Compared, layers: Layers) -> Outcome:
+    features = [layers.feature(one.entailment) for one in own.support]
+    # What the summary would have if it were this sentence alone.
+    alone = [layers.probability([feature]) for feature in features]
+    best = [int(one.entailment.argmax()) for one in own.support]
+    return own.outcome(layers.probability(features), alone, best)
+
+
+def lack_of_weights(call: Call) -> Lack | None:
+    """What the config must still name before the call can be made."""
+    if call.metric.name != SUMMAC_CONV.name or call.parameters["weights"] is not None:
+        return None
+    return Lack(NONE_NAMED, FETCH)
+
+
+SUMMAC_CONV = Metric(
+    name="summac_conv",
+    measure=summac_conv,
+    compute=mean_of_summaries,
+    reference="summac.model_summac.SummaCConv",
+    citation="Laban et al., SummaC, TACL 2022",
+    needs=("response",),
+    needs_with=source_of,
+    models=asks("classifier"),
+    threshold=0.75,
+    aliases=("Faithfulness (SummaC Conv)", "SummaC Conv"),
+)

@@ -1,0 +1,41 @@
+"""Sentence relevancy of answers: whether a sentence of a response is near the question."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.metric import Metric, asks
+from valor_cli.results import Mark
+
+
+def answer_relevancy_sentence(texts: ModelTexts) -> Outcomes:
+    """Cosine of the question with the sentence of the response that is nearest to it.
+
+    The question is one text, however many sentences it has. The cosine may be negative, and is not
+    clipped. A response that repeats the question has 1.
+    """
+    pairs = paired(texts, "response", "user_input")
+    return by_sentences(texts, pairs, _outcome)
+
+
+def _outcome(found: Compared) -> Outcome:
+    relevant = found.nearest[:, 0]
+    best = int(relevant.argmax())
+    mark = Mark(found.one.field, *found.one.spans[best], "most relevant")
+    return Outcome({"value": float(relevant[best])}, marks=(mark,))
+
+
+ANSWER_RELEVANCY_SENTENCE = Metric(
+    name="answer_relevancy_sentence",
+    measure=answer_relevancy_sentence,
+    compute=mean_of_samples,
+    bounds=(-1, 1),
+    reference="H2O Sonar's Answer Relevancy (Sentence Similarity) Evaluator; "
+    "sentence_transformers.util.cos_sim",
+    citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
+    needs=("user_input", "response"),
+    models=asks("embedder"),
+    threshold=0.75,
+    aliases=("AnswerRelevancySentence", "Answer Relevancy (Sentence Similarity) Evaluator"),
+)

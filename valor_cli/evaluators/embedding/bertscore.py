@@ -1,0 +1,180 @@
+"""BERTScore: whether the tokens of a response and of a reference mean the same, in context.
+
+Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020; the arithmetic is that of
+the package bert-score 0.3.13. Special tokens may be the match of a word, and count for nothing
+themselves. Where several references are given, precision, recall and F1 are each those of their own
+best reference. Two differences: bert-score lifts a token's best cosine to 0 where it happens to pad
+texts, and its F1 of a precision and a recall of different signs is any number; here it is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from annotated_types import Interval
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.embedding.baselines import baseline_of
+from valor_cli.evaluators.embedding.token_matches import Match, Weights, matched
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled, missing
+from valor_cli.kernels.greedy_matching import harmonic_mean, weighted_mean
+from valor_cli.metric import Metric, ModelKind, Output
+from valor_cli.models.embedder_settings import ModelName
+from valor_cli.models.token_encoder import TokenEncoder
+from valor_cli.paths import InputPath
+from valor_cli.results import Findings
+
+OUTPUTS = tuple(Output(name, "higher", (-1, 1)) for name in ("f1", "precision", "recall"))
+
+CUT = "cut"
+"""The count of texts of a sample that are longer than the model sees."""
+
+
+class _Pair(NamedTuple):
+    """A response and one of its references: the positions of the sample and of the reference."""
+
+    sample: int
+    reference: int
+    texts: tuple[str, str]
+
+
+class _Rates(NamedTuple):
+    precision: float
+    recall: float
+    f1: float
+
+
+def bertscore(
+    texts: ModelTexts,
+    *,
+    model: ModelName | None = None,
+    num_layers: Annotated[int, Interval(ge=0)] | None = None,
+    idf: bool = False,
+    rescale_with_baseline: bool = False,
+    baseline: InputPath | None = None,
+) -> Outcomes:
+    """F1, precision and recall of the tokens of the response and of the reference, each matched
+    with that token of the other text whose vector in context is most similar.
+
+    `model` is an encoder, a folder or an id of the hub, else the embedder of the config;
+    `num_layers` the layer whose hidden states are compared, else the one that is usual for the
+    model. With `idf` rare tokens count more: log((texts + 1) / (texts with the token + 1)) over all
+    references of the data, and a token in all of them counts for nothing. With
+    `rescale_with_baseline` a value x becomes (x - b) / (1 - b), b from the file `baseline` as
+    bert-score publishes them (LAYER,P,R,F); values may then be below -1. Of a text that is longer
+    than the model sees only the beginning is compared. Of several references the best counts, for
+    each of the three numbers on its own.
+
+    Raises:
+        ConfigError: There is no baseline to rescale with.
+        DataError: The baseline cannot be used.
+    """
+    baselines = baseline_of(rescale_with_baseline, baseline)
+    data = texts.data
+    lacks = [_lack(*both) for both in zip(data.response, data.references, strict=True)]
+    pairs = list(_pairs(data, [at for at, lack in enumerate(lacks) if lack is None]))
+    encoder = texts.models.token_encoder(model, num_layers)
+    shift = None if baselines is None else baselines.of_layer(encoder.layer)
+    documents = [one for own in data.references for one in own if one.strip()] if idf else None
+    tokens, matches = matched(encoder, [pair.texts for pair in pairs], documents or ())
+    weights = Weights(tokens, documents)
+    rates: dict[int, dict[int, _Rates]] = {}
+    cut = np.zeros(data.unit_count, np.int64)
+    for pair, match in zip(pairs, matches, strict=True):
+        found = _rates(match, *map(weights.of, pair.texts))
+        cut[pair.sample] += sum(tokens[text].cut for text in pair.texts)
+        if found is not None:
+            rates.setdefault(pair.sample, {})[pair.reference] = found
+    outcomes = [
+        _outcome(rates.get(at, {}), shift, encoder, cut=bool(cut[at])) if lack is None else lack
+        for at, lack in enumerate(lacks)
+    ]
+    beside = {**encoder.identity.beside, "layer": encoder.layer}
+    return Outcomes.of(outcomes, [one.name for one in OUTPUTS], {CUT: cut}, beside=beside)
+
+
+def means_of_matches(sampled: Sampled) -> Findings:
+    """The mean of every output; and of how many samples only a part was compared."""
+    values = [sampled.mean(output.name) for output in OUTPUTS]
+    cut = int((sampled.scored & (sampled.outcomes.counts.get(CUT, np.zeros(1)) > 0)).sum())
+    warnings = []
+    if cut and sampled.weights is None:
+        warnings.append(
+            f"{cut:,} of {int(sampled.scored.sum()):,} samples have texts that are longer than "
+            f"{sampled.outcomes.beside.get('model')} sees: only their beginnings are compared"
+        )
+    return sampled.findings(values, warnings=warnings)
+
+
+def _lack(response: str | None, references: tuple[str, ...]) -> Outcome | None:
+    if response is None or not response.strip():
+        return missing("no response" if response is None else "the response is empty")
+    if not any(one.strip() for one in references):
+        return missing("the reference is empty" if references else "no reference")
+    return None
+
+
+def _pairs(data: TextDataset, rows: Sequence[int]) -> Iterator[_Pair]:
+    """Samples with the same first reference follow each other: its states are held no longer."""
+    first: dict[str, int] = {}
+    for at in rows:
+        first.setdefault(data.references[at][0], len(first))
+    for at in sorted(rows, key=lambda at: first[data.references[at][0]]):
+        for number, reference in enumerate(data.references[at]):
+            if reference.strip():
+                yield _Pair(at, number, (data.response[at] or "", reference))
+
+
+def _rates(match: Match, response: Floats, reference: Floats) -> _Rates | None:
+    """Of a pair; None where no token of a side counts.
+
+    Args:
+        match: The best cosine of each token.
+        response, reference: How much each token counts.
+    """
+    precision = weighted_mean(match.ones, response)
+    recall = weighted_mean(match.others, reference)
+    if precision is None or recall is None:
+        return None
+    return _Rates(precision, recall, harmonic_mean(precision, recall))
+
+
+def _outcome(
+    rates: Mapping[int, _Rates],
+    shift: tuple[float, float, float] | None,
+    encoder: TokenEncoder,
+    *,
+    cut: bool,
+) -> Outcome:
+    if not rates:
+        nothing = "no token of the response, or of the reference, counts"
+        return Outcome(status="not_applicable", reason=nothing)
+    best = _Rates(*(max(column) for column in zip(*rates.values(), strict=True)))
+    if shift is not None:
+        best = _Rates(*((x - b) / (1 - b) for x, b in zip(best, shift, strict=True)))
+    nearest = min(rates, key=lambda at: (-rates[at].f1, at))
+    details: dict[str, Any] = {"reference": nearest} if nearest else {}
+    reason = f"longer than the {encoder.longest:,} tokens that are seen" if cut else None
+    return Outcome(best._asdict(), reason=reason, details=details or None)
+
+
+def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+    """A model of its own stands in for the embedder."""
+    return ("embedder",) if parameters["model"] is None else ()
+
+
+BERTSCORE = Metric(
+    name="bertscore",
+    measure=bertscore,
+    compute=means_of_matches,
+    outputs=OUTPUTS,
+    reference="bert_score.score",
+    citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020",
+    needs=("response", "references"),
+    models=_asks,
+    threshold=0.75,
+    aliases=("BERTScore", "BERTScore Evaluator"),
+)

@@ -1,0 +1,186 @@
+"""Samples in; the texts that a metric compares, and how near their sentences are, out.
+
+samples ─paired─▶ one text beside others ─compared─▶ cosines of the nearest sentences
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Outcome, Outcomes, missing
+from valor_cli.kernels.cosines import similarities
+from valor_cli.kernels.nearest import nearest_of_each
+from valor_cli.kernels.sentences import SPLITTER
+from valor_cli.results import Scalar
+
+Floats = NDArray[np.float64]
+
+Field: TypeAlias = Literal["user_input", "response", "references", "retrieved_contexts"]
+
+_LISTS: Mapping[Field, str] = {
+    "references": "the references are empty",
+    "retrieved_contexts": "the retrieved contexts are empty",
+}
+_ABSENT: Mapping[Field, Outcome] = {
+    "user_input": missing("no user_input"),
+    "response": missing("no response"),
+    "references": missing("no reference"),
+    "retrieved_contexts": missing("no retrieved contexts"),
+}
+_BLANK: Mapping[Field, Outcome] = {
+    "user_input": missing("the user_input is empty"),
+    "response": missing("the response is empty"),
+    **{field: missing(why) for field, why in _LISTS.items()},
+}
+
+
+class Passage(NamedTuple):
+    """A text of a sample.
+
+    Attributes:
+        field: As marks name it: "response", "retrieved_contexts[2]".
+        number: Where it stands in its list, from 0; 0 of a text that stands in none.
+        text: All of it; not blank.
+        spans: (start, end) of what is compared: its sentences, or all of it. One at least.
+    """
+
+    field: str
+    number: int
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+class Pair(NamedTuple):
+    """A text, and those that it is compared with."""
+
+    one: Passage
+    others: tuple[Passage, ...]
+
+
+class Compared(NamedTuple):
+    """How near the sentences of a text are to those of others.
+
+    Attributes:
+        one: The text.
+        others: What it is compared with.
+        nearest: (sentences of `one`, others) cosine with the nearest sentence of each, -1 to 1.
+        vectors: (sentences of all, dimensions) of length 1; those of `one` first.
+    """
+
+    one: Passage
+    others: tuple[Passage, ...]
+    nearest: Floats
+    vectors: Floats
+
+    def nearest_span(self, sentence: int, other: int) -> tuple[int, int]:
+        """Where in one of the others the sentence stands that is nearest to one of `one`."""
+        start = len(self.one.spans) + sum(len(each.spans) for each in self.others[:other])
+        spans = self.others[other].spans
+        own = self.vectors[start : start + len(spans)]
+        return spans[int(similarities(self.vectors[sentence : sentence + 1], own)[0].argmax())]
+
+
+def paired(
+    texts: ModelTexts, one: Field, others: Field, *, whole: Collection[str] = ("user_input",)
+) -> list[Pair | Outcome]:
+    """Of each sample what is compared with what, or what it lacks; blank texts are left out.
+
+    Args:
+        texts: The samples.
+        one: A text of each sample.
+        others: What it is compared with.
+        whole: The fields whose texts are compared as one, and not by their sentences.
+    """
+    ours, theirs = (_passages(texts, field, field in whole) for field in (one, others))
+    return [
+        left
+        if isinstance(left, Outcome)
+        else right
+        if isinstance(right, Outcome)
+        else Pair(left[0], right)
+        for left, right in zip(ours, theirs, strict=True)
+    ]
+
+
+def _passages(
+    texts: ModelTexts, field: Field, whole: bool
+) -> Sequence[tuple[Passage, ...] | Outcome]:
+    """The texts of each sample, or that it has none; the same for every metric."""
+    return texts.once(("passages", field, whole), lambda: list(_found(texts, field, whole)))
+
+
+def _found(texts: ModelTexts, field: Field, whole: bool) -> Iterator[tuple[Passage, ...] | Outcome]:
+    for found in _listed(texts, field):
+        own = tuple(
+            Passage(
+                f"{field}[{number}]" if field in _LISTS else field,
+                number,
+                text,
+                ((0, len(text)),) if whole else texts.sentences(text) or ((0, len(text)),),
+            )
+            for number, text in enumerate(found or ())
+            if text.strip()
+        )
+        yield own or (_ABSENT if found is None else _BLANK)[field]
+
+
+def _listed(texts: ModelTexts, field: Field) -> Iterator[tuple[str, ...] | None]:
+    """The texts of each sample; None where it has none."""
+    data = texts.data
+    if field == "references":
+        return (own or None for own in data.references)
+    if field == "retrieved_contexts":
+        return iter(data.retrieved_contexts)
+    column = data.user_input if field == "user_input" else data.response
+    return (None if text is None else (text,) for text in column)
+
+
+def compared(texts: ModelTexts, pairs: Sequence[Pair | Outcome]) -> Iterator[Compared | Outcome]:
+    """How near the sentences of each pair are; what a sample lacks goes through.
+
+    Nothing is embedded of a text that is beside no other.
+    """
+    groups = [
+        [
+            passage.text[start:end]
+            for passage in (pair.one, *pair.others)
+            for start, end in passage.spans
+        ]
+        for pair in pairs
+        if isinstance(pair, Pair) and pair.others
+    ]
+    vectors = texts.unit_vectors(groups)
+    for pair in pairs:
+        if isinstance(pair, Outcome):
+            yield pair
+        elif pair.others:
+            yield _compared(pair, next(vectors))
+        else:
+            yield Compared(*pair, np.empty((len(pair.one.spans), 0)), np.empty((0, 0)))
+
+
+def _compared(pair: Pair, vectors: Floats) -> Compared:
+    own = len(pair.one.spans)
+    starts = np.cumsum([0, *(len(other.spans) for other in pair.others[:-1])])
+    return Compared(*pair, nearest_of_each(vectors[:own], vectors[own:], starts), vectors)
+
+
+def by_sentences(
+    texts: ModelTexts,
+    pairs: Sequence[Pair | Outcome],
+    look: Callable[[Compared], Outcome],
+    outputs: Sequence[str] = ("value",),
+) -> Outcomes:
+    """What `look` says of each pair, with the embedder and the splitter beside the values."""
+    found = [one if isinstance(one, Outcome) else look(one) for one in compared(texts, pairs)]
+    return Outcomes.of(found, outputs, beside=beside(texts))
+
+
+def beside(texts: ModelTexts) -> Mapping[str, Scalar]:
+    """What stands beside values that rest on vectors of sentences."""
+    return {**texts.models.embedder.beside, "splitter": SPLITTER}

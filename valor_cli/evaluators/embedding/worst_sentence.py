@@ -1,0 +1,84 @@
+"""The sentence of a response that is furthest from its texts in; what is told of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from valor_cli.errors import printable
+from valor_cli.evaluators.embedding.sentence_pairs import Passage
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.kernels.spans import Span, masked
+from valor_cli.results import Findings, Mark, MetricInsight
+
+QUOTED = 300
+"""Characters of a sentence that are quoted, at most."""
+
+
+def with_worst_sentence(
+    texts: ModelTexts,
+    found: tuple[Passage, tuple[int, int]],
+    nearest: tuple[Passage, tuple[int, int]],
+    similarity: float,
+    kind: str,
+) -> Outcome:
+    """The outcome of a sample whose value is that of its worst sentence.
+
+    Args:
+        texts: The samples.
+        found: The text, and the sentence of it.
+        nearest: Likewise what is nearest to it.
+        similarity: Of the two.
+        kind: What the mark says: "least grounded".
+    """
+    (passage, (start, end)), (other, (first, last)) = found, nearest
+    worst = {
+        "text": _quoted(texts, passage.text, start, end),
+        "start": start,
+        "end": end,
+        "similarity": similarity,
+        "nearest": {"field": other.field, "start": first, "end": last, "similarity": similarity},
+    }
+    marks = (Mark(passage.field, start, end, kind),)
+    return Outcome({"value": similarity}, details={"worst_sentence": worst}, marks=marks)
+
+
+def _quoted(texts: ModelTexts, text: str, start: int, end: int) -> str:
+    """A part of a text without its secrets, cut when long."""
+    said = text[start:end]
+    if said != text.strip() or len(said) > QUOTED:
+        # A key may reach over the ends of a sentence, and what is left of it is not seen as one.
+        places = texts.once(("secrets", text), lambda: tuple(texts.data.secrets(text)))
+        if places:
+            said = masked(text, [Span(first, last, "") for first, last in places])[start:end]
+    return said if len(said) <= QUOTED else said[: QUOTED - 1] + "…"
+
+
+def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:
+    """The mean over samples, and in words the worst sentence of all if it is below the threshold.
+
+    Args:
+        sampled: With the details that `with_worst_sentence` makes.
+        kind: What the sentence is: "least grounded".
+    """
+    values = [sampled.mean(output.name) for output in sampled.metric.outputs]
+    return sampled.findings(values, insights=tuple(_insights(sampled, kind)))
+
+
+def _insights(sampled: Sampled, kind: str) -> Iterator[MetricInsight]:
+    threshold = sampled.call.threshold
+    if sampled.weights is not None or threshold is None:
+        return
+    column = np.where(sampled.scored, sampled.outcomes.columns["value"], np.inf)
+    lowest = float(column.min(initial=np.inf))
+    if lowest >= threshold:
+        return
+    at = min(np.flatnonzero(column == lowest).tolist(), key=lambda one: sampled.sample_ids[one])
+    sample_id = sampled.sample_ids[at]
+    details: Mapping[str, Any] = sampled.outcomes.details[at] or {}
+    text = printable(" ".join(details["worst_sentence"]["text"].split()))
+    message = f'{kind} sentence: "{text}" ({lowest:.3f}, sample {printable(sample_id)})'
+    yield MetricInsight("worst_sentence", message, lowest, (sample_id,))

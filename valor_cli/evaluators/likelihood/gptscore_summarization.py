@@ -1,0 +1,29 @@
+"""GPTScore of summaries without a reference: seven aspects, the response after its source."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.likelihood.asking import Stride
+from valor_cli.evaluators.likelihood.gptscore import gptscore_metric, scored, with_user_input
+from valor_cli.evaluators.likelihood.gptscore_templates import SUMMARIZATION
+from valor_cli.evaluators.samples import Outcomes
+
+
+def gptscore_summarization(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of the response as a summary of the user input, for seven
+    aspects of a summary.
+
+    A language model reads "Generate a coherent summary for the following text: (user input) Tl;dr
+    (response)", and so on; in nats a token. Values by different language models cannot be compared.
+    """
+    wished = with_user_input(texts, lambda source, summary: (source, summary))
+    return scored(texts, wished, SUMMARIZATION, stride)
+
+
+GPTSCORE_SUMMARIZATION = gptscore_metric(
+    "gptscore_summarization",
+    gptscore_summarization,
+    SUMMARIZATION,
+    needs=("user_input", "response"),
+    aliases=("Summarization without reference (GPTScore) Evaluator",),
+)

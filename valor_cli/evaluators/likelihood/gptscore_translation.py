@@ -1,0 +1,29 @@
+"""GPTScore of translations: three aspects, response and reference rewritten."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.likelihood.asking import Stride
+from valor_cli.evaluators.likelihood.gptscore import gptscore_metric, scored, with_references
+from valor_cli.evaluators.likelihood.gptscore_templates import TRANSLATION
+from valor_cli.evaluators.samples import Outcomes
+
+
+def gptscore_translation(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of the response as a rewriting of the reference, averaged with
+    that of the reference as a rewriting of the response, for three aspects of a translation.
+
+    A language model reads "Rewrite the following text to make it more grammatical and well-written:
+    (reference) In other words, (response)", and so on; in nats a token. Of several references the
+    lowest value counts. Values by different language models cannot be compared.
+    """
+    return scored(texts, with_references(texts), TRANSLATION, stride)
+
+
+GPTSCORE_TRANSLATION = gptscore_metric(
+    "gptscore_translation",
+    gptscore_translation,
+    TRANSLATION,
+    needs=("response", "references"),
+    aliases=("Machine Translation (GPTScore) Evaluator",),
+)

