@@ -6,19 +6,22 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Valor
 from valor_cli.models.judge import Purpose, Reply, Request
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
+from valor_cli.models.vector_store import FILE as VECTORS
+from valor_cli.models.vector_store import VectorStore
 
 DAY = 86_400.0
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store with two old replies of one judge, and a new one of another."""
+    """Two old replies and two old vectors, a new reply and a new vector, each of a model's own."""
     path = tmp_path / FILE
     asked = Request((), purpose=Purpose("faithfulness", "gpt", "s1", "verdicts"))
     for judge, keys, now in (("old/judge", ("k", "l"), 10 * DAY), ("new", ("m",), 40_000 * DAY)):
@@ -27,6 +30,8 @@ def path(tmp_path: Path) -> Path:
             for key in keys:
                 run.keep(key, asked, Reply("yes"))
             store.finish("finished" if judge == "new" else "budget")
+        with VectorStore.open(f"{judge} e", tmp_path / VECTORS, clock=lambda now=now: now) as kept:  # type: ignore[misc]
+            kept.keep(keys, np.ones((len(keys), 300)))
     return path
 
 
@@ -40,13 +45,19 @@ def test_info(valor: Valor, path: Path) -> None:
         "  new                1  2079-07-08T00:00:00Z to 2079-07-08T00:00:00Z",
         "  old/judge          2  1970-01-11T00:00:00Z to 1970-01-11T00:00:00Z",
         "2 runs in the ledger, 1 unfinished",
+        lines[3],
+        "  new e                1  2079-07-08T00:00:00Z to 2079-07-08T00:00:00Z",
+        "  old/judge e          2  1970-01-11T00:00:00Z to 1970-01-11T00:00:00Z",
     ]
+    vectors = re.escape(str(path.parent / VECTORS))
+    assert re.fullmatch(vectors + r": 3 vectors, \d+\.\d kB", lines[3])
 
 
 def test_info_as_json(valor: Valor, path: Path) -> None:
     done = valor("cache", "info", "--format", "json", VALOR_CACHE_DIR=str(path.parent))
     told = json.loads(done.stdout)
     assert told.pop("bytes") > 0
+    assert told["vectors"].pop("bytes") > 0
     new, old = "2079-07-08T00:00:00Z", "1970-01-11T00:00:00Z"
     assert told == {
         "path": str(path),
@@ -59,6 +70,22 @@ def test_info_as_json(valor: Valor, path: Path) -> None:
         ],
         "runs": 2,
         "unfinished": 1,
+        "vectors": {
+            "path": str(path.parent / VECTORS),
+            "vectors": 3,
+            "oldest": old,
+            "newest": new,
+            "models": [
+                {"model": "new e", "dimensions": 300, "vectors": 1, "oldest": new, "newest": new},
+                {
+                    "model": "old/judge e",
+                    "dimensions": 300,
+                    "vectors": 2,
+                    "oldest": old,
+                    "newest": old,
+                },
+            ],
+        },
     }
 
 
@@ -66,27 +93,48 @@ def test_clear(valor: Valor, path: Path) -> None:
     here = {"VALOR_CACHE_DIR": str(path.parent)}
     done = valor("cache", "clear", "--older-than-days", 30, **here)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{path}: removed 2 replies, 1 run, ")
+    replies, vectors = done.stdout.splitlines()
+    assert replies.startswith(f"{path}: removed 2 replies, 1 run, ")
+    assert vectors.startswith(f"{path.parent / VECTORS}: removed 2 vectors, ")
     done = valor("cache", "clear", "--format", "json", **here)
     removed = json.loads(done.stdout)
     assert removed["path"] == str(path)
     assert (removed["removed"]["replies"], removed["removed"]["runs"]) == (1, 1)
-    assert valor("cache", "clear", **here).stdout == f"{path}: nothing to remove\n"
-    assert valor("cache", "info", **here).stdout == f"{path}: empty\n"
+    assert removed["vectors"]["path"] == str(path.parent / VECTORS)
+    assert removed["vectors"]["removed"]["vectors"] == 1
+    both = f"{path}: {{0}}\n{path.parent / VECTORS}: {{0}}\n"
+    assert valor("cache", "clear", **here).stdout == both.format("nothing to remove")
+    assert valor("cache", "info", **here).stdout == both.format("empty")
+
+
+def test_clear_one_of_them_only(valor: Valor, path: Path) -> None:
+    here = {"VALOR_CACHE_DIR": str(path.parent)}
+    done = valor("cache", "clear", "--only", "vectors", **here)
+    assert re.fullmatch(r".*vectors.sqlite3: removed 3 vectors, [\d.]+ kB\n", done.stdout)
+    done = valor("cache", "clear", "--only", "vectors", "--format", "json", **here)
+    assert json.loads(done.stdout)["removed"] == {"replies": 0, "runs": 0, "bytes": 0}
+    done = valor("cache", "clear", "--only", "replies", **here)
+    assert done.stdout.startswith(f"{path}: removed 3 replies, 2 runs, ")
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_nothing_there_is_no_error_and_nothing_is_made(valor: Valor, tmp_path: Path) -> None:
     here = {"VALOR_CACHE_DIR": str(tmp_path / "none")}
     path = tmp_path / "none" / FILE
-    assert valor("cache", "info", **here).stdout == f"{path}: empty\n"
+    both = f"{path}: {{0}}\n{path.parent / VECTORS}: {{0}}\n"
+    assert valor("cache", "info", **here).stdout == both.format("empty")
     done = valor("cache", "clear", **here)
-    assert (done.returncode, done.stdout) == (0, f"{path}: nothing to remove\n")
-    assert json.loads(valor("cache", "info", "--format", "json", **here).stdout)["judges"] == []
+    assert (done.returncode, done.stdout) == (0, both.format("nothing to remove"))
+    told = json.loads(valor("cache", "info", "--format", "json", **here).stdout)
+    assert (told["judges"], told["vectors"]["models"]) == ([], [])
     assert not path.parent.exists()
 
 
-def test_a_file_of_another_program_is_told_and_stays(valor: Valor, tmp_path: Path) -> None:
-    path = tmp_path / FILE
+@pytest.mark.parametrize("file", [FILE, VECTORS])
+def test_a_file_of_another_program_is_told_and_stays(
+    valor: Valor, tmp_path: Path, file: str
+) -> None:
+    path = tmp_path / file
     path.write_text("not a database, but somebody's\n" * 100)
     for command in ("info", "clear"):
         done = valor("cache", command, VALOR_CACHE_DIR=str(tmp_path))

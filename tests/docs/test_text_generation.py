@@ -1,4 +1,4 @@
-"""docs/text-generation.md and docs/judges.md: columns listed are read, metrics listed exist."""
+"""The pages on text: columns listed are read, metrics listed exist."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from valor_cli import catalogue
 from valor_cli.readers.sample_header import COLUMNS, layout_of
 
 PAGE = text_of("docs/text-generation.md")
-JUDGES = text_of("docs/judges.md").partition("## The metrics")[2].partition("\n## ")[0]
+ASKING = "".join(
+    text_of(page).partition("## The metrics")[2].partition("\n## ")[0]
+    for page in ("docs/judges.md", "docs/models.md")
+)
 ROWS = [line.strip("| ").split("|") for line in PAGE.splitlines() if line.startswith("| `")]
-JUDGED = [line.strip("| ").split("|") for line in JUDGES.splitlines() if line.startswith("| `")]
+OF_MODELS = [line.strip("| ").split("|") for line in ASKING.splitlines() if line.startswith("| `")]
 COLUMN_ROWS = [row for row in ROWS if re.findall(r"`(\w+)`", row[0])[0] in COLUMNS]
 
 
@@ -34,7 +37,7 @@ def test_other_names_of_a_column_are_read(row: list[str]) -> None:
 
 def test_the_metrics_it_names_are_those_of_the_task() -> None:
     rows = [row for row in ROWS if row not in COLUMN_ROWS and row[0].strip().startswith("`")]
-    rows += JUDGED
+    rows += OF_MODELS
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row[0])}
     assert named - {"…"} <= set(catalogue.metric_names("text_generation"))
     metrics = {metric.name for metric in catalogue.task("text_generation").metrics}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ def test_windows_cover_all_and_none_is_needless(tokens: int, room: int) -> None:
     assert {at for span in found for at in range(tokens)[span]} == set(range(tokens))
     assert all(span.stop - span.start <= room for span in found)
     assert [span.stop for span in found] == sorted({span.stop for span in found})
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.stop - after.start == room // 4
 
 

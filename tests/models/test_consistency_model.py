@@ -172,7 +172,7 @@ def test_the_known_foundation_needs_its_tokenizer_alone(tmp_path: Path) -> None:
     folder = tiny.hhem(tmp_path, foundation="google/flan-t5-base")
     tiny.sentencepiece_tokenizer().save(str(folder / "tokenizer.json"))
     # Its sizes are known; these tiny weights are of other sizes.
-    with pytest.raises(ConfigError, match="size mismatch|cannot be loaded"):
+    with pytest.raises(ConfigError, match="cannot be loaded"):
         opened(folder)
 
 

@@ -160,9 +160,10 @@ def stopping(stop: Stop, after_s: float) -> threading.Timer:
 
 def test_a_stop_is_seen_between_requests() -> None:
     stop = Stop()
-    with FaultServer(delay_s=0.2) as server, pytest.raises(Stopped, match="interrupted"):
+    with FaultServer(delay_s=0.2) as server:
         stopping(stop, 0.1)
-        embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
+        with pytest.raises(Stopped, match="interrupted"):
+            embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
     assert len(server.requests) == 1
     assert stop.told == []
 
@@ -171,9 +172,10 @@ def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("valor_cli.models.interrupts.GRACE_S", 0.05)
     stop = Stop()
     start = time.monotonic()
-    with FaultServer(delay_s=20.0) as server, pytest.raises(Stopped, match="interrupted"):
+    with FaultServer(delay_s=20.0) as server:
         stopping(stop, 0.1)
-        embedded(embedder(server, stop, timeout_s=30.0), ["a"])
+        with pytest.raises(Stopped, match="interrupted"):
+            embedded(embedder(server, stop, timeout_s=30.0), ["a"])
     assert time.monotonic() - start < 10.0
     assert stop.told == []
     with FaultServer() as server, pytest.raises(Stopped, match="interrupted"):
@@ -198,9 +200,10 @@ def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nobody_is_asked_again_once_the_run_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("valor_cli.models.backoff.FIRST_S", 0.3)
     stop = Stop()
-    with FaultServer([failed(500)]) as server, pytest.raises(Stopped):
+    with FaultServer([failed(500)]) as server:
         stopping(stop, 0.1)
-        embedded(embedder(server, stop), ["a"])
+        with pytest.raises(Stopped):
+            embedded(embedder(server, stop), ["a"])
     assert len(server.requests) == 1
 
 

@@ -8,50 +8,11 @@ from typing import Any
 
 import numpy as np
 
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "bird",
-    "sat",
-    "ran",
-    "flew",
-    "slept",
-    "on",
-    "under",
-    "over",
-    "mat",
-    "tree",
-    "house",
-    "red",
-    "blue",
-    "small",
-    "big",
-    "is",
-    "was",
-    "not",
-    "and",
-    "it",
-    "he",
-    "she",
-    "they",
-    "rain",
-    "sun",
-    "cold",
-    "warm",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "text1",
-    "text2",
-    "pad",
-    "sep",
-    "good",
-    "bad",
-]
+_SAID = (
+    "the a cat dog bird sat ran flew slept on under over mat tree house red blue small big is was "
+    "not and it he she they rain sun cold warm one two three four five text1 text2 pad sep good bad"
+)
+WORDS = _SAID.split()
 """What the tiny tokenizers know, beside letters."""
 
 NLI = ("contradiction", "neutral", "entailment")
@@ -61,7 +22,7 @@ _LETTERS = [*"abcdefghijklmnopqrstuvwxyz0123456789.,!?<>/{}[]|:"]
 _BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def seeded(model: Any, seed: int = 1, scale: float = 0.5) -> Any:
+def seeded(model: Any, seed: int = 1, scale: float = 0.3) -> Any:
     """The model with weights that are the seed's own, large enough that all matters."""
     import torch
 
@@ -99,8 +60,13 @@ def words_tokenizer(longest: int) -> Any:
     )
 
 
-def bytes_tokenizer(longest: int) -> Any:
-    """A byte-level BPE tokenizer of RoBERTa's form, without merges but for the commonest."""
+def bytes_tokenizer(longest: int, *, spaced: bool = False) -> Any:
+    """A byte-level BPE tokenizer of RoBERTa's form, without merges but for the commonest.
+
+    Args:
+        longest: Tokens of a text.
+        spaced: Whether it puts a space before a text itself.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import RobertaTokenizer
 
@@ -109,12 +75,14 @@ def bytes_tokenizer(longest: int) -> Any:
     words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, *(a + b for a, b in merges)]
     ids = {word: at for at, word in enumerate(words)}
     backend = Tokenizer(models.BPE(ids, merges))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=spaced)
     backend.decoder = decoders.ByteLevel()
     backend.post_processor = processors.RobertaProcessing(
         ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
     )
-    return RobertaTokenizer(tokenizer_object=backend, model_max_length=longest)
+    return RobertaTokenizer(
+        tokenizer_object=backend, model_max_length=longest, add_prefix_space=spaced
+    )
 
 
 def sentencepiece_tokenizer() -> Any:
@@ -190,11 +158,11 @@ def roberta_classifier(folder: Path, labels: tuple[str, ...] = NLI, *, longest: 
     return _saved(folder, seeded(RobertaForSequenceClassification(config)), tokenizer)
 
 
-def roberta_encoder(folder: Path, *, longest: int = 64) -> Path:
+def roberta_encoder(folder: Path, *, longest: int = 64, spaced: bool = False) -> Path:
     """A folder with a `RobertaModel`."""
     from transformers import RobertaModel
 
-    tokenizer = bytes_tokenizer(longest)
+    tokenizer = bytes_tokenizer(longest, spaced=spaced)
     return _saved(folder, seeded(RobertaModel(_roberta_config(NLI, tokenizer, longest))), tokenizer)
 
 

@@ -20,7 +20,7 @@ from valor_cli.extras import extra
 from valor_cli.models.embedder_settings import SMOLLM2, Device, model_name
 from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of, sha256_of_files
 from valor_cli.models.judge import Stopped
-from valor_cli.models.model_folder import Incomplete, check_folder, files_read
+from valor_cli.models.model_folder import Incomplete, check_folder, files_read, has_tokenizer
 from valor_cli.models.stop import Stop
 
 T = TypeVar("T")
@@ -243,6 +243,9 @@ def tokenizer_of(found: Located) -> Any:
         ConfigError: There is none.
     """
     auto = transformers(found.model).AutoTokenizer
+    if found.gguf is None and not has_tokenizer(found.folder):
+        problem = Problem(found.model, "has no tokenizer (tokenizer.json)")
+        raise ConfigError(problem, hint="fetch it again, or name another folder")
     tokenizer = _from_pretrained(auto, found, use_fast=True)
     if not tokenizer.is_fast:
         raise ConfigError(Problem(found.model, "has no fast tokenizer (tokenizer.json)"))

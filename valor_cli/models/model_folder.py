@@ -38,6 +38,12 @@ def files_read(folder: Path) -> list[Path]:
     return _weights(folder) + beside + sorted(folder.glob(_PIECES))
 
 
+def has_tokenizer(folder: Path) -> bool:
+    """Whether a vocabulary is there; without one transformers 5 makes up an empty tokenizer."""
+    names = ("tokenizer.json", "vocab.json", "vocab.txt")
+    return any((folder / name).is_file() for name in names) or any(folder.glob(_PIECES))
+
+
 def check_folder(model: str, folder: Path) -> None:
     """Refuse what is never loaded.
 

@@ -195,16 +195,15 @@ def _checked(files: _Files, tokens: int, found: Mapping[str, Any]) -> None:
         by_token["weights"] = weights
     short = [f"{name} of {len(each):,}" for name, each in by_token.items() if len(each) < tokens]
     if short:
-        raise ConfigError(
-            Problem(place, f"has {', '.join(short)}, and there are {tokens:,} tokens")
-        )
+        message = f"has {', '.join(short)}, and its tokenizer has {tokens:,} tokens"
+        raise ConfigError(Problem(place, message))
     if rows is not None and not ((rows >= 0) & (rows < len(table))).all():
         raise ConfigError(Problem(place, f"has rows over the {len(table):,} of its table"))
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    numpy_form = extra("safetensors.numpy", "static", _WHAT)
     safetensors = extra("safetensors", "static", _WHAT)
+    numpy_form = extra("safetensors.numpy", "static", _WHAT)
     try:
         found: Mapping[str, Any] = numpy_form.load_file(path)
     except (safetensors.SafetensorError, OSError, TypeError) as error:  # numpy has no bfloat16

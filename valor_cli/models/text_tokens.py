@@ -46,7 +46,7 @@ class Frame:
         for at, text in enumerate(texts):
             ids += [text, self.fixed[at + 1]]
             kinds += [np.full(len(text), self.kinds[at]), self.fixed_kinds[at + 1]]
-        return np.concatenate(ids, dtype=np.int64), np.concatenate(kinds, dtype=np.int64)
+        return _joined(ids), _joined(kinds)
 
 
 class TextTokens:
@@ -123,6 +123,11 @@ class TextTokens:
             if self._backend.encode(word, add_special_tokens=False).ids:
                 break
         return word
+
+
+def _joined(parts: Sequence[Sequence[int] | Ids]) -> Ids:
+    # An array of nothing has floats in it, unless told.
+    return np.concatenate([np.asarray(part, np.int64) for part in parts])
 
 
 def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
