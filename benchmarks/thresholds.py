@@ -67,7 +67,12 @@ def correct(data: Path) -> Study:
                     "references": row["references"],
                 }
             )
-    metrics = ("semantic_similarity", "sentence_similarity", "answer_accuracy_semantic")
+    metrics = (
+        "semantic_similarity",
+        "sentence_similarity",
+        "answer_accuracy_semantic",
+        "bertscore",
+    )
     return Study("QA-Eval", metrics, samples, good)
 
 

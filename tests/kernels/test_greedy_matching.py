@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
+from valor_cli.kernels.cosines import units
 from valor_cli.kernels.greedy_matching import (
     DocumentFrequencies,
     best_matches,
@@ -21,6 +22,16 @@ def test_best_matches() -> None:
     of_ones, of_others = best_matches(ones, others)
     assert of_ones == pytest.approx([0.8, 0.8])
     assert of_others == pytest.approx([0.8, 0.0, 0.8])
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (40, 40), (41, 700), (3, 2000), (300, 300)])
+def test_in_parts(m: int, n: int) -> None:
+    rng = np.random.default_rng(m)
+    ones, others = (units(rng.normal(size=(count, 384))) for count in (m, n))
+    of_ones, of_others = best_matches(ones, others)
+    alike = ones @ others.T
+    assert of_ones == pytest.approx(alike.max(axis=1), abs=1e-12)
+    assert of_others == pytest.approx(alike.max(axis=0), abs=1e-12)
 
 
 def test_a_text_without_tokens() -> None:

@@ -50,6 +50,9 @@ from valor_cli.models.litellm_faults import fit_to_tell, retry_after
 from valor_cli.models.litellm_judge import LitellmJudge
 from valor_cli.models.settings import JudgeSettings
 
+# litellm ignores it from its import on, which pytest forgets after the test that imports it.
+pytestmark = pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier")
+
 KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
 PROMPT = "Was Zanzibar ever a capital, says the confidential customer record 4711?"
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}

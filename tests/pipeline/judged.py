@@ -88,6 +88,15 @@ def run(
         spent=spent or {},
     )
     found = SimpleNamespace(
-        metrics=metrics, samples=samples, coverage=coverage, insights=list(insights)
+        metrics=metrics,
+        samples=samples,
+        coverage=coverage,
+        insights=list(insights),
+        rows_of=lambda call: [
+            row
+            for row in metrics
+            if row.metric == call.metric.name
+            and all(row.parameters.get(name) == value for name, value in call.parameters.items())
+        ],
     )
     return plan, loaded, found

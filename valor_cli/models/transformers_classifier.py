@@ -68,18 +68,18 @@ class TransformersClassifier:
         tokens = plain(tokenizer)
         two = tokens.frame(2)
         check_window(found.model, self.window, two)
-        padding = _padding(config, tokenizer)
+        if config.pad_token_id is None:
+            config.pad_token_id = tokenizer.pad_token_id
         self._texts = WindowedTexts(
             tokens=tokens,
             one=tokens.frame(1),
             two=two,
             window=self.window,
-            padding=padding or 0,
+            padding=config.pad_token_id or 0,
             probabilities=self._probabilities,
             device=there,
             config=config,
-            # Models that look for the last token cannot tell it from padding that has no id.
-            most_texts=1 if padding is None else None,
+            most_texts=None if _may_pad(config) else 1,
             stop=stop,
             told=told,
         )
@@ -145,9 +145,10 @@ def _exclusive(model: str, config: Any) -> bool:
     return not several and int(config.num_labels) > 1
 
 
-def _padding(config: Any, tokenizer: Any) -> int | None:
-    """The id of padding, which the model is told of; None: it has none."""
-    if config.pad_token_id is None:
-        config.pad_token_id = tokenizer.pad_token_id
-    padding: int | None = config.pad_token_id
-    return padding
+def _may_pad(config: Any) -> bool:
+    """Whether padding behind a text changes nothing.
+
+    Decoders read their answer off the last token, which they tell from padding by its id; XLNet
+    reads it off the last place.
+    """
+    return config.pad_token_id is not None and getattr(config, "summary_type", "") != "last"

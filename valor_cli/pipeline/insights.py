@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import fsum
 from typing import Any
@@ -36,7 +36,8 @@ def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Ins
             insights += _extremes(rows, outputs[pair], pair, "model")
         insights += _retrieval(overall, outputs)
         insights += _spent(loaded.spent)
-    insights += _hardest(found.samples, measures, outputs)
+    whole = {metric.name for metric in plan.task.metrics if not metric.resampled}
+    insights += _hardest(found.samples, measures, outputs, whole)
     insights += _told_once(found.insights, loaded)
     return insights
 
@@ -115,6 +116,7 @@ def _hardest(
     samples: Sequence[SamplesResult],
     measures: Sequence[tuple[str, str]],
     outputs: Mapping[tuple[str, str], Output],
+    whole: Set[str],
 ) -> Iterator[InsightResult]:
     """The samples that the models do worst at, over the headline measures that have a range."""
     goods: dict[Scalar, list[float]] = defaultdict(list)
@@ -122,7 +124,11 @@ def _hardest(
         (one, pair[1])
         for pair in measures
         for one in samples
-        if one.metric == pair[0] and outputs[pair].better and outputs[pair].bounds[1] is not None
+        if one.metric == pair[0]
+        and outputs[pair].better
+        and outputs[pair].bounds[1] is not None
+        # What is no mean of samples says of none how hard it is.
+        and pair[0] not in whole
     ]
     for one, name in used:
         output = outputs[one.metric, name]

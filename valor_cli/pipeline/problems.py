@@ -40,7 +40,7 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
     calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
     for call in calls:
         if call.threshold is not None:
-            problems += _past_threshold(call, call.threshold, found.metrics)
+            problems += _past_threshold(call, call.threshold, found.rows_of(call))
             problems += _flips(call, call.threshold, found.samples, loaded.perturbed)
     problems += _uncovered(found.coverage, found.samples)
     # Sorting keeps the order of the catalogue within a severity.
@@ -72,9 +72,8 @@ def _past_threshold(
     if output.better is None:
         return
     for row in rows:
-        mine = row.metric == call.metric.name and row.output == output.name
-        whole = row.label is None and row.slice is None and _same(row.parameters, call)
-        if not (mine and whole) or row.value is None or not past(row.value, threshold, output):
+        whole = row.output == output.name and row.label is None and row.slice is None
+        if not whole or row.value is None or not past(row.value, threshold, output):
             continue
         unsure = row.interval is not None and row.interval[0] <= threshold <= row.interval[1]
         side = "above" if output.better == "lower" else "below"
@@ -93,11 +92,6 @@ def _past_threshold(
             message,
             row.parameters,
         )
-
-
-def _same(parameters: Mapping[str, Any], call: Call) -> bool:
-    """Whether a row is of that call; it may say more than its parameters, as a signature."""
-    return all(parameters.get(name) == value for name, value in call.parameters.items())
 
 
 class _Flip(NamedTuple):

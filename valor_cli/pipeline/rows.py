@@ -66,6 +66,7 @@ class Computation:
             for model in loaded.datasets
         }
         self.metrics: list[MetricResult] = []
+        self._called: list[tuple[Call, MetricResult]] = []
         self.curves: list[CurveResult] = []
         self.tables: list[TableResult] = []
         self.examples: list[ExampleResult] = []
@@ -87,6 +88,10 @@ class Computation:
             self.agreements,
         ):
             rows.sort(key=order)
+
+    def rows_of(self, call: Call) -> list[MetricResult]:
+        """The values that a call of the plan gave; their parameters may say more than its own."""
+        return [row for one, row in self._called if one is call]
 
     def _compute(self, part: WingPlan) -> None:
         needs = self._needs(part)
@@ -171,7 +176,9 @@ class Computation:
         told = [f"{call.metric.name} of {model}{where}: {one}" for one in found.warnings]
         self.warnings |= dict.fromkeys(told)
         for value, interval in zip(found.values, ranges, strict=True):
-            self.metrics.append(_row(call, model, cut, value, interval))
+            row = _row(call, model, cut, value, interval)
+            self.metrics.append(row)
+            self._called.append((call, row))
         for curve in found.curves:
             parameters = _narrowed(call.parameters, curve.at)
             self.curves.append(
