@@ -25,48 +25,18 @@ from valor_cli.models.language_model import Passage
 from valor_cli.models.stop import Stop
 from valor_cli.models.transformers_language_model import TransformersLanguageModel
 
-WORDS = [
-    "the",
-    "a",
-    "store",
-    "milk",
-    "capital",
-    "France",
-    "Paris",
-    "river",
-    "summary",
-    "text",
-    "says",
-    "rain",
-    "north",
-    "today",
-    "house",
-    "because",
-    "people",
-    "often",
-    "walk",
-    "before",
-    "they",
-    "buy",
-    "something",
-    "that",
-    "is",
-    "new",
-    "and",
-    "old",
-    "in",
-    "some",
-    "city",
-    "near",
-    "water",
-]
+VOCABULARY = (
+    "the a store milk capital France Paris river summary text says rain north today house because "
+    "people often walk before they buy something that is new and old in some city near water"
+)
 
 
 def texts(count: int, words: int) -> list[str]:
     """Seeded sentences of half to one and a half times as many words."""
     draw = np.random.default_rng(7)
+    known = VOCABULARY.split()
     lengths = draw.integers(words // 2, words + words // 2, count)
-    return [" ".join(draw.choice(WORDS, n)) + "." for n in lengths]
+    return [" ".join(draw.choice(known, n)) + "." for n in lengths]
 
 
 def bare(model: TransformersLanguageModel, passages: Sequence[Passage]) -> list[float]:

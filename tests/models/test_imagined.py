@@ -49,3 +49,7 @@ def test_all_texts_have_one_vector() -> None:
     found = asyncio.run(embedder.embed(["a", "b"]))
     assert embedder.name == "openai/e"
     assert np.array_equal(found, [[1.0], [1.0]])
+    # None of it is any model's: nothing is kept, and nothing is cut.
+    assert (embedder.identity.sha256, embedder.keeps, embedder.longest) == (None, None, None)
+    assert embedder.cut(["a" * 99_999]) == 0
+    assert EmbedderSettings().called == ImaginedEmbedder(EmbedderSettings()).name == "minilm-int8"

@@ -131,6 +131,13 @@ def test_where_a_text_is_cut(embedder: OnnxEmbedder) -> None:
     assert opened(max_tokens=512).cut([longer]) == 0
 
 
+def test_names_of_special_tokens_stand_for_them(embedder: OnnxEmbedder) -> None:
+    """As in sentence-transformers: systems write [UNK] for a word that they do not know."""
+    found = vectors(embedder, ["the [UNK] is here", "the 𐎠 is here", "the unk is here"])
+    assert np.array_equal(found[0], found[1])
+    assert not np.allclose(found[0], found[2])
+
+
 def test_the_prompt_is_part_of_a_text(embedder: OnnxEmbedder) -> None:
     prompted = opened(prompt="query: ", max_tokens=8)
     assert np.array_equal(vectors(prompted, ["a b"]), vectors(opened(max_tokens=8), ["query: a b"]))

@@ -63,6 +63,13 @@ def test_the_packaged_model(encoder: OnnxTokenEncoder) -> None:
     assert np.abs(found[0].states.mean(axis=0) - whole[0]).max() <= 1e-6
 
 
+def test_names_of_special_tokens_are_spelled(encoder: OnnxTokenEncoder) -> None:
+    """A response could else take its end for granted; those that the model wants stay special."""
+    (found,) = encoder.states(["a [SEP] b"])
+    assert found.ids.tolist().count(102) == 1
+    assert found.special.tolist() == [True, *[False] * 5, True]
+
+
 def test_company_changes_no_state(encoder: OnnxTokenEncoder) -> None:
     together = list(encoder.states(TEXTS))
     for text, each in zip(TEXTS, together, strict=True):

@@ -299,6 +299,19 @@ def test_a_model_without_padding(tmp_path: Path) -> None:
         np.testing.assert_allclose(each, [tiny.softmax(logits(text))], rtol=0, atol=1e-6)
 
 
+def test_a_model_that_reads_the_last_place(tmp_path: Path) -> None:
+    from transformers import XLNetConfig, XLNetForSequenceClassification
+
+    tokenizer = tiny.words_tokenizer(64)
+    sizes = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32, "vocab_size": len(tokenizer)}
+    model = XLNetForSequenceClassification(XLNetConfig(**sizes, num_labels=3, pad_token_id=0))
+    tiny.seeded(model).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    logits = asked(tmp_path)
+    for text, each in zip(TEXTS[:4], opened(tmp_path).of_texts(TEXTS[:4]), strict=True):
+        np.testing.assert_allclose(each, [tiny.softmax(logits(text))], rtol=0, atol=1e-6)
+
+
 def test_a_head_that_was_never_trained_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"lacks weights \(classifier"):
         opened(tiny.bert_encoder(tmp_path))

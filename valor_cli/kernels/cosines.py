@@ -16,7 +16,8 @@ def cosines(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
     Returns:
         (n,) the cosines.
     """
-    return similarities(units(one[None, :]), units(others))[0]
+    found: NDArray[np.float64] = similarities(units(one[None, :]), units(others))[0]
+    return found
 
 
 def similarities(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -49,7 +49,7 @@ class ConsistencyModel:
     text: neither "{text2}" nor "<pad>" in it changes the prompt.
     """
 
-    labels = ("inconsistent", "consistent")
+    labels: tuple[str, ...] = ("inconsistent", "consistent")
     exclusive = True
     window = WINDOW
 

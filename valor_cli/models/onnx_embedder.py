@@ -18,7 +18,10 @@ _IN_GRAPH = "in the graph"
 
 
 class OnnxEmbedder:
-    """The packaged MiniLM, or the ONNX model of a folder."""
+    """The packaged MiniLM, or the ONNX model of a folder.
+
+    As sentence-transformers has it, "[UNK]" or "[SEP]" in a text is the token of that name.
+    """
 
     remote = False
 

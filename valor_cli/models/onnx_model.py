@@ -57,7 +57,13 @@ class OnnxModel:
     """
 
     def __init__(
-        self, files: OnnxFiles, longest: int, stop: Stop, *, batch_size: int | None = None
+        self,
+        files: OnnxFiles,
+        longest: int,
+        stop: Stop,
+        *,
+        batch_size: int | None = None,
+        spelled: bool = False,
     ) -> None:
         """Load it.
 
@@ -66,6 +72,7 @@ class OnnxModel:
             longest: Tokens of a text that it is shown.
             stop: Asked before each batch.
             batch_size: Texts of a batch; None: as many as is fastest.
+            spelled: Whether "[SEP]" in a text is what the text says; else it is that token.
 
         Raises:
             ConfigError: It cannot be loaded, or is not of a kind that valor can run.
@@ -76,6 +83,7 @@ class OnnxModel:
         self._stop = stop
         self._lower = files.lower
         self._tokenizer, self._padding = _tokenizer(files, longest)
+        self._tokenizer.encode_special_tokens = spelled
         self._graph = OnnxGraph(files.model)
         self.tokens_out = self._graph.tokens_out
         self._texts_at_once = 1 if self._graph.alone else batch_size
@@ -185,8 +193,6 @@ def _tokenizer(files: OnnxFiles, longest: int) -> tuple[Any, int]:
     direction = (tokenizer.truncation or {}).get("direction", "right")
     tokenizer.no_padding()
     tokenizer.enable_truncation(longest, direction=direction)
-    # "[SEP]" in a text is what the text says, not its end.
-    tokenizer.encode_special_tokens = True
     return tokenizer, padding
 
 

@@ -27,7 +27,8 @@ class OnnxTokenEncoder:
     """The packaged MiniLM, or the ONNX model of a folder.
 
     As bert-score has it, a text is stripped, and shown as far as the model has positions: sentence
-    embedders are shown less (MiniLM 256 of 512 tokens), and a cut text is compared in part only.
+    embedders are shown less (MiniLM 256 of 512 tokens), and a cut text is compared in part only. We
+    differ from it in "[SEP]" and the like in a text: they are spelled, as other words are.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class OnnxTokenEncoder:
         self.identity = ModelIdentity(settings.called, files.sha256)
         self.layer = _last(files, layer)
         self.longest = settings.max_tokens or files.positions or files.longest
-        self._model = OnnxModel(files, self.longest, stop, batch_size=settings.batch_size)
+        self._model = OnnxModel(
+            files, self.longest, stop, batch_size=settings.batch_size, spelled=True
+        )
         if not self._model.tokens_out:
             problem = Problem(str(files.model), "makes vectors of whole texts, not of tokens")
             raise ConfigError(problem, hint="name a `model:` under bertscore")

@@ -90,7 +90,7 @@ def test_every_metric_of_cosines_with_a_threshold_is_known() -> None:
         and metric.threshold is not None
     ]
     # Of these the values are no cosines, or those of a model of their own.
-    apart = {"bertscore", "completeness", "step_alignment", "context_mrr"}
+    apart = {"completeness", "step_alignment", "context_mrr"}
     assert {one.name for one in embedding} - apart <= set(CALIBRATED)
     for families in CALIBRATED.values():
         assert SEEDS_MODEL in families

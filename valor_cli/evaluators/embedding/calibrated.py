@@ -28,6 +28,7 @@ _THRESHOLDS: Mapping[str, tuple[float, float]] = {
     "semantic_similarity": (0.75, 0.35),
     "sentence_similarity": (0.75, 0.35),
     "answer_accuracy_semantic": (0.75, 0.35),
+    "bertscore": (0.75, 0.35),
     "groundedness_semantic": (0.75, 0.7),
     "context_relevancy_soft": (0.75, 0.25),
     "answer_relevancy_sentence": (0.75, 0.25),
