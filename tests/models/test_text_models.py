@@ -15,7 +15,7 @@ import pytest
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models import backends
 from valor_cli.models.absent_embedder import AbsentEmbedder
-from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.judge import Stopped
 from valor_cli.models.stop import Stop
@@ -131,6 +131,22 @@ def test_what_is_not_there_is_looked_for_once(loads: list[tuple[Any, ...]]) -> N
     assert len({id(one) for one in told}) == 3
     assert loads == [("absent", None)]
     assert models.used == []
+
+
+def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = SimpleNamespace(identity=ModelIdentity("small"), cut=0, context=64)
+    monkeypatch.setattr(
+        "valor_cli.models.transformers_language_model.TransformersLanguageModel",
+        lambda *_: small,
+    )
+    models = TextModels(SETTINGS, LanguageModelSettings(model="small"), "cpu", Stop(), untold)
+    assert models.language_model() is small
+    assert models.troubles == ()
+    small.cut = 3
+    assert models.troubles == (
+        "3 prompts are longer than the 64 tokens that small sees at once: it did not see how "
+        "they begin",
+    )
 
 
 def test_what_cannot_be_loaded_ends_the_run(loads: list[tuple[Any, ...]]) -> None:

@@ -356,3 +356,11 @@ def test_a_gguf_file_is_converted_once_and_says_the_same(
     assert wrong == pytest.approx(852, abs=2)
     # Not all that the tokenizers of GGUF files tell is kept alike by every version.
     assert len(found[2]) == 1
+
+
+def test_prompts_that_leave_a_window_are_counted(folders: dict[str, Path]) -> None:
+    model = opened(folders["gpt2"])
+    long = "the cat sat on the mat. " * model.context
+    model.log_probabilities([Passage(long, " yes"), Passage("the cat", " sat"), Passage("", long)])
+    # Without a prompt there is no beginning to lose.
+    assert model.cut == 1

@@ -54,6 +54,7 @@ class HashedLanguageModel:
 
     best: bool = False
     context: int = 128
+    cut: int = 0
     architecture: Architecture = "causal"
     identity: ModelIdentity = field(default=ModelIdentity("hashed-words", "2" * 64))
     asked: list[Passage] = field(default_factory=list)

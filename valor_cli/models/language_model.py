@@ -27,11 +27,13 @@ class LanguageModel(Protocol):
         identity: Which model it is.
         architecture: Of an encoder-decoder, the encoder reads the prompt, the decoder the target.
         context: Tokens that it sees at once.
+        cut: Prompts so far whose beginnings it did not see, for want of context.
     """
 
     identity: ModelIdentity
     architecture: Architecture
     context: int
+    cut: int
 
     def log_probabilities(
         self, passages: Sequence[Passage], *, stride: int | None = None

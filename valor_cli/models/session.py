@@ -227,8 +227,7 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.vectors is not None:
-            self.warnings += self.vectors.troubles
+        self.warnings += self.models.troubles
         state = "failed" if kind is not None else self.stop.kind or "finished"
         if self.stop.reason is not None:
             # What a stopped run recorded is no whole cassette: it stays beside the old one.

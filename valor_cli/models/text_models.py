@@ -55,6 +55,7 @@ class TextModels:
         self._stop = stop
         self._told = told
         self._found: dict[object, object] = {}
+        self._language: LanguageModel | None = None
         self.used: list[ModelIdentity] = []
 
     def halting(self) -> Halting:
@@ -75,6 +76,17 @@ class TextModels:
             Stopped: The run ends.
         """
         return asyncio.run(self._embedded(texts))
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is to be told of the run: texts that were cut, vectors that could not be kept."""
+        found = [] if self.vectors is None else list(self.vectors.troubles)
+        if (model := self._language) is not None and model.cut:
+            found.append(
+                f"{model.cut:,} prompts are longer than the {model.context:,} tokens that "
+                f"{model.identity.name} sees at once: it did not see how they begin"
+            )
+        return tuple(found)
 
     async def _embedded(self, texts: Sequence[str]) -> NDArray[np.float64]:
         try:
@@ -100,10 +112,11 @@ class TextModels:
         settings = self._language_model
         if settings is None:
             raise ValueError("a metric asks for a language model, and the plan has none")
-        return self._once(
+        self._language = self._once(
             "language model",
             lambda: TransformersLanguageModel(settings, self._device, self._stop, self._told),
         )
+        return self._language
 
     def classifier(self, model: str, metric: str) -> Classifier:
         """A model of sequence classification.

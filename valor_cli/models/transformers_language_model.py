@@ -65,7 +65,7 @@ class TransformersLanguageModel:
         architecture: Whether an encoder reads the prompt.
         context: Tokens of a window: the positions of the model, or what its tokenizer says, if
             that is less; of models that tell neither 1,024, or 512 with an encoder.
-        cut: Prompts that an encoder saw only the end of.
+        cut: Prompts that were longer than it sees at once: their beginnings were not seen.
     """
 
     def __init__(
@@ -177,10 +177,14 @@ class TransformersLanguageModel:
             for prompt, passage in zip(prompts, passages, strict=True)
         ]
         given = self._tokenizer(texts, return_offsets_mapping=True, verbose=False)
-        return [
+        found = [
             _split(encoding, len(prompt))
             for encoding, prompt in zip(given.encodings, prompts, strict=True)
         ]
+        # A window that has moved no longer holds the prompt's beginning.
+        lengths = [len(one.ids) for one, prompt in zip(found, prompts, strict=True) if prompt]
+        self.cut += sum(length > self.context for length in lengths)
+        return found
 
     def _decoded(self, passages: Sequence[Passage]) -> list[_Sequence]:
         prompts = [_whole(passage.prompt) for passage in passages]

@@ -26,6 +26,7 @@ class ToldModel:
     said: Callable[[Passage], Sequence[float]]
     architecture: Architecture = "causal"
     context: int = 16
+    cut: int = 0
     identity: ModelIdentity = field(default=ModelIdentity("told", "4" * 64))
     asked: list[list[Passage]] = field(default_factory=list)
     strides: list[int | None] = field(default_factory=list)
