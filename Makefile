@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-models test-local-model lint docs lock bench clean
+.PHONY: demo test test-browser test-models test-local-model lint docs lock bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -52,6 +52,9 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/leakage.py $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/embedding.py
+
+bench-models: $(MODELS)/.installed
+	$(MODELS)/bin/python benchmarks/likelihood.py smollm2-135m
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
 $(VENV)/.installed: requirements.lock pyproject.toml

@@ -100,33 +100,24 @@ class Parameter:
     default: Any
 
 
-def nothing_more(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of metrics that need the same of the inputs whatever their parameters are."""
+def nothing_more(parameters: Mapping[str, Any]) -> tuple[()]:
+    """Of metrics that read and ask the same whatever their parameters are."""
     return ()
 
 
-ModelKind = Literal["embedder", "language_model", "classifier"]
-"""Of models that measure texts; judges apart."""
+ModelKind = Literal["judge", "embedder", "language_model", "classifier", "reduction"]
+"""Of models that metrics ask."""
 
 
-def no_models(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
-    """Of metrics that ask no model whatever their parameters are."""
-    return ()
+class Lack(NamedTuple):
+    """What a config must name before a metric can be computed, and how."""
+
+    message: str
+    hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Always:
-    """A rule that does not depend on parameters; unlike a lambda it travels between processes."""
-
-    kinds: tuple[ModelKind, ...]
-
-    def __call__(self, parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
-        return self.kinds
-
-
-def asks(*kinds: ModelKind) -> Callable[[Mapping[str, Any]], tuple[ModelKind, ...]]:
-    """Of metrics that ask models of these kinds whatever their parameters are."""
-    return _Always(kinds)
+def lacks_nothing(parameters: Mapping[str, Any]) -> None:
+    """Of metrics that can be computed whatever their parameters are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +131,11 @@ class Metric(Generic[R]):
     For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
     the primary one first. A metric that draws only curves has no outputs and `curve=True`, one
     that fills only tables `table=True`.
-    `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters.
+    `needs` is what of the inputs it reads, `needs_with` what beside that with some parameters;
+    `asks` and `asks_with` likewise say which kinds of models it asks. `lack` says what some
+    parameters must still name.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
-    `prompts` names those that it asks judges with, `models` says which kinds of models it asks
-    beside them, with some parameters.
+    `prompts` names those that it asks judges with.
     A metric that is not `resampled` gets no intervals.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -162,9 +154,11 @@ class Metric(Generic[R]):
     citation: str = ""
     needs: tuple[str, ...] = ("ground_truth", "predictions")
     needs_with: Callable[[Mapping[str, Any]], tuple[str, ...]] = nothing_more
+    asks: tuple[ModelKind, ...] = ()
+    asks_with: Callable[[Mapping[str, Any]], tuple[ModelKind, ...]] = nothing_more
+    lack: Callable[[Mapping[str, Any]], Lack | None] = lacks_nothing
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
-    models: Callable[[Mapping[str, Any]], tuple[ModelKind, ...]] = no_models
     resampled: bool = True
     threshold: float | None = None
     reproducible: bool = True
@@ -210,17 +204,25 @@ class Metric(Generic[R]):
 class Call:
     """A metric to compute, with every parameter.
 
-    `threshold` is what the mean is held against: the config's, else the metric's own.
+    `threshold` is what the mean is held against: the config's, as `threshold_given` says, else the
+    metric's own. `model` is what results call the model of this machine that is asked.
     """
 
     metric: Metric[Any]
     parameters: Mapping[str, Any]
     threshold: float | None = None
+    threshold_given: bool = False
+    model: str | None = None
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What of the inputs the metric reads."""
         return (*self.metric.needs, *self.metric.needs_with(self.parameters))
+
+    @property
+    def asks(self) -> tuple[ModelKind, ...]:
+        """The kinds of models that the metric asks."""
+        return (*self.metric.asks, *self.metric.asks_with(self.parameters))
 
     def found(self, evidence: Any) -> MetricValue | Findings:
         """What the metric says of evidence; of evidence by samples, that of its own `measure`."""
@@ -264,7 +266,6 @@ class Wing(Generic[D, E]):
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
-        judged: Whether those are judges, whose replies take time and money.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -276,7 +277,6 @@ class Wing(Generic[D, E]):
     one_sided: Callable[[E], OneSided] = unsaid
     sharded: bool = True
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
-    judged: bool = False
 
 
 METADATA = "metadata."
@@ -350,13 +350,6 @@ class Loaded(Generic[D]):
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
-class Lack(NamedTuple):
-    """What a config must name before a metric can be computed, and how."""
-
-    message: str
-    hint: str
-
-
 @dataclass(frozen=True, slots=True)
 class Terms:
     """On which terms a run may ask models.
@@ -384,6 +377,13 @@ class Session(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: Any, error: Any, traceback: Any, /) -> None: ...
+
+    def look(self) -> None:
+        """See that models of this machine are there and can be loaded, before any is asked."""
+
+    @property
+    def lacking(self) -> Sequence[str]:
+        """What is said of models that are not on this machine, with what fetches each."""
 
     @property
     def usage(self) -> Sequence[UsageResult]:
@@ -424,10 +424,11 @@ class Task(Generic[D]):
         primary: (metric, output) of the headline values, most important first.
         pictures: What the report shows of the examples, and what to warn of; from the `data:`
             block, the selection, and the examples.
-        lacks: What the options must still name before a call can be made; None: nothing.
+        lacks: What the options must still name before a call can be made; None: nothing. What its
+            parameters must is the metric's own to say.
         session: Opens the models that the calls ask, under the options and on some terms.
         tuned: A call with the defaults that belong to the models it asks, where the config does
-            not say otherwise, and what to warn of; whether the config has a threshold is told.
+            not say otherwise, and what to warn of.
     """
 
     name: str
@@ -443,10 +444,7 @@ class Task(Generic[D]):
     ] = lambda inputs, selection, examples: (Pictures(), ())
     lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
     session: Callable[[Any, Sequence[Call], Terms], Session] | None = None
-    tuned: Callable[[Any, Call, bool], tuple[Call, str | None]] = lambda options, call, given: (
-        call,
-        None,
-    )
+    tuned: Callable[[Any, Call], tuple[Call, str | None]] = lambda options, call: (call, None)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

@@ -90,6 +90,9 @@ Status: TypeAlias = Literal[
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+TOO_LOW = "coverage too low"
+"""Why a run is incomplete where no model is missing and no judge was silent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -705,4 +708,4 @@ class RunResult:
             if (row.metric, row.model) not in limited
         ):
             return "judges did not always reply: run again"
-        return "coverage too low" if any(gate.status == "failed" for gate in limits) else None
+        return TOO_LOW if any(gate.status == "failed" for gate in limits) else None

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import Valor
+from valor_cli.models.gguf import FOLDER
 from valor_cli.models.judge import Purpose, Reply, Request
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
@@ -58,6 +59,7 @@ def test_info_as_json(valor: Valor, path: Path) -> None:
     told = json.loads(done.stdout)
     assert told.pop("bytes") > 0
     assert told["vectors"].pop("bytes") > 0
+    assert told.pop("models") == {"path": str(path.parent / FOLDER), "models": 0, "bytes": 0}
     new, old = "2079-07-08T00:00:00Z", "1970-01-11T00:00:00Z"
     assert told == {
         "path": str(path),
@@ -164,3 +166,32 @@ def test_every_help_has_an_example_that_runs(valor: Valor, name: str, tmp_path: 
 
 def test_the_program_lists_it(valor: Valor) -> None:
     assert re.search(r"^\W*cache\b", valor("--help").stdout, re.MULTILINE)
+
+
+def test_models_that_were_converted_are_told_and_forgotten(valor: Valor, tmp_path: Path) -> None:
+    here = {"VALOR_CACHE_DIR": str(tmp_path)}
+    # The second is what a run left that was killed while it made it.
+    for name in ("b179", ".making-x"):
+        (tmp_path / FOLDER / name).mkdir(parents=True)
+        (tmp_path / FOLDER / name / "model.safetensors").write_bytes(b"w" * 1_000)
+    told = valor("cache", "info", **here).stdout.splitlines()
+    assert told[2:] == [f"{tmp_path / FOLDER}: 2 models converted from GGUF files, 2.0 kB"]
+    kept = valor("cache", "clear", "--older-than-days", 1, **here).stdout.splitlines()
+    assert len(kept) == 2
+    valor("cache", "clear", "--only", "vectors", **here)
+    assert len(list((tmp_path / FOLDER).iterdir())) == 2
+    gone = valor("cache", "clear", "--only", "models", **here).stdout
+    assert gone == f"{tmp_path / FOLDER}: removed 2 models, 2.0 kB\n"
+    assert not list((tmp_path / FOLDER).iterdir())
+    done = valor("cache", "clear", "--only", "models", "--format", "json", **here)
+    assert json.loads(done.stdout)["models"]["removed"] == {"models": 0, "bytes": 0}
+
+
+def test_hashes_of_models_are_told_short(valor: Valor, tmp_path: Path) -> None:
+    with VectorStore.open(
+        f"onnx {'0123456789abcdef' * 4} pooling=mean", tmp_path / VECTORS
+    ) as kept:
+        kept.keep(["k"], np.ones((1, 3)))
+    told = valor("cache", "info", VALOR_CACHE_DIR=str(tmp_path)).stdout
+    assert "  onnx 0123456789ab pooling=mean " in told
+    assert "0123456789abc" not in told

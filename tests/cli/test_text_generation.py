@@ -509,6 +509,18 @@ BAD_CONFIGS: dict[str, tuple[Mapping[str, Any], str]] = {
         "metrics.0.use_stemer: unknown parameter (did you mean 'use_stemmer'?)",
     ),
     "metric": ({"metrics": ["rouge_k"]}, "did you mean 'rouge_"),
+    "baselines": (
+        {"metrics": [{"bertscore": {"rescale_with_baseline": True}}]},
+        "metrics.0: bertscore needs a file of baselines to rescale with",
+    ),
+    "baselines file": (
+        {"metrics": [{"bertscore": {"rescale_with_baseline": True, "baseline": "none.tsv"}}]},
+        "none.tsv: cannot be read: No such file or directory",
+    ),
+    "weights of summac": (
+        {"metrics": ["summac_conv"]},
+        "metrics.0: summac_conv needs the file of its trained weights",
+    ),
     "weights": ({"metrics": [{"bleu": {"weights": [0.5, 0.6]}}]}, "these sum to 1.1"),
     "entity": ({"metrics": [{"pii_leakage": {"entities": ["emial"]}}]}, "found 'emial'"),
     "column": (

@@ -363,7 +363,7 @@ def test_odd_texts_keep_the_bounds(task: Any, wing: Any, metric: Any) -> None:
     for *values, _, status, _ in outcomes.values():
         assert status != "judge_error"
         # Nothing is like a blank question.
-        assert status != "missing_input" or metric.models(called(metric).parameters)
+        assert status != "missing_input" or {*called(metric).asks} - {"judge"}
         for output, value in zip(metric.outputs, values, strict=False):
             low, high = output.bounds
             if value is not None:
@@ -377,6 +377,10 @@ def test_the_entry_is_complete(task: Any, wing: Any, metric: Any) -> None:
     if metric.measure is None:
         assert metric.compute.__name__ == metric.name
     assert bool(metric.outputs) + metric.curve + metric.table == 1
+    # The wings of models, and they alone, are asked before there is evidence.
+    judged = metric.declared.__module__.startswith("valor_cli.evaluators.judge.")
+    assert ("judge" in called(metric).asks) == judged
+    assert wing.gather is not None or not called(metric).asks
 
 
 def test_names_and_aliases_are_distinct() -> None:

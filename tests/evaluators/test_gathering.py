@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,10 +90,15 @@ def test_vectors_come_in_groups_and_each_text_is_embedded_in_one_go() -> None:
     np.testing.assert_allclose(first, [[0.6, 0.8], [0, 1]], atol=1e-15)
     assert second.shape == (0, 2)
     np.testing.assert_allclose(third, [[0, 0], [0.6, 0.8]], atol=1e-15)
-    assert models.embedded == ["a", "b", "zero", "a"]
+    assert models.embedded == ["a", "b", "zero"]
 
 
 def test_sentences_are_split_once() -> None:
     texts = ModelTexts(DATA, ScriptedModels())
     assert texts.sentences("One. Two.") == ((0, 4), (5, 9))
     assert texts.sentences("One. Two.") is texts.sentences("One. Two.")
+
+
+def test_a_model_that_is_not_there_is_named_all_the_same() -> None:
+    (one,) = found(replace(call(fails="absent"), model="x"), session=ScriptedSession())
+    assert one.values[0].at == {"model": "x"}

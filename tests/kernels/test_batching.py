@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.batching import batches
+from valor_cli.kernels.batching import batches, runs
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=40)
 
@@ -46,3 +46,18 @@ def test_every_text_is_in_one_batch_within_the_bounds(
         assert most_texts is None or len(group) <= most_texts
     flat = [lengths[at] for group in found for at in group]
     assert flat == sorted(lengths, reverse=True)
+
+
+def test_runs_are_side_by_side_and_small_enough() -> None:
+    assert list(runs([3, 2, 1, 9, 0, 5], 5)) == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
+    assert list(runs([], 5)) == []
+
+
+@given(LENGTHS, st.integers(0, 80))
+def test_every_text_is_in_one_run_within_the_bound(sizes: list[int], most: int) -> None:
+    found = [sizes[run] for run in runs(iter(sizes), most)]
+    assert [size for own in found for size in own] == sizes
+    for own, after in zip(found, [*found[1:], None], strict=False):
+        assert len(own) == 1 or sum(own) <= most
+        # None could have taken one more.
+        assert after is None or sum(own) + after[0] > most

@@ -37,3 +37,9 @@ def test_what_is_no_number_stays_none() -> None:
     found = surprise(np.array([math.nan, -1.0]))
     assert found is not None
     assert math.isnan(found.mean)
+
+
+def test_what_no_number_can_hold_is_not_finite() -> None:
+    found = surprise(np.array([-1e308, -1e308]))
+    assert found is not None
+    assert found.mean == math.inf

@@ -78,7 +78,7 @@ def test_as_transformers_has_it(name: str, plain: Path, request: pytest.FixtureR
     assert found.labels == ("inconsistent", "consistent")
     assert found.exclusive
     for pair, each in zip(PAIRS, found.of_pairs(PAIRS), strict=True):
-        clean = [text.encode("utf-8", "replace").decode() for text in pair]
+        clean = [text.replace("\ud800", "\ufffd") for text in pair]
         np.testing.assert_allclose(each, [[wanted(plain, prompt_ids(*clean))]], rtol=0, atol=1e-6)
 
 

@@ -278,3 +278,21 @@ def test_between_batches_the_run_may_end() -> None:
     stop.now("interrupted", "interrupted")
     with pytest.raises(Stopped, match="interrupted"):
         next(batches)
+
+
+def test_what_a_loader_stumbles_over_is_told_in_words(copied: Path) -> None:
+    (copied / "tokenizer.json").write_text("{}")
+    with pytest.raises(ConfigError, match="one of its JSON files is not of the form"):
+        tokenizer_of(located(str(copied), "test"))
+
+
+def test_weights_of_other_sizes_are_told(copied: Path) -> None:
+    config = json.loads((copied / "config.json").read_text()) | {"n_positions": 7}
+    (copied / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match=r"of other sizes than its config.json says"):
+        load(located(str(copied), "test"))
+
+
+def test_a_name_that_no_file_can_have_is_no_accident() -> None:
+    with pytest.raises(Unavailable):
+        located("x" * 4_000, "test")

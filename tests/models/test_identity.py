@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
+
+from valor_cli.errors import ConfigError
 from valor_cli.models.identity import ModelIdentity, sha256_of, sha256_of_files
 
 
@@ -35,3 +38,9 @@ def test_the_hash_of_files_knows_names_and_bytes_and_no_folder(tmp_path: Path) -
     assert sha256_of_files(one) == sha256_of_files(files("two", a="1", b="2"))
     assert sha256_of_files(one) != sha256_of_files(files("three", a="1", c="2"))
     assert sha256_of_files(one) != sha256_of_files(files("four", a="1", b="3"))
+
+
+def test_a_file_that_cannot_be_read_is_the_user_s_to_mend(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ConfigError, match=r"loop: cannot be read: Too many levels"):
+        sha256_of_files([tmp_path / "loop"])

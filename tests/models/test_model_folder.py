@@ -98,3 +98,14 @@ def test_a_folder_without_a_config_is_incomplete(tmp_path: Path) -> None:
 
     with pytest.raises(Incomplete, match=r"config\.json"):
         check_folder("here", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [("{", "no JSON: "), ("[]", "no JSON object"), ("null", "no JSON object")]
+)
+def test_a_config_of_another_form_is_told(tmp_path: Path, said: str, told: str) -> None:
+    folder(tmp_path, "model.safetensors")
+    (tmp_path / "config.json").write_text(said)
+
+    with pytest.raises(ConfigError, match=f"here: cannot be loaded: config.json is {told}"):
+        check_folder("here", tmp_path)

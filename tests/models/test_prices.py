@@ -75,7 +75,7 @@ assert "litellm" not in sys.modules
 
 
 def test_no_package_no_prices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prices, "find_spec", lambda name: None)
+    monkeypatch.setattr(prices, "package_folder", lambda name: None)
     prices._listed.cache_clear()
     assert price_of(JudgeSettings(model="openai/gpt-4o-mini")) is None
     prices._listed.cache_clear()

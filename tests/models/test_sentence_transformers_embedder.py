@@ -77,7 +77,7 @@ def means(folder: Path, texts: Sequence[str], longest: int = 32) -> NDArray[np.f
     tokenizer = AutoTokenizer.from_pretrained(folder)
     found = []
     for text in texts:
-        clean = text.encode("utf-8", "replace").decode()
+        clean = text.replace("\ud800", "\ufffd")
         given = tokenizer(clean, return_tensors="pt", truncation=True, max_length=longest)
         with torch.no_grad():
             found.append(model(**given).last_hidden_state[0].mean(dim=0).numpy())

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.errors import ConfigError, Problem
-from valor_cli.models import backends
+from valor_cli.errors import ConfigError, MissingExtraError, Problem
+from valor_cli.models import backends, hugging_face, text_models
 from valor_cli.models.absent_embedder import AbsentEmbedder
 from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.identity import ModelIdentity, Unavailable
@@ -144,8 +144,10 @@ def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.Mon
     assert models.troubles == ()
     small.cut = 3
     assert models.troubles == (
-        "3 prompts are longer than the 64 tokens that small sees at once: it did not see how "
-        "they begin",
+        (
+            "3 prompts are longer than the 64 tokens that small sees at once: it did not see how "
+            "they begin"
+        ),
     )
 
 
@@ -188,3 +190,37 @@ def test_a_second_signal_ends_the_program_and_closes_what_is_open() -> None:
     with pytest.raises(KeyboardInterrupt), models.halting():
         models.embed(["a"])
     assert (embedder.asked, embedder.closed) == ([], 1)
+
+
+def test_what_is_not_there_is_remembered_for_the_report(loads: list[tuple[Any, ...]]) -> None:
+    models = opened()
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            models.token_encoder("absent", None)
+    models.token_encoder("other", None)
+    assert list(models.lacking) == ["absent is not on this machine"]
+
+
+def test_looking_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def located(model: str, what: str) -> None:
+        if model == "absent":
+            raise Unavailable(f"{model} is not here, says {what}")
+        if model == "broken":
+            raise ConfigError(Problem(model, "is pickled"))
+
+    monkeypatch.setattr(hugging_face, "located", located)
+    models = opened()
+    models.look({"there": "toxicity_detoxify", "absent": "fairness_bias"})
+    assert list(models.lacking) == ["absent is not here, says fairness_bias"]
+    with pytest.raises(ConfigError, match="is pickled"):
+        models.look({"broken": "perplexity"})
+
+
+def test_what_lays_vectors_out_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_models, "extra_folder", absent_package)
+    with pytest.raises(MissingExtraError, match=r"completeness: umap"):
+        opened().look_for_reduction("completeness")
+
+
+def absent_package(package: str, name: str, what: str) -> None:
+    raise MissingExtraError(Problem(what, f"{package} of {name}"))

@@ -100,7 +100,7 @@ def test_texts_as_transformers_has_them(name: str, request: pytest.FixtureReques
     assert found.exclusive
     for text, each in zip(TEXTS, found.of_texts(TEXTS), strict=True):
         assert each.dtype == np.float64
-        clean = text.encode("utf-8", "replace").decode()
+        clean = text.replace("\ud800", "\ufffd")
         np.testing.assert_allclose(each, [tiny.softmax(logits(clean))], rtol=0, atol=1e-6)
 
 

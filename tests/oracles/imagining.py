@@ -113,7 +113,7 @@ def needs_of(wing: Wing[Any, Any], calls: Sequence[Call], data: Any, *, best: bo
     plan = wing.plan(calls, [])
     if wing.gather is None:
         return plan
-    if not wing.judged:
+    if all("judge" not in call.asks for call in calls):
         measured: Mapping[str, Any] = wing.gather(
             {"m": data}, plan, ScriptedSession(ScriptedModels(best))
         )

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.gathering import measured_evidence
 from valor_cli.evaluators.judge.combining import Combine
-from valor_cli.evaluators.judge.evidence import gather, judged_evidence
+from valor_cli.evaluators.judge.evidence import gather
 from valor_cli.evaluators.samples import Outcomes
 from valor_cli.metric import Call, Metric
 from valor_cli.models.judge import NoAnswer, Reply, Request
@@ -117,7 +118,7 @@ def judged(
         if isinstance(metric, Metric)
         else tuple(call(one, own) for one, own in metric)
     )
-    evidence = judged_evidence(data, gather({"m": data}, calls, ScriptedPanel([judge]))["m"])
+    evidence = measured_evidence(data, gather({"m": data}, calls, ScriptedPanel([judge]))["m"])
     found = tuple(one.found(evidence) for one in calls)
     assert all(isinstance(one, Findings) for one in found)
     return Judging(

@@ -154,3 +154,26 @@ def test_a_gate_on_coverage_asks_it_of_every_metric(tmp_path: Path) -> None:
 def test_a_gate_on_coverage_that_nothing_has_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no coverage"):
         covered(tmp_path, "{coverage: 0.95}")
+
+
+def test_a_baseline_computed_in_another_way_is_told_how(tmp_path: Path) -> None:
+    before = [row(0.9, parameters={"model": "a", "n": [1]})]
+    now = [row(0.5, parameters={"model": "b", "n": [1]})]
+    with pytest.raises(ConfigError, match=r'in another way: model "a", here "b"$'):
+        judged(tmp_path, "max_drop: 0.1", now, before)
+
+
+def test_what_has_no_value_is_held_against_no_baseline(tmp_path: Path) -> None:
+    absent = row(None, parameters={"model": "b"}, undefined="not on this machine")
+    (result,) = judged(tmp_path, "max_drop: 0.1", [absent], [row(0.9)])
+    assert (result.status, result.reason) == ("failed", "undefined: not on this machine")
+    (result,) = judged(tmp_path, "max_drop: 0.1", [absent])
+    assert result.status == "not checked"
+
+
+@pytest.mark.parametrize("model", ["enc", "./models/enc", "/models/enc/"])
+def test_a_gate_finds_its_model_by_name_or_folder(tmp_path: Path, model: str) -> None:
+    rows = [row(0.5, parameters={"model": one}) for one in ("other", "enc")]
+    gate = f"parameters: {{model: {model}}}, min: 0.1"
+    (result,) = judged(tmp_path, gate, rows)
+    assert result.parameters == {"model": "enc"}

@@ -128,3 +128,8 @@ def test_labels_of_slices_do_not_mix_with_labels(two_models: RunResult) -> None:
     row: MetricResult = replace(two_models.metrics[-1], slice="night", label="ghost")
     told = digest(replace(two_models, metrics=(*two_models.metrics, row)))
     assert "ghost" not in [line.name for line in told.labels.lines]
+
+
+def test_names_of_models_stand_as_they_are(two_models: RunResult) -> None:
+    run = replace(two_models, settings={"embedder": "my_model_v2", "pixels": "as_they_are"})
+    assert digest(run).scope[-2:] == ("embedder: my_model_v2", "pixels: as they are")

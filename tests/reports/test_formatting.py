@@ -36,6 +36,10 @@ from valor_cli.reports.formatting import (
         (-0.0, "fraction", "0.000"),
         (-0.0, "count", "0"),
         (12345.6789, "perplexity", "12,345.679"),
+        (9.99e14, "perplexity", "999,000,000,000,000.000"),
+        (3.2e217, "perplexity", "3.2e+217"),
+        (-3.25e15, "loss", "−3.25e+15"),
+        (1e15, "count", "1e+15"),
     ],
 )
 def test_number(value: float | None, unit: str, text: str) -> None:
@@ -177,3 +181,8 @@ def test_a_part_is_told_from_its_limit() -> None:
     assert against_share(0.95, 0.955) == ("95.0%", "95.5%")
     assert against_share(1.0, 1.0) == ("100%", "100%")
     assert against_share(None, 0.95) == ("–", "95%")
+
+
+def test_of_a_hash_the_first_digits_tell_enough() -> None:
+    assert parameter("0123456789abcdef" * 4) == "0123456789ab"
+    assert parameter("0123456789abcdef" * 3) == "0123456789abcdef0123456789abcdef0123456…"

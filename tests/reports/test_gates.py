@@ -8,7 +8,7 @@ from dataclasses import replace
 from tests.reports.text_runs import coverage_gate, gates, text_run
 from valor_cli.reports.digest import digest
 from valor_cli.reports.gates import verdict
-from valor_cli.results import GateResult
+from valor_cli.results import TOO_LOW, GateResult
 
 
 def _told(held: Sequence[GateResult]) -> list[tuple[str, ...]]:
@@ -56,3 +56,10 @@ def test_coverages_that_pass_stand_in_one_line() -> None:
         ("failed", "rouge_l", "≥ 0.500", "0.333", ""),
         ("passed", "coverage, 3 gates", "≥ 95.0%", "95.1%", "the lowest of them"),
     ]
+
+
+def test_a_model_that_is_not_there_is_told_before_the_coverage_it_costs() -> None:
+    low = coverage_gate("bleu_1", "small", 0.9)
+    absent = "the model of bleu_1 is not on this machine"
+    assert verdict([low], incomplete=absent).detail == f"{absent}; coverage too low in 1 of 1 gate"
+    assert verdict([low], incomplete=TOO_LOW).detail == "coverage too low in 1 of 1 gate"

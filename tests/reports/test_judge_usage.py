@@ -120,3 +120,13 @@ def test_why_not_everything_was_asked() -> None:
         "the budget of 2.00 US dollars is reached; --resume goes on"
     )
     assert "\x1b" not in stopped(judge_run(stopped="\x1b[31mred\u202e\n"))
+
+
+def test_runs_without_judges_are_not_told_to_resume() -> None:
+    run = judge_run(stopped="interrupted")
+    local = replace(run, run=replace(run.run, usage=()), settings={}, coverage=())
+    assert stopped(local) == "interrupted; run it again"
+    embedding = replace(local, settings={"embedder": "minilm-int8"})
+    assert stopped(embedding) == "interrupted; run it again: vectors that were made are kept"
+    # It was stopped before the judge was asked.
+    assert stopped(replace(local, settings={"judge": "x"})) == "interrupted; --resume goes on"

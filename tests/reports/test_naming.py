@@ -28,3 +28,24 @@ def test_json_of_any_depth_is_a_key() -> None:
     same = {"properties": {"b": {"enum": (1, (2, 3))}}, "type": "object"}
     assert frozen({"schema": OTHER}) == frozen({"schema": same})
     assert len({frozen({"schema": one}) for one in (OBJECT, OTHER, same)}) == 2
+
+
+def beside(model: str, digest: str, **more: object) -> dict[str, object]:
+    return {"idf": False, "model": model, "model_sha256": digest * 64, **more}
+
+
+def test_models_are_told_apart_by_their_names() -> None:
+    one, other = beside("enc", "a", layer=3), beside("minilm-int8", "b", layer=6)
+    names = Names([("bertscore", one), ("bertscore", other)])
+    assert names.detail("bertscore", one) == "model=enc"
+    assert names.detail("bertscore", other) == "model=minilm-int8"
+
+
+def test_of_one_name_by_what_else_differs() -> None:
+    one, other = (beside("enc", "a", num_layers=each, layer=each) for each in (1, 2))
+    assert Names([("m", one), ("m", other)]).detail("m", one) == "num_layers=1"
+    # Two folders that are called alike: the first digits of their hashes.
+    one, other = beside("enc", "a"), beside("enc", "b")
+    assert Names([("m", one), ("m", other)]).detail("m", other) == "model_sha256=bbbbbbbbbbbb"
+    one, other = beside("enc", "a", layer=1), beside("enc", "a", layer=2)
+    assert Names([("m", one), ("m", other)]).detail("m", other) == "layer=2"

@@ -1,7 +1,8 @@
-"""`valor cache`: what is kept of judges' replies and of vectors of texts, and forgetting it."""
+"""`valor cache`: what is kept of replies, vectors and converted models, and forgetting it."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from valor_cli.errors import Problem, ValorError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from valor_cli.models.converted_report import Converted
     from valor_cli.models.store_report import Removed, StoreInfo
     from valor_cli.models.vector_report import VectorsInfo, VectorsRemoved
 
@@ -20,7 +22,7 @@ cache = typer.Typer(
     name="cache",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Show or forget kept replies of judges and vectors of texts.
+    help="""Show or forget kept replies of judges, vectors of texts, converted models.
 
     \b
     They lie in $VALOR_CACHE_DIR, else $XDG_CACHE_HOME/valor, else ~/.cache/valor.
@@ -31,17 +33,19 @@ cache = typer.Typer(
     """,
 )
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
-Kind = Literal["replies", "vectors"]
+Kind = Literal["replies", "vectors", "models"]
+_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 
 
 @cache.command()
 def info(format_: Format = "text") -> None:
-    """Show how many replies and vectors are kept, of whom, since when.
+    """Show how many replies, vectors and models are kept, of whom, since when.
 
     \b
     Example:
       valor cache info
     """
+    from valor_cli.models.converted_report import converted_models
     from valor_cli.models.store import Store
     from valor_cli.models.store_file import store_path
     from valor_cli.models.store_report import StoreInfo
@@ -55,10 +59,16 @@ def info(format_: Format = "text") -> None:
     else:
         kept = StoreInfo(path)
     vectors = info_of_vectors(of_vectors) if _is_there(of_vectors) else VectorsInfo(of_vectors)
+    models = converted_models()
     if format_ == "json":
-        say(_json({**_facts(kept), "vectors": _facts_of_vectors(vectors)}))
-    else:
-        say(f"{_told(kept)}\n{_told_of_vectors(vectors)}")
+        facts = {"vectors": _facts_of_vectors(vectors), "models": _facts_of_models(models)}
+        say(_json({**_facts(kept), **facts}))
+        return
+    lines = [_told(kept), _told_of_vectors(vectors)]
+    if models.models:
+        count = _count(models.models, "model")
+        lines.append(f"{models.path}: {count} converted from GGUF files, {_size(models.bytes)}")
+    say("\n".join(lines))
 
 
 @cache.command()
@@ -71,16 +81,19 @@ def clear(
     ] = None,
     only: Annotated[
         Kind | None,
-        typer.Option("--only", help="What to forget. Omitted: both. Replies cost money to redo."),
+        typer.Option("--only", help="What to forget. Omitted: all. Replies cost money to redo."),
     ] = None,
     format_: Format = "text",
 ) -> None:
-    """Forget vectors, replies, and what the ledger knows of runs; these cannot be resumed then.
+    """Forget vectors, converted models, replies, and what the ledger knows of runs; these cannot
+    be resumed then.
 
     \b
     Example:
       valor cache clear --older-than-days 30
     """
+    from valor_cli.models.converted_report import Converted, clear_converted
+    from valor_cli.models.gguf import FOLDER
     from valor_cli.models.store import Store
     from valor_cli.models.store_file import store_path
     from valor_cli.models.store_report import Removed
@@ -89,21 +102,28 @@ def clear(
 
     path, of_vectors = store_path(), store_path(FILE)
     removed, vectors = Removed(), VectorsRemoved()
-    if only != "vectors" and _is_there(path):
+    models = Converted(path.parent / FOLDER)
+    if only in (None, "replies") and _is_there(path):
         with Store.open(path) as store:
             removed = store.clear(older_than_days)
-    if only != "replies" and _is_there(of_vectors):
+    if only in (None, "vectors") and _is_there(of_vectors):
         vectors = clear_vectors(of_vectors, older_than_days)
+    if only in (None, "models"):
+        models = clear_converted(older_than_days)
     if format_ == "json":
         numbers = {"replies": removed.replies, "runs": removed.runs, "bytes": removed.bytes}
         more = {"vectors": vectors.vectors, "bytes": vectors.bytes}
         told = {"path": str(of_vectors), "removed": more}
-        say(_json({"path": str(path), "removed": numbers, "vectors": told}))
+        gone = {"models": models.models, "bytes": models.bytes}
+        facts = {"vectors": told, "models": {"path": str(models.path), "removed": gone}}
+        say(_json({"path": str(path), "removed": numbers, **facts}))
         return
     lines = {
         "replies": f"{path}: {_gone(removed)}",
         "vectors": f"{of_vectors}: {_gone_vectors(vectors)}",
     }
+    if only is not None or models.models:
+        lines["models"] = f"{models.path}: {_gone_models(models)}"
     say("\n".join(line for kind, line in lines.items() if only in (None, kind)))
 
 
@@ -118,6 +138,16 @@ def _gone_vectors(removed: VectorsRemoved) -> str:
     if not removed.vectors:
         return "nothing to remove"
     return f"removed {_count(removed.vectors, 'vector')}, {_size(removed.bytes)}"
+
+
+def _gone_models(removed: Converted) -> str:
+    if not removed.models:
+        return "nothing to remove"
+    return f"removed {_count(removed.models, 'model')}, {_size(removed.bytes)}"
+
+
+def _facts_of_models(kept: Converted) -> dict[str, Any]:
+    return {"path": str(kept.path), "models": kept.models, "bytes": kept.bytes}
 
 
 def _is_there(path: Path) -> bool:
@@ -195,10 +225,12 @@ def _told_of_vectors(kept: VectorsInfo) -> str:
     if not kept.models:
         return f"{kept.path}: empty"
     lines = [f"{kept.path}: {_count(kept.vectors, 'vector')}, {_size(kept.bytes)}"]
-    width = max(len(one.model) for one in kept.models)
+    # Of a hash its first digits tell one model from another.
+    names = [_HASH.sub(r"\1", one.model) for one in kept.models]
+    width = max(map(len, names))
     lines += [
-        f"  {one.model:<{width}}  {one.vectors:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
-        for one in kept.models
+        f"  {name:<{width}}  {one.vectors:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
+        for name, one in zip(names, kept.models, strict=True)
     ]
     return "\n".join(lines)
 

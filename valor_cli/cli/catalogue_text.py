@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from valor_cli.metric import Metric, Output, Task, nothing_more
+from valor_cli.metric import Call, Metric, Output, Task, nothing_more
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
 
@@ -109,8 +109,8 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
 
 def asked_by(metric: Metric[Any]) -> list[str]:
     """The kinds of models that a metric asks with its default parameters."""
-    kinds = metric.models({one.name: one.default for one in metric.parameters})
-    return ["judge"] * bool(metric.prompts) + [kind.replace("_", " ") for kind in kinds]
+    call = Call(metric, {one.name: one.default for one in metric.parameters})
+    return [kind.replace("_", " ") for kind in call.asks]
 
 
 def drawn(metric: Metric[Any]) -> str:

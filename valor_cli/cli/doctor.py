@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
+from collections.abc import Iterable
 
 import typer
 
@@ -14,7 +15,7 @@ from valor_cli.errors import Problem, ValorError
 
 
 def doctor() -> None:
-    """Show versions, what is missing, and the engine in use.
+    """Show versions, packaged models, what is missing, and the engine in use.
 
     \b
     Example:
@@ -32,6 +33,24 @@ def doctor() -> None:
     except importlib.metadata.PackageNotFoundError:
         problem = Problem("valor-cli", "is not installed, only found on the import path")
         raise ValorError(problem, hint="install it: pip install .") from None
+    missing = _tell_packages(requirements)
+    # What knows the models needs the packages.
+    broken = [] if missing else _tell_models()
+    say("engine: numpy")
+    if (version := _version("litellm")) in MALICIOUS:
+        say(f"litellm {version} is a malicious release: uninstall it, and change the keys it saw")
+        raise typer.Exit(ValorError.exit_code)
+    if missing:
+        say(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
+        raise typer.Exit(ValorError.exit_code)
+    if broken:
+        say(f"unusable: {', '.join(broken)}")
+        raise typer.Exit(ValorError.exit_code)
+    say("everything needed is installed")
+
+
+def _tell_packages(requirements: Iterable[str]) -> list[str]:
+    """Say which packages are there, those of extras too; which of the others are missing."""
     missing = []
     extras: dict[str, list[str]] = {}
     for requirement in requirements:
@@ -47,18 +66,23 @@ def doctor() -> None:
         if version is None:
             missing.append(name[0])
         say(f"  {name[0]:<18} {version or 'missing':<12} (needs {needed.strip()})")
+    # Of all extras together nothing is to be said that is not said of each.
+    extras.pop("all", None)
     for extra_name, packages in sorted(extras.items()):
         lacks = any(package.endswith(" missing") for package in packages)
         more = f"; install: pip install 'valor-cli[{extra_name}]'" if lacks else ""
         say(f"extra {extra_name}: {', '.join(packages)}{more}")
-    say("engine: numpy")
-    if (version := _version("litellm")) in MALICIOUS:
-        say(f"litellm {version} is a malicious release: uninstall it, and change the keys it saw")
-        raise typer.Exit(ValorError.exit_code)
-    if missing:
-        say(f"missing: {', '.join(missing)}; run: pip install --force-reinstall valor-cli")
-        raise typer.Exit(ValorError.exit_code)
-    say("everything needed is installed")
+    return missing
+
+
+def _tell_models() -> list[str]:
+    """Say which models packages have brought; which of them are others than they should be."""
+    from valor_cli.models.packaged import packaged_models
+
+    models = list(packaged_models())
+    for model in models:
+        say(f"model {model.name}: {model.told}")
+    return [model.name for model in models if model.broken]
 
 
 def _version(package: str) -> str | None:

@@ -218,7 +218,7 @@ def _intention(config: RunConfig, folder: Path | None, formats: tuple[str, ...])
     plan = pipeline.make_plan(config)
     calls = [call.metric.name for part in plan.wings for call in part.calls]
     judges: list[str] = []
-    if any(part.wing.judged for part in plan.wings):
+    if any(part.asks("judge") for part in plan.wings):
         judges = [one.called for one in getattr(config.options, "panel", ())]
     asking = f", asking {', '.join(map(printable, judges))}," if judges else ""
     return (

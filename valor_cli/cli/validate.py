@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valor_cli.cli.output import say
-from valor_cli.errors import ValorError
+from valor_cli.errors import ValorError, printable
 
 
 def validate(
@@ -31,7 +31,8 @@ def validate(
     for path in configs:
         try:
             config = load_config(Path(path), catalogue, set_ or ())
-            pipeline.check(pipeline.make_plan(config))
+            for lack in pipeline.check(pipeline.make_plan(config)):
+                typer.echo(f"warning: {path}: {printable(lack)}", err=True)
             say(f"{path}: ok")
         except ValorError as error:
             failed = True

@@ -27,6 +27,7 @@ from valor_cli.evaluators.samples import (
 )
 from valor_cli.kernels.cosines import units
 from valor_cli.kernels.sentences import split_sentences
+from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.models.classifier import Classifier
 from valor_cli.models.identity import ModelIdentity, Unavailable
@@ -36,6 +37,9 @@ from valor_cli.models.reduction import Reduction
 from valor_cli.models.token_encoder import TokenEncoder
 
 Floats = NDArray[np.float64]
+
+QUOTED = 300
+"""Characters of a text that details quote, at most."""
 
 
 class Models(Protocol):
@@ -85,8 +89,22 @@ class ModelTexts(Texts):
         self.models = models
 
     def sentences(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Where the sentences of a text are, as (start, end); the same for every metric."""
-        return self.once(("sentences", text), lambda: tuple(split_sentences(text)))
+        """Where the sentences of a text are, as (start, end); the same for every metric.
+
+        A text in which the splitter finds none is one, unless it is blank.
+        """
+        whole = ((0, len(text)),) if text.strip() else ()
+        return self.once(("sentences", text), lambda: tuple(split_sentences(text)) or whole)
+
+    def quoted(self, text: str, start: int, end: int) -> str:
+        """A part of a text as details quote it: without its secrets, cut when long."""
+        said = text[start:end]
+        if said != text.strip() or len(said) > QUOTED:
+            # A key may reach over the ends of the part, and what is left of it is not seen as one.
+            places = self.once(("secrets", text), lambda: tuple(self.data.secrets(text)))
+            if places:
+                said = masked(text, [Span(first, last, "") for first, last in places])[start:end]
+        return said if len(said) <= QUOTED else said[: QUOTED - 1] + "…"
 
     def unit_vectors(self, groups: Sequence[Sequence[str]]) -> Iterator[Floats]:
         """Of each group of texts, (texts, dimensions) vectors of length 1; zeros stay zeros.
@@ -98,9 +116,6 @@ class ModelTexts(Texts):
         vectors = units(self.models.embed(list(places)))
         for group in groups:
             yield vectors[np.array([places[text] for text in group], np.intp)]
-
-
-Measure = Callable[..., Outcomes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +173,10 @@ def _outcomes(texts: ModelTexts, call: Call) -> Outcomes:
 
 
 def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
-    """The same of every sample."""
+    """The same of every sample; which model was to be asked stands beside it all the same."""
     outputs = [output.name for output in call.metric.outputs]
-    return Outcomes.of([outcome] * data.unit_count, outputs)
+    beside = {} if call.model is None else {"model": call.model}
+    return Outcomes.of([outcome] * data.unit_count, outputs, beside=beside)
 
 
 def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
@@ -175,6 +191,19 @@ def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
 
 def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
     """A wing of metrics that models of the run measure, all samples at a time."""
+    return asking_wing(gather, metrics)
+
+
+def asking_wing(
+    gather: Callable[[Mapping[str, TextDataset], tuple[Call, ...], Any], Mapping[str, Measured]],
+    metrics: tuple[Metric[Any], ...],
+) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics whose outcomes are gathered before there is evidence.
+
+    Args:
+        gather: As `Wing.gather`.
+        metrics: In the order of the catalogue.
+    """
     return Wing(
         metrics=metrics,
         plan=plan_samples,

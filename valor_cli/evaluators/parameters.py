@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
+from valor_cli.errors import ConfigError, DataError
+
 
 def distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
     """Thresholds may be written in any order and repeat; they are a set."""
     return tuple(sorted(set(thresholds)))
+
+
+def readable_by(read: Callable[[str], object]) -> AfterValidator:
+    """For paths: what is wrong with the file is told with the config's other problems.
+
+    Args:
+        read: Reads it, or raises ConfigError or DataError.
+    """
+
+    def checked(path: str) -> str:
+        try:
+            read(path)
+        except (ConfigError, DataError) as error:
+            told = [*map(str, error.problems), *([error.hint] if error.hint else [])]
+            raise ValueError("; ".join(told)) from None
+        return path
+
+    return AfterValidator(checked)
 
 
 ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(distinct)]

@@ -160,7 +160,7 @@ class Outcomes:
 
         Args:
             secrets: Where in a text stands what no report may show.
-            quoted: Whether details quote texts, too.
+            quoted: Whether details quote texts, too; those of judges always may.
         """
         memo: dict[str, str] = {}
 
@@ -169,16 +169,13 @@ class Outcomes:
                 memo[text] = masked(text, [Span(start, end, "") for start, end in secrets(text)])
             return memo[text]
 
-        reasons = tuple(None if one is None else safe(one) for one in self.reasons)
-        if quoted and not self.asked:
-            details = tuple(_each_text(one, safe) for one in self.details)
-            return replace(self, reasons=reasons, details=details)
-        if not self.asked:
-            return replace(self, reasons=reasons)
+        details = self.details
+        if quoted or self.asked:
+            details = tuple(_each_text(one, safe) for one in details)
         return replace(
             self,
-            reasons=reasons,
-            details=tuple(_each_text(one, safe) for one in self.details),
+            reasons=tuple(None if one is None else safe(one) for one in self.reasons),
+            details=details,
             verdicts=tuple(
                 tuple(
                     Verdict(safe(one.text), safe(one.verdict), one.good, safe(one.reason))

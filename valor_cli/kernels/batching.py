@@ -1,8 +1,8 @@
-"""Lengths of texts in; which of them a model sees together out."""
+"""Lengths of texts in; which of them are handled together out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 
 def batches(
@@ -29,3 +29,24 @@ def batches(
             longest = max(1, lengths[at])
         found[-1].append(at)
     return found
+
+
+def runs(sizes: Iterable[int], most: int) -> Iterator[slice]:
+    """What stands side by side and is small enough together.
+
+    Args:
+        sizes: (n,) of each.
+        most: Of a run; what is larger is a run of its own.
+
+    Yields:
+        Places in `sizes`, in their order, each in one run.
+    """
+    start = end = together = 0
+    for size in sizes:
+        if end > start and together + size > most:
+            yield slice(start, end)
+            start, together = end, 0
+        end += 1
+        together += size
+    if end > start:
+        yield slice(start, end)

@@ -32,5 +32,8 @@ def surprise(log_probabilities: NDArray[np.float64]) -> Surprise | None:
     if not len(log_probabilities):
         return None
     # Every step is exact, so that neither order nor company changes the last digit.
-    nats = 0.0 - math.fsum(np.minimum(log_probabilities, 0.0).tolist())
+    try:
+        nats = 0.0 - math.fsum(np.minimum(log_probabilities, 0.0).tolist())
+    except OverflowError:
+        nats = math.inf
     return Surprise(nats, len(log_probabilities))

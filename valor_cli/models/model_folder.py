@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from valor_cli.errors import ConfigError, Problem
@@ -22,6 +24,20 @@ _BESIDE = (
 )
 _PIECES = "*.model"
 """What sentencepiece made a tokenizer of."""
+
+
+@contextmanager
+def readable(model: str) -> Iterator[None]:
+    """What the operating system refuses meanwhile is told of the model.
+
+    Raises:
+        ConfigError: A file or folder cannot be looked at.
+    """
+    try:
+        yield
+    except OSError as error:
+        problem = Problem(model, f"cannot be read: {error.strerror or error}")
+        raise ConfigError(problem) from None
 
 
 class Incomplete(Exception):  # noqa: N818  # what it says of the folder
@@ -60,6 +76,7 @@ def check_folder(model: str, folder: Path) -> None:
             problem = Problem(model, "is an adapter, no model of its own")
             raise ConfigError(problem, hint="merge it into its model (peft: merge_and_unload)")
         raise Incomplete("config.json")
+    _check_config(model, folder / "config.json")
     try:
         _weights(folder)
     except Incomplete:
@@ -69,6 +86,21 @@ def check_folder(model: str, folder: Path) -> None:
         message = f"has only {', '.join(pickled[:3])}; safetensors are read, pickles never"
         hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
         raise ConfigError(Problem(model, message), hint=hint) from None
+
+
+def _check_config(model: str, path: Path) -> None:
+    """Loaders say of a config of another form whatever they stumble over.
+
+    Raises:
+        ConfigError: It is no JSON object.
+    """
+    try:
+        said = json.loads(path.read_bytes())
+    except ValueError as error:
+        problem = Problem(model, f"cannot be loaded: config.json is no JSON: {error}")
+        raise ConfigError(problem) from None
+    if not isinstance(said, dict):
+        raise ConfigError(Problem(model, "cannot be loaded: config.json is no JSON object"))
 
 
 def _weights(folder: Path) -> list[Path]:

@@ -18,6 +18,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.models import minilm
 from valor_cli.models.embedder_settings import MINILM
 from valor_cli.models.identity import Unavailable, sha256_of_files
+from valor_cli.models.model_folder import readable
 
 _LONGEST = 512
 """Tokens that are seen where no file says how many."""
@@ -91,6 +92,11 @@ def onnx_files(model: str | None) -> OnnxFiles:
             layers=minilm.LAYERS,
             padding=0,
         )
+    with readable(model):
+        return _named(model)
+
+
+def _named(model: str) -> OnnxFiles:
     path = Path(model)
     if path.is_file():
         if path.suffix != ".onnx":
@@ -101,7 +107,8 @@ def onnx_files(model: str | None) -> OnnxFiles:
         raise Unavailable(f"the model {model} is not on this machine; fetch it: {fetch}")
     found = next((path / name for name in _NAMES if (path / name).is_file()), None)
     if found is None:
-        others = sorted(str(each.relative_to(path)) for each in path.rglob("*.onnx"))
+        found_ones = (each for each in path.rglob("*.onnx") if each.is_file())
+        others = sorted(str(each.relative_to(path)) for each in found_ones)
         there = f"; it has {', '.join(others[:5])}" if others else ""
         hint = "name one of these files" if others else "name a folder with an ONNX export"
         raise ConfigError(Problem(model, f"has no {' and no '.join(_NAMES)}{there}"), hint=hint)

@@ -21,12 +21,11 @@ from valor_cli.models.judge import Stopped
 from valor_cli.models.onnx_files import OnnxFiles
 from valor_cli.models.onnx_graph import WHAT, OnnxGraph, first_line
 from valor_cli.models.stop import Stop
+from valor_cli.models.text_parts import parts_of
 
 TOKENS_AT_ONCE = 512
 """Of a batch, padding included: of 128, 256, 512 and 1,024 the fastest with MiniLM."""
 
-_CHARACTERS_AT_ONCE = 1 << 20
-"""Of texts that become tokens together: their offsets take far more memory than their ids."""
 _EXPANDED = 18
 """Letters that a character outside ASCII can become when normalised (U+FDFA does)."""
 
@@ -145,12 +144,9 @@ class OnnxModel:
                 list(pool.map(one, ([full[at] for at in group] for group in groups)))
 
     def _encodings(self, texts: Sequence[str]) -> Iterator[Any]:
-        for part in _parts(texts):
-            # Half of a surrogate pair is no character that a tokenizer takes.
-            clean = [text.encode("utf-8", "replace").decode() for text in part]
-            if self._lower:
-                clean = [text.lower() for text in clean]
-            yield from self._tokenizer.encode_batch_fast(clean)
+        for part in parts_of(texts):
+            shown = [text.lower() for text in part] if self._lower else part
+            yield from self._tokenizer.encode_batch_fast(shown)
 
     def _computed(self, texts: Sequence[Tokens]) -> NDArray[Any]:
         """(texts, tokens, dimensions) or (texts, dimensions) of a batch."""
@@ -201,15 +197,3 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Texts of few enough characters that their tokens are small in memory."""
-    start = characters = 0
-    for at, text in enumerate(texts):
-        if at > start and characters + len(text) > _CHARACTERS_AT_ONCE:
-            yield texts[start:at]
-            start, characters = at, 0
-        characters += len(text)
-    if start < len(texts):
-        yield texts[start:]

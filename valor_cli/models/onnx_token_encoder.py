@@ -12,9 +12,7 @@ from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.onnx_files import OnnxFiles, onnx_files
 from valor_cli.models.onnx_model import Floats, OnnxModel
 from valor_cli.models.stop import Stop
-from valor_cli.models.token_encoder import TokenStates
-
-STAGE = "embedding tokens"
+from valor_cli.models.token_encoder import STAGE, TokenStates
 
 LAST = -1
 """The layer, where no file says how many there are."""

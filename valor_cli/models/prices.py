@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from valor_cli.extras import package_folder
 from valor_cli.models.judge import Price
 from valor_cli.models.settings import JudgeSettings
 
@@ -42,10 +41,9 @@ def known_facts(model: str) -> Mapping[str, Any]:
 
 @functools.cache
 def _listed() -> Mapping[str, Mapping[str, Any]]:
-    found = find_spec("litellm")
-    path = Path(found.origin).with_name(_LIST) if found is not None and found.origin else None
-    if path is None or not path.is_file():
+    folder = package_folder("litellm")
+    if folder is None or not (folder / _LIST).is_file():
         return {}
-    listed: dict[str, dict[str, Any]] = json.loads(path.read_bytes())
+    listed: dict[str, dict[str, Any]] = json.loads((folder / _LIST).read_bytes())
     listed.pop("sample_spec", None)
     return listed

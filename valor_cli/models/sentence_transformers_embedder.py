@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.extras import extra
+from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.batching import batches
+from valor_cli.kernels.whole_characters import whole_characters
 from valor_cli.models.embedder_settings import Device, EmbedderSettings
 from valor_cli.models.hugging_face import (
     device_of,
@@ -24,6 +25,7 @@ from valor_cli.models.hugging_face import (
     unloadable,
 )
 from valor_cli.models.identity import ModelIdentity, sha256_of_files
+from valor_cli.models.model_folder import readable
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_tokens import positions_of
 from valor_cli.models.windowed_texts import bytes_per_token
@@ -54,12 +56,10 @@ class SentenceTransformersEmbedder:
             ConfigError: It cannot be used: pickled weights, code of its own, no such device.
             MissingExtraError: torch, transformers or sentence-transformers is not installed.
         """
+        model, folder = str(settings.model), folder_of_embedder(settings)
         transformers(_WHAT)
         package = extra("sentence_transformers", "hf", _WHAT)
         self.name = settings.called
-        model = str(settings.model)
-        folder = folder_of(model, _WHAT)
-        _check(model, folder)
         self.identity = ModelIdentity(self.name, sha256_of_files(_files(folder)))
         self.keeps = f"{self.identity.sha256} {settings.max_tokens} {settings.prompt}"
         self._device = device_of(device)
@@ -109,7 +109,7 @@ class SentenceTransformersEmbedder:
 
     def _encoded(self, texts: Sequence[str]) -> Vectors:
         vectors: Vectors = self._model.encode(
-            _clean(texts),
+            [whole_characters(text) for text in texts],
             prompt=self._prompt or None,
             batch_size=len(texts),
             show_progress_bar=False,
@@ -122,7 +122,7 @@ class SentenceTransformersEmbedder:
         """Tokens of each text with its prompt; characters where a model has no such tokens."""
         default = self._model.prompts.get(self._model.default_prompt_name or "", "")
         prompt = self._prompt or default
-        whole = [prompt + text for text in _clean(texts)]
+        whole = [whole_characters(prompt + text) for text in texts]
         tokenizer = getattr(self._model, "tokenizer", None)
         if self.longest is None or not callable(tokenizer) or not whole:
             return [len(text) for text in whole]
@@ -130,9 +130,19 @@ class SentenceTransformersEmbedder:
         return [len(ids) for ids in tokens]
 
 
-def _clean(texts: Sequence[str]) -> list[str]:
-    # Half a surrogate pair is no character that a tokenizer takes.
-    return [text.encode("utf-8", "replace").decode() for text in texts]
+def folder_of_embedder(settings: EmbedderSettings) -> Path:
+    """The folder of the model, looked at as far as that takes a moment: torch is not imported.
+
+    Raises:
+        Unavailable, ConfigError, MissingExtraError: As `SentenceTransformersEmbedder`.
+    """
+    for package in ("torch", "transformers", "sentence_transformers"):
+        extra_folder(package, "hf", _WHAT)
+    model = str(settings.model)
+    folder = folder_of(model, _WHAT)
+    with readable(model):
+        _check(model, folder)
+    return folder
 
 
 def _files(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.absent_embedder import AbsentEmbedder
-from valor_cli.models.backends import open_embedder, open_judge
+from valor_cli.models.backends import look_for_embedder, open_embedder, open_judge
 from valor_cli.models.budget import budget_of
 from valor_cli.models.calls import Answered, Calls, Limits
 from valor_cli.models.cassette import CassetteWriter
@@ -52,6 +52,8 @@ class Settings:
         prompts: Own prompts: name to file.
         language_model: Who says how likely texts are.
         device: Where models of this machine compute.
+        named: From models that metrics themselves name to a metric that does.
+        reduces: A metric that lays vectors out in a few dimensions; None: none does.
     """
 
     judges: tuple[JudgeSettings, ...]
@@ -60,6 +62,8 @@ class Settings:
     prompts: Mapping[str, str] = field(default_factory=dict)
     language_model: LanguageModelSettings | None = None
     device: Device = "auto"
+    named: Mapping[str, str] = field(default_factory=dict)
+    reduces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,8 @@ class Session:
             if self.wanted.embedder is not None:
                 self.vectors = self._vectors(self.wanted.embedder)
             self.models = self._text_models()
+            if self.vectors is not None and isinstance(self.vectors.embedder, AbsentEmbedder):
+                self.models.lacking[self.vectors.embedder.reason] = None
             self.jurors = tuple(map(self._member, self.wanted.judges))
             self._held = held.pop_all()
         return self
@@ -220,6 +226,32 @@ class Session:
         if self.resume and not kept.known:
             self.warnings.append(f"--resume: no earlier run of this config with {judge.name}")
         return kept
+
+    def look(self) -> None:
+        """See that the models of this machine are there, before anything is computed.
+
+        Those that are not are `lacking`, and no error.
+
+        Raises:
+            ValorError: One can be told to be of no use, or its package is not installed.
+        """
+        wanted = self.wanted
+        if self.imagined and wanted.embedder is not None:
+            try:
+                look_for_embedder(wanted.embedder, self.stop)
+            except Unavailable as lack:
+                self.models.lacking[str(lack)] = None
+        asked = dict(wanted.named)
+        if wanted.language_model is not None:
+            asked[wanted.language_model.model] = "language_model"
+        self.models.look(asked)
+        if wanted.reduces is not None:
+            self.models.look_for_reduction(wanted.reduces)
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is said of models that are not on this machine, with what fetches each."""
+        return list(self.models.lacking)
 
     def __exit__(
         self,

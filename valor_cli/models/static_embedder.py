@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.whole_characters import whole_characters
 from valor_cli.models.embedder_settings import WORDLLAMA, EmbedderSettings
 from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.static_tables import loaded_table
-
-_AT_ONCE = 1024
-"""Texts that are made tokens of together."""
+from valor_cli.models.text_parts import parts_of
 
 Floats = NDArray[np.float32]
 
@@ -67,12 +66,7 @@ class StaticEmbedder:
 
     def _tokens(self, texts: Sequence[str]) -> Iterator[NDArray[np.int64]]:
         """The tokens of each text, all of them."""
-        for at in range(0, len(texts), _AT_ONCE):
-            # A lone surrogate is no character that a tokenizer takes.
-            part = [
-                (self._prompt + text).encode("utf-8", "replace").decode()
-                for text in texts[at : at + _AT_ONCE]
-            ]
+        for part in parts_of([self._prompt + text for text in texts]):
             for one in self._table.tokenizer.encode_batch_fast(part, add_special_tokens=False):
                 yield np.array(one.ids, np.int64)
 
@@ -82,8 +76,9 @@ class StaticEmbedder:
         if longest is None:
             return 0
         # No token of a text that is written out has less than a byte.
-        room = longest - len(self._prompt.encode("utf-8", "replace"))
-        long = [text for text in texts if len(text.encode("utf-8", "replace")) > room]
+        long = [
+            text for text in texts if len(whole_characters(self._prompt + text).encode()) > longest
+        ]
         return sum(len(tokens) > longest for tokens in self._tokens(long))
 
     async def close(self) -> None:

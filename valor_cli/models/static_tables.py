@@ -6,7 +6,6 @@ Two forms of folder are read: that of the package wordllama (`weights/*.safetens
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import ConfigError, MissingExtraError, Problem
-from valor_cli.extras import extra
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.extras import extra, extra_folder
 from valor_cli.models.embedder_settings import WORDLLAMA
 from valor_cli.models.identity import Unavailable, sha256_of_files
+from valor_cli.models.model_folder import readable
 
 _WHAT = "backend: static"
+_TOLD = 5
+"""Names of arrays in a message, at most."""
 _LONGEST = 512
 """Tokens that model2vec sees where the folder does not say; wordllama sees all."""
 
@@ -63,7 +65,8 @@ def loaded_table(model: str) -> Table:
         ConfigError: The folder holds none, or one that cannot be used.
         MissingExtraError: The packages that read it are not installed.
     """
-    files = _located(model)
+    with readable(model):
+        files = _located(model)
     tokenizer = _tokenizer(files.tokenizer)
     config = _config(files.config)
     found = _read(files.weights)
@@ -116,12 +119,8 @@ def _located(model: str) -> _Files:
         Unavailable, ConfigError, MissingExtraError: As `loaded_table`.
     """
     if model == WORDLLAMA:
-        # Found, not imported: its import takes long, and sets up logging for all of the program.
-        spec = importlib.util.find_spec("wordllama")
-        if spec is None or spec.origin is None:
-            problem = Problem(_WHAT, "needs the package wordllama, which is not installed")
-            raise MissingExtraError(problem, hint="pip install 'valor-cli[static]'")
-        return _in_folder(model, Path(spec.origin).parent)
+        # Its import takes long, and sets up logging for all of the program.
+        return _in_folder(model, extra_folder("wordllama", "static", _WHAT))
     if not Path(model).is_dir():
         fetch = f"hf download {model} --local-dir FOLDER, and name that folder"
         raise Unavailable(f"the model {model} is not on this machine; fetch it: {fetch}")
@@ -187,7 +186,9 @@ def _checked(files: _Files, tokens: int, found: Mapping[str, Any]) -> None:
     table, rows, weights = (found.get(name) for name in (files.tensor, "mapping", "weights"))
     place = str(files.weights)
     if table is None or table.ndim != 2:
-        there = ", ".join(sorted(found)) or "nothing"
+        names = sorted(found)
+        more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+        there = ", ".join(names[:_TOLD]) + more or "nothing"
         message = f"has no table `{files.tensor}` of vectors by token; it has {there}"
         raise ConfigError(Problem(place, message))
     by_token = {"vectors": table} if rows is None else {"rows": rows}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.extras import extra_folder
 from valor_cli.models.classifier import Classifier
 from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
 from valor_cli.models.halting import Halting
@@ -36,6 +37,7 @@ class TextModels:
     Attributes:
         vectors: Of the run; None: no metric asks for any.
         used: Which models were loaded, in their order, the embedder apart.
+        lacking: What is said of those that are not on this machine.
     """
 
     def __init__(
@@ -57,6 +59,33 @@ class TextModels:
         self._found: dict[object, object] = {}
         self._language: LanguageModel | None = None
         self.used: list[ModelIdentity] = []
+        self.lacking: dict[str, None] = {}
+
+    def look(self, named: Mapping[str, str]) -> None:
+        """See that models are there, before any is loaded.
+
+        Args:
+            named: From folders and ids to who asks for it, for messages.
+
+        Raises:
+            ConfigError: The files of one can be told to be of no use.
+            MissingExtraError: A package that loads them is not installed.
+        """
+        from valor_cli.models.hugging_face import located
+
+        for model, metric in named.items():
+            try:
+                located(model, metric)
+            except Unavailable as lack:
+                self.lacking[str(lack)] = None
+
+    def look_for_reduction(self, metric: str) -> None:
+        """See that what lays vectors out is installed.
+
+        Raises:
+            MissingExtraError: It is not.
+        """
+        extra_folder("umap", "summary", metric)
 
     def halting(self) -> Halting:
         """While it is entered, Ctrl-C lets what is under way end, and stops the run."""
@@ -192,6 +221,7 @@ class TextModels:
             except Unavailable as failure:
                 # The words alone: an error holds on to all that was on the stack.
                 self._found[key] = _Lacking(str(failure))
+                self.lacking[str(failure)] = None
         found = self._found[key]
         if isinstance(found, _Lacking):
             raise Unavailable(found.reason)

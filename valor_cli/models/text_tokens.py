@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
+from valor_cli.models.text_parts import parts_of
 
 Ids = NDArray[np.int64]
 
-_CHARACTERS_AT_ONCE = 1 << 20
 _SANE = 1_000_000
 """What a tokenizer without a limit says lies far above."""
 _USUAL = 512
@@ -78,10 +78,8 @@ class TextTokens:
         """(tokens,) of each text, without special ones."""
         self._backend.encode_special_tokens = True
         found: list[Ids] = []
-        for part in _parts(texts):
-            # Half a surrogate pair is no character that a tokenizer takes.
-            clean = [text.encode("utf-8", "replace").decode() for text in part]
-            encodings = self._backend.encode_batch_fast(clean, add_special_tokens=False)
+        for part in parts_of(texts):
+            encodings = self._backend.encode_batch_fast(part, add_special_tokens=False)
             found += [self._plain(np.array(one.ids, np.int64)) for one in encodings]
         return found
 
@@ -128,18 +126,6 @@ class TextTokens:
 def _joined(parts: Sequence[Sequence[int] | Ids]) -> Ids:
     # An array of nothing has floats in it, unless told.
     return np.concatenate([np.asarray(part, np.int64) for part in parts])
-
-
-def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Texts of few enough characters that their tokens are small in memory."""
-    start = characters = 0
-    for at, text in enumerate(texts):
-        if at > start and characters + len(text) > _CHARACTERS_AT_ONCE:
-            yield texts[start:at]
-            start, characters = at, 0
-        characters += len(text)
-    if start < len(texts):
-        yield texts[start:]
 
 
 def plain(tokenizer: Any) -> TextTokens:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from valor_cli.models.identity import ModelIdentity
 
+STAGE = "encoding tokens"
+"""What a run is at meanwhile, for those who watch it."""
+
 
 class TokenStates(NamedTuple):
     """The tokens of a text as a model sees them.

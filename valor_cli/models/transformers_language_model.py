@@ -5,7 +5,6 @@ passages ─tokenizer─▶ sequences ─windows─▶ rows ─batches of like l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.kernels.batching import batches
+from valor_cli.kernels.whole_characters import whole_characters
 from valor_cli.kernels.windows import Window, windows
 from valor_cli.models.embedder_settings import Device, LanguageModelSettings
 from valor_cli.models.gguf import converted, keep_converted
@@ -45,8 +45,6 @@ _CONTEXTS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "
 _USUAL = {"causal": 1_024, "encoder_decoder": 512}
 """The context of models that tell none."""
 _OTHER_TASKS = ("Classification", "QuestionAnswering", "MultipleChoice")
-_LONE = re.compile("[\ud800-\udfff]")
-"""Halves of characters: JSON can hold them, no tokenizer takes them."""
 
 
 class _Sequence(NamedTuple):
@@ -171,9 +169,9 @@ class TransformersLanguageModel:
         return found
 
     def _causal(self, passages: Sequence[Passage]) -> list[_Sequence]:
-        prompts = [_whole(passage.prompt) for passage in passages]
+        prompts = [whole_characters(passage.prompt) for passage in passages]
         texts = [
-            prompt + _whole(passage.target)
+            prompt + whole_characters(passage.target)
             for prompt, passage in zip(prompts, passages, strict=True)
         ]
         given = self._tokenizer(texts, return_offsets_mapping=True, verbose=False)
@@ -187,7 +185,7 @@ class TransformersLanguageModel:
         return found
 
     def _decoded(self, passages: Sequence[Passage]) -> list[_Sequence]:
-        prompts = [_whole(passage.prompt) for passage in passages]
+        prompts = [whole_characters(passage.prompt) for passage in passages]
         read = self._tokenizer(prompts, verbose=False)["input_ids"]
         long = [at for at, ids in enumerate(read) if len(ids) > self.context]
         self.cut += len(long)
@@ -196,7 +194,7 @@ class TransformersLanguageModel:
         for at in long:
             cut = self._tokenizer(prompts[at], truncation=True, max_length=self.context)
             read[at] = cut["input_ids"]
-        targets = [_whole(passage.target) for passage in passages]
+        targets = [whole_characters(passage.target) for passage in passages]
         labels = self._tokenizer(text_target=targets, verbose=False)["input_ids"]
         return [
             self._with_start(prompt, target) for prompt, target in zip(read, labels, strict=True)
@@ -245,10 +243,6 @@ def _loaded(found: Located, device: Any) -> Any:
 
 def _parts(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
     return [passages[at : at + _AT_ONCE] for at in range(0, len(passages), _AT_ONCE)]
-
-
-def _whole(text: str) -> str:
-    return _LONE.sub("\ufffd", text)
 
 
 def _split(encoding: Any, border: int) -> _Sequence:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.kernels.batching import batches
+from valor_cli.kernels.batching import batches, runs
 from valor_cli.models.embedder_settings import Device
 from valor_cli.models.hugging_face import (
     Located,
@@ -28,10 +28,8 @@ from valor_cli.models.hugging_face import (
 )
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_tokens import Ids, check_window, plain, window_of
-from valor_cli.models.token_encoder import TokenStates
+from valor_cli.models.token_encoder import STAGE, TokenStates
 from valor_cli.models.windowed_texts import bytes_per_token, padded
-
-STAGE = "encoding tokens"
 
 USUAL_LAYERS: Mapping[str, int] = {
     "albert-base-v2": 9,
@@ -137,15 +135,8 @@ class TransformersTokenEncoder:
 
     def _parts(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
         """Texts whose states memory holds together."""
-        start = characters = 0
-        for at, text in enumerate(texts):
-            seen = min(len(text), self.longest)
-            if at > start and characters + seen > _CHARACTERS_AT_ONCE:
-                yield texts[start:at]
-                start, characters = at, 0
-            characters += seen
-        if start < len(texts):
-            yield texts[start:]
+        seen = (min(len(text), self.longest) for text in texts)
+        return (texts[run] for run in runs(seen, _CHARACTERS_AT_ONCE))
 
     def _ids(self, texts: Sequence[str]) -> list[Ids]:
         """(tokens,) of each text, without special ones."""

@@ -64,7 +64,7 @@ def judges_part(plan: Plan) -> Plan:
     Raises:
         ConfigError: No metric asks a judge.
     """
-    wings = tuple(part for part in plan.wings if part.wing.judged)
+    wings = tuple(part for part in plan.wings if part.asks("judge"))
     if not wings:
         problem = Problem(str(plan.config.path), "none of its metrics asks a judge")
         raise ConfigError(problem, hint="valor metrics --task text_generation lists those that do")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,13 @@ from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.slices import Slice
-from valor_cli.results import CoverageResult, GateResult, GateStatus, MetricResult
+from valor_cli.results import (
+    CoverageResult,
+    GateResult,
+    GateStatus,
+    MetricResult,
+    Parameters,
+)
 
 
 def check_gates(
@@ -115,9 +122,10 @@ def judge_gates(
             if gate.max_drop is not None:
                 results.append(_judge_drop(row, gate.max_drop, earlier))
         compared = gate.max_drop is None or baseline is None
-        if chosen and not compared and not any(map(earlier.row, chosen)):
-            message = f"the baseline has no such value; its models are {earlier.models}"
-            problems.append(Problem(config.place("gates", at), message))
+        # What has no value could not be compared with anything; that is told elsewhere.
+        valued = any(row.value is not None for row in chosen)
+        if valued and not compared and not any(map(earlier.row, chosen)):
+            problems.append(Problem(config.place("gates", at), earlier.why_other(chosen[0])))
     if problems:
         raise ConfigError(problems)
     return results
@@ -142,11 +150,25 @@ class _Earlier:
         """Why a row has nothing to be compared with."""
         return "not in the baseline" if self.given else "no --baseline was given"
 
-    def _identity(self, row: MetricResult) -> tuple[object, ...]:
+    def why_other(self, row: MetricResult) -> str:
+        """Why no row of the baseline is like one of this run."""
+        alike = (one for one in self.rows.values() if self._place(one) == self._place(row))
+        if (other := next(alike, None)) is None:
+            return f"the baseline has no such value; its models are {self.models}"
+        names = dict.fromkeys((*row.parameters, *other.parameters))
+        told = [
+            f"{name} {_told(other.parameters.get(name))}, here {_told(row.parameters.get(name))}"
+            for name in names
+            if _told(other.parameters.get(name)) != _told(row.parameters.get(name))
+        ]
+        return f"the baseline has it computed in another way: {'; '.join(told)}"
+
+    def _place(self, row: MetricResult) -> tuple[object, ...]:
         model = None if self.any_model else row.model
-        # Parameters may be any JSON; a list of the config comes back from a file as another.
-        parameters = json.dumps(dict(row.parameters), sort_keys=True, default=_plain)
-        return row.metric, row.output, model, row.label, row.slice, parameters
+        return row.metric, row.output, model, row.label, row.slice
+
+    def _identity(self, row: MetricResult) -> tuple[object, ...]:
+        return *self._place(row), _told(dict(row.parameters))
 
 
 def _covers(gate: Gate, one: CoverageResult) -> bool:
@@ -155,8 +177,21 @@ def _covers(gate: Gate, one: CoverageResult) -> bool:
         gate.metric in (None, one.metric)
         and gate.model in (None, one.model)
         and gate.slice == one.slice
-        and all(one.parameters.get(key) == value for key, value in gate.parameters.items())
+        and _computed_so(gate.parameters, one.parameters)
     )
+
+
+def _computed_so(asked: Parameters, parameters: Parameters) -> bool:
+    """Whether parameters are those asked for; a model may be asked for by its folder, too."""
+    return all(
+        parameters.get(key) == value
+        or (key == "model" and isinstance(value, str) and parameters.get(key) == _last(value))
+        for key, value in asked.items()
+    )
+
+
+def _last(path: str) -> str:
+    return os.path.basename(os.path.normpath(path))
 
 
 def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
@@ -200,7 +235,7 @@ def _names(gate: Gate, metric: Metric[Any], row: MetricResult, *, in_slice: str 
         and row.label == gate.label
         and row.slice == in_slice
         and gate.model in (None, row.model)
-        and all(row.parameters.get(key) == value for key, value in gate.parameters.items())
+        and _computed_so(gate.parameters, row.parameters)
     )
 
 
@@ -233,10 +268,10 @@ def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:
 def _judge_drop(row: MetricResult, limit: float, earlier: _Earlier) -> GateResult:
     """How far the value is worse than the baseline's, against the drop allowed."""
     before = earlier.row(row)
-    if before is None:
-        return _result(row, "max_drop", limit, None, "not checked", earlier.why_none())
-    if row.value is None:
+    if earlier.given and row.value is None:
         return _result(row, "max_drop", limit, None, "failed", f"undefined: {row.undefined}")
+    if before is None or row.value is None:
+        return _result(row, "max_drop", limit, None, "not checked", earlier.why_none())
     if before.value is None:
         reason = f"undefined in the baseline: {before.undefined}"
         return _result(row, "max_drop", limit, None, "not checked", reason)
@@ -267,6 +302,11 @@ def _result(
         status,
         reason,
     )
+
+
+def _told(value: object) -> str:
+    # Parameters may be any JSON; a list of the config comes back from a file as another.
+    return json.dumps(value, sort_keys=True, default=_plain)
 
 
 def _plain(value: object) -> object:

@@ -9,7 +9,7 @@ from typing import Any
 from valor_cli import catalogue
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.metric import Call, Metric, Task, Wing
+from valor_cli.metric import Call, Metric, ModelKind, Task, Wing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,10 @@ class WingPlan:
     wing: Wing[Any, Any]
     calls: tuple[Call, ...]
     needs: Any
+
+    def asks(self, kind: ModelKind) -> bool:
+        """Whether a call asks models of that kind."""
+        return any(kind in call.asks for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +41,39 @@ def make_plan(config: RunConfig) -> Plan:
     Metrics that only a gate names are computed with their defaults.
 
     Raises:
-        ConfigError: A metric asks a model that the config does not name.
+        ConfigError: A metric asks a model, or needs a file, that the config does not name.
     """
     task = catalogue.task(config.task)
     metrics = {metric.name: metric for metric in task.metrics}
     calls = [
-        Call(metrics[request.name], request.parameters, request.threshold)
+        Call(
+            metrics[request.name],
+            request.parameters,
+            request.threshold,
+            threshold_given=request.threshold_given,
+        )
         for request in config.metrics or ()
     ]
     named = list(task.defaults) if config.metrics is None else []
     named += [gate.metric for gate in config.gates if gate.metric is not None]
     listed = {call.metric.name for call in calls}
     calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
-    _check_models(task, calls, config)
-    given = [request.threshold_given for request in config.metrics or ()]
-    given += [False] * (len(calls) - len(given))
-    tuned = [task.tuned(config.options, *each) for each in zip(calls, given, strict=True)]
+    _check_lacks(task, calls, config)
+    tuned = [task.tuned(config.options, call) for call in calls]
     told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
     return Plan(config, task, _wings(task, [call for call, _ in tuned], config), tuple(told))
 
 
-def _check_models(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
-    """See that the models that metrics ask are named."""
+def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
+    """See that all is named that metrics cannot do without."""
     listed = {
         (request.name, repr(request.parameters)): request.index for request in config.metrics or ()
     }
     problems = []
     hints: dict[str, None] = {}
     for call in calls:
-        if (lack := task.lacks(config.options, call)) is None:
+        lack = call.metric.lack(call.parameters) or task.lacks(config.options, call)
+        if lack is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))
         parts = ("gates",) if at is None else ("metrics", at)

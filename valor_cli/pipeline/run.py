@@ -43,19 +43,26 @@ HELPERS = (
 """Packages that some metrics rest on, imported where one of them is computed."""
 
 
-def check(plan: Plan) -> None:
+def check(plan: Plan) -> Sequence[str]:
     """Read every input of a plan and hold the config against it, without evaluating.
+
+    Returns:
+        What is said of models that are not on this machine.
 
     Raises:
         DataError: An input cannot be used.
         ConfigError: The config names something that the data does not have.
+        MissingExtraError: A package that loads a model is not installed.
     """
     _, loaded, _ = _load(plan, None)
     for dataset in loaded.datasets.values():
         dataset.verify()
     # Prompts and files of replies are read when the models are opened; none of them is asked.
-    with session_of(plan, Terms("", imagined=True)):
-        pass
+    with session_of(plan, Terms("", imagined=True)) as session:
+        if session is None:
+            return ()
+        session.look()
+        return session.lacking
 
 
 def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
@@ -186,16 +193,19 @@ def evaluate(
         told=progress,
     )
     with workers(jobs) as pool, session_of(plan, terms) as session:
+        if session is not None:
+            session.look()
         found = Computation(plan, loaded, slices, pool, progress, session=session)
     before = None if baseline is None else baseline.metrics
     settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [
+        *(() if session is None else session.lacking),
         *loaded.warnings,
         *plan.warnings,
         *found.warnings,
         *(() if session is None else session.warnings),
         *_unsliced(plan),
-        *_unlike(baseline, plan.task.name, loaded.sizes, settings, config),
+        *_unlike(baseline, plan.task.name, loaded.sizes, settings, _compared(config, session)),
     ]
     gates = judge_gates(config, plan.task, found.metrics, before, found.coverage)
     return RunResult(
@@ -322,25 +332,41 @@ def _unsliced(plan: Plan) -> list[str]:
     return told
 
 
+_ASKED = ("embedder", "judge")
+"""Settings that say who was asked."""
+
+
+def _compared(config: RunConfig, session: Session | None) -> bool:
+    """Whether gates hold values against a baseline's; a run that lacks models has none to hold."""
+    whole = session is None or not session.lacking
+    return whole and any(gate.max_drop is not None for gate in config.gates)
+
+
 def _unlike(
     baseline: RunResult | None,
     task: str,
     sizes: Mapping[str, int],
     settings: Mapping[str, Scalar],
-    config: RunConfig,
+    compared: bool,
 ) -> list[str]:
     """Why a comparison with the baseline may say little."""
     if baseline is None:
         return []
     if baseline.task != task:
         return [f"--baseline: a run of another task, {baseline.task}"]
-    if dict(baseline.settings) != dict(settings):
+    # Who was asked in one of the runs alone has no part in values that are in both.
+    alone = {name for name in _ASKED if (name in baseline.settings) != (name in settings)}
+    before, now = (
+        {name: value for name, value in each.items() if name not in alone}
+        for each in (baseline.settings, settings)
+    )
+    if before != now:
         there, here = (
-            ", ".join(f"{name}: {value}" for name, value in each.items())
-            for each in (baseline.settings, settings)
+            ", ".join(f"{name}: {value}" for name, value in each.items()) or "as usual"
+            for each in (before, now)
         )
         message = f"evaluated in another way ({there}; here {here})"
-        if any(gate.max_drop is not None for gate in config.gates):
+        if compared:
             hint = "compare with a run of the same settings, or leave max_drop out"
             raise ConfigError([Problem("--baseline", message)], hint=hint)
         return [f"--baseline: {message}"]

@@ -19,6 +19,8 @@ SIDE_BY_SIDE = 4
 """Models shown as columns at most; more become rows, best first."""
 
 _USUAL = {"matching": "coco", "geometry": "box"}
+_NAMED = ("embedder", "judge")
+"""Settings whose values are names of others' making: they stand as they are."""
 _SHAPES = {
     "box": "boxes",
     "rotated box": "rotated boxes",
@@ -112,7 +114,7 @@ def _unusual(settings: Mapping[str, Scalar]) -> Iterator[str]:
     """The settings that change every number, where they are not the usual ones."""
     for name, value in settings.items():
         if value is not None and value is not False and value != _USUAL.get(name):
-            shown = words(parameter(value))
+            shown = parameter(value) if name in _NAMED else words(parameter(value))
             yield _SHAPES.get(shown, shown) if name == "geometry" else f"{words(name)}: {shown}"
 
 

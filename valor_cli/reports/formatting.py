@@ -13,11 +13,18 @@ NO_VALUE = "–"
 UNKNOWN = "unknown"
 """What a thing cost that has no known price."""
 
+LARGE = 1e15
+"""From here on a number is told by its first digits and its power of ten: 3.2e+217."""
+
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # Controls, bidirectional overrides (they reorder what stands beside them) and lone surrogates.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
+
+
+_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+"""A SHA-256, of which the first digits tell one file from another."""
 
 
 def plain(text: str, limit: int = 80) -> str:
@@ -37,7 +44,9 @@ def number(value: float | None, unit: str = "fraction") -> str:
 
 
 def _decimals(value: float, unit: str, decimals: int) -> str:
-    if unit == "count" and value == int(value):
+    if abs(value) >= LARGE:
+        text = f"{value:.{decimals}g}"
+    elif unit == "count" and value == int(value):
         text = f"{int(value):,}"
     elif value and abs(value) < 0.0005 and decimals == 3:
         text = f"{value:.1e}"  # a tiny loss or p-value is not zero
@@ -147,7 +156,7 @@ def parameter(value: ParameterValue) -> str:
     other JSON by its first keys: `{type, properties, … (5)}`.
     """
     if isinstance(value, str):
-        return plain(value, 40)
+        return plain(_HASH.sub(r"\1", value), 40)
     if isinstance(value, Mapping):
         if not all(isinstance(item, int | float) for item in value.values()):
             return _keys(value)

@@ -9,7 +9,7 @@ from valor_cli.reports.formatting import against, against_share, plain
 from valor_cli.reports.grids import RowIndex, Scopes
 from valor_cli.reports.keyed import LabelRows
 from valor_cli.reports.naming import frozen
-from valor_cli.results import GateResult
+from valor_cli.results import TOO_LOW, GateResult
 
 COVERAGE = "coverage"
 """The rule of a gate that asks how many samples have a value."""
@@ -60,7 +60,9 @@ def verdict(
     others = counts["failed"] - short
     if short:
         more = f"; {others} failed" if others else ""
-        return Verdict("INCOMPLETE", "◐", f"coverage too low in {short} of {of_all}{more}")
+        # A model that is not there is what to mend first.
+        lack = f"{incomplete}; " if incomplete not in (None, TOO_LOW) else ""
+        return Verdict("INCOMPLETE", "◐", f"{lack}coverage too low in {short} of {of_all}{more}")
     if incomplete or stopped:
         more = f"{others} of {of_all} failed" if others else f"{_count(gates)}, none failed"
         more = more if gates else "no gates set"

@@ -176,6 +176,10 @@ def stopped(result: RunResult) -> str:
     samples, reached = _reached(result)
     if samples:
         parts.append(f"the judges got to {reached:,} of {samples:,} samples")
+    if not result.run.usage and "judge" not in result.settings:
+        # No ledger knows of models of this machine; of them vectors alone are kept.
+        kept = ": vectors that were made are kept" if "embedder" in result.settings else ""
+        return "; ".join([*parts, f"run it again{kept}"])
     of_money = result.run.stopped_by == "budget"
     return "; ".join([*parts, "raise budget_usd, and " * of_money + "--resume goes on"])
 

@@ -11,6 +11,9 @@ from valor_cli.results import Parameters
 LABEL_KEY = "label_key"
 """The parameter that says which of a sample's labels a row is about; its value says enough."""
 
+FOLLOWING = ("layer", "splitter", "reduction", "model_sha256")
+"""Parameters that mostly follow from others, the name of a model above all: told last of all."""
+
 
 Kind: TypeAlias = tuple[tuple[str, object], ...]
 
@@ -25,7 +28,7 @@ class Names:
         seen: dict[str, dict[Kind, Parameters]] = {}
         for metric, parameters in sets:
             seen.setdefault(metric, {}).setdefault(frozen(parameters), parameters)
-        self._varying = {metric: _varying(list(kinds)) for metric, kinds in seen.items()}
+        self._varying = {metric: _telling(list(kinds)) for metric, kinds in seen.items()}
         self._numbers: dict[tuple[str, Kind], int] = {}
         for metric, kinds in seen.items():
             alike: dict[str, list[Kind]] = {}
@@ -62,6 +65,22 @@ def _hashable(value: object) -> object:
     if isinstance(value, Mapping):
         return frozenset((name, _hashable(item)) for name, item in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+
+
+def _telling(kinds: Sequence[Kind]) -> frozenset[str]:
+    """The parameters in which siblings differ, less those that tell nothing the others do not."""
+    varying = _varying(kinds)
+    kept = varying.difference(FOLLOWING)
+    most = len({_cut(kind, varying) for kind in kinds})
+    for name in FOLLOWING:
+        if len({_cut(kind, kept) for kind in kinds}) == most:
+            break
+        kept |= varying & {name}
+    return kept
+
+
+def _cut(kind: Kind, names: frozenset[str]) -> Kind:
+    return tuple(one for one in kind if one[0] in names)
 
 
 def _varying(kinds: Sequence[Kind]) -> frozenset[str]:

@@ -61,7 +61,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     Colour only repeats what the words say.
     """
     told = digest(result)
-    warnings = [plain(warning, 150) for warning in result.warnings]
+    warnings = [plain(warning, 300) for warning in result.warnings]
     errors = _errors(result, told)
     problems, insights = shown_problems(result), shown_insights(result, RANKS)
     used = usage_table(result, _USAGE, by_metric=False, by_model=False)

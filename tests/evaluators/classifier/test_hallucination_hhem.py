@@ -75,8 +75,8 @@ def test_lacking_input() -> None:
     found = each_of(HALLUCINATION_HHEM, data, model)
     assert [one.status for one in found] == ["missing_input"] * 5
     assert [one.reason for one in found] == [
-        *("no response", "the response is empty", "no contexts", "no contexts"),
-        "the contexts are empty",
+        *("no response", "the response is empty", "no retrieved contexts"),
+        *("the retrieved contexts are empty", "the retrieved contexts are empty"),
     ]
 
 

@@ -13,12 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from tests.evaluators.classifier.asking import GivenClassifier, all_of, each_of, one_of
 from tests.oracles.text_models import HashedClassifier, ScriptedModels
 from tests.oracles.text_samples import samples
-from valor_cli.errors import ConfigError
-from valor_cli.evaluators.classifier.summac_conv import SUMMAC_CONV, Weights, lack_of_weights
+from valor_cli.evaluators.classifier.summac_conv import SUMMAC_CONV, Weights
 from valor_cli.evaluators.classifier.summac_zs import SUMMAC_ZS
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.kernels.sentences import split_sentences
-from valor_cli.metric import Call
 from valor_cli.results import Mark
 
 LABELS = ("contradiction", "neutral", "entailment")
@@ -161,13 +159,11 @@ def test_odd_texts(tmp_path: Path, text: str) -> None:
 
 
 def test_weights_are_required() -> None:
-    with pytest.raises(ConfigError, match="names none") as caught:
-        all_of(SUMMAC_CONV, DATA, given(0, 0, 0, 0))
-    assert "summac_conv_vitc_sent_perc_e.bin" in caught.value.hint
-    assert (lack := lack_of_weights(Call(SUMMAC_CONV, {"weights": None}))) is not None
+    assert (lack := SUMMAC_CONV.lack({"weights": None})) is not None
+    assert "names none" in lack.message
     assert "weights:" in lack.hint
-    assert lack_of_weights(Call(SUMMAC_CONV, {"weights": "weights.json"})) is None
-    assert lack_of_weights(Call(SUMMAC_ZS, {})) is None
+    assert "summac_conv_vitc_sent_perc_e.bin" in lack.hint
+    assert SUMMAC_CONV.lack({"weights": "weights.json"}) is None
 
 
 def test_weights_are_looked_at_with_the_config(tmp_path: Path) -> None:

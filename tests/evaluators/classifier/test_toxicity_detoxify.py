@@ -105,6 +105,15 @@ def test_odd_texts(text: str) -> None:
     assert len(found.details["sentence"]) <= 300
 
 
+def test_what_is_left_of_a_secret_is_hidden_as_well() -> None:
+    # A sentence longer than is quoted is cut in the midst of a key.
+    text = "word " * 58 + "AKIAIOSFODNN7EXAMPLE and more words to come"
+    found = one_of(TOXICITY_DETOXIFY, samples([text]))
+    assert found.details is not None
+    assert "•" * 9 in found.details["sentence"]
+    assert "AKIA" not in found.details["sentence"]
+
+
 def test_a_model_of_something_else() -> None:
     with pytest.raises(ConfigError, match="no label for"):
         all_of(TOXICITY_DETOXIFY, samples(["A."]), GivenClassifier(("positive", "negative")))

@@ -17,9 +17,10 @@ from tests.oracles.measured_by_models import each_outcome, findings_by, outcomes
 from tests.oracles.text_models import HashedTokens, ScriptedModels
 from tests.oracles.text_problems import random_texts
 from tests.oracles.text_samples import samples
-from valor_cli.errors import ConfigError, DataError
+from valor_cli.errors import DataError
 from valor_cli.evaluators.embedding.bertscore import BERTSCORE
 from valor_cli.evaluators.samples import Outcome
+from valor_cli.metric import Lack
 from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.token_encoder import TokenStates
 
@@ -128,11 +129,23 @@ def test_rescaled(tmp_path: Path) -> None:
         "f1": (f1(0.4, 0.6) - 0.5) / 0.5,
     }
     assert found.values == pytest.approx(expected, abs=1e-7)
-    with pytest.raises(ConfigError, match="needs a file of baselines"):
-        of("cat", "cat", rescale_with_baseline=True)
     path.write_text("LAYER,P,R,F\n3,0.1,0.1,0.1\n")
     with pytest.raises(DataError, match="has no layer 4"):
         of("cat", "cat", rescale_with_baseline=True, baseline=str(path))
+
+
+def test_rescaling_needs_its_file(tmp_path: Path) -> None:
+    def lack(*, rescaled: bool, baseline: str | None) -> Lack | None:
+        return BERTSCORE.lack({"rescale_with_baseline": rescaled, "baseline": baseline})
+
+    assert lack(rescaled=False, baseline=None) is None
+    assert lack(rescaled=True, baseline="b.csv") is None
+    nothing, unused = lack(rescaled=True, baseline=None), lack(rescaled=False, baseline="b.csv")
+    assert nothing is not None
+    assert "needs a file of baselines" in nothing.message
+    assert "LAYER,P,R,F" in nothing.hint
+    assert unused is not None
+    assert "rescale_with_baseline: true" in unused.hint
 
 
 def test_signs() -> None:
@@ -161,7 +174,7 @@ def test_signs() -> None:
         (None, ["cat"], "no response"),
         (" \n", ["cat"], "the response is empty"),
         ("cat", [], "no reference"),
-        ("cat", ["", " "], "the reference is empty"),
+        ("cat", ["", " "], "the references are empty"),
     ],
 )
 def test_without_value(response: str | None, references: list[str], reason: str) -> None:
@@ -226,7 +239,7 @@ def test_what_stands_beside_values() -> None:
 
 
 def test_which_models_are_asked() -> None:
-    asks = pickle.loads(pickle.dumps(BERTSCORE.models))  # noqa: S301 - made just now
+    asks = pickle.loads(pickle.dumps(BERTSCORE.asks_with))  # noqa: S301 - made just now
     assert asks({"model": None}) == ("embedder",)
     assert asks({"model": "roberta-large"}) == ()
 

@@ -122,7 +122,7 @@ def test_a_model_of_several_labels_rates_nothing() -> None:
 
 
 def test_which_kind_of_model_it_asks_depends_on_the_method() -> None:
-    rule = pickle.loads(pickle.dumps(SEMANTIC_SIMILARITY)).models  # noqa: S301 - made just now
+    rule = pickle.loads(pickle.dumps(SEMANTIC_SIMILARITY)).asks_with  # noqa: S301 - made just now
     assert rule({"method": "embedding", "model": None}) == ("embedder",)
     assert rule({"method": "cross_encoder", "model": None}) == ("classifier",)
 

@@ -229,6 +229,6 @@ def test_what_stands_beside_values() -> None:
 
 
 def test_which_models_are_asked() -> None:
-    asks = pickle.loads(pickle.dumps(STEP_ALIGNMENT.models))  # noqa: S301 - made just now
+    asks = pickle.loads(pickle.dumps(STEP_ALIGNMENT.asks_with))  # noqa: S301 - made just now
     assert asks({"similarity": "embeddings"}) == ("embedder",)
     assert asks({"similarity": "edit"}) == ()

@@ -183,8 +183,8 @@ def test_opposite_and_blank_texts_are_not_alike() -> None:
 
 
 def test_an_embedder_is_needed_for_the_second_weight_alone() -> None:
-    assert ANSWER_CORRECTNESS.models({"weights": (1.0, 0.0)}) == ()
-    assert ANSWER_CORRECTNESS.models({"weights": (0.75, 0.25)}) == ("embedder",)
+    assert ANSWER_CORRECTNESS.asks_with({"weights": (1.0, 0.0)}) == ()
+    assert ANSWER_CORRECTNESS.asks_with({"weights": (0.75, 0.25)}) == ("embedder",)
 
 
 def test_no_vector() -> None:

@@ -113,4 +113,4 @@ def test_no_vector() -> None:
 
 
 def test_an_embedder_is_needed() -> None:
-    assert ANSWER_RELEVANCY.models({}) == ("embedder",)
+    assert ANSWER_RELEVANCY.asks == ("judge", "embedder")

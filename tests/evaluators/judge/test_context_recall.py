@@ -101,7 +101,7 @@ def test_no_reference_states_anything() -> None:
     assert outcome(found).reason == "the references make no statements"
     blank = samples(["x"], references=[[" "]], retrieved_contexts=[["c"]])
     found = judged(CONTEXT_RECALL, blank, [])
-    assert outcome(found).reason == "the references are blank"
+    assert outcome(found).reason == "the references are empty"
 
 
 def test_missing() -> None:

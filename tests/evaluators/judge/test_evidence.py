@@ -11,8 +11,9 @@ import pytest
 from tests.oracles.judges import ScriptedJudge, ScriptedPanel, call, judged
 from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError, Problem
+from valor_cli.evaluators.gathering import measured_evidence
 from valor_cli.evaluators.judge.contact_information import CONTACT_INFORMATION
-from valor_cli.evaluators.judge.evidence import gather, judged_evidence
+from valor_cli.evaluators.judge.evidence import gather
 from valor_cli.evaluators.judge.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.samples import Outcomes
 from valor_cli.models.judge import NoAnswer, Stopped
@@ -129,7 +130,7 @@ def test_a_rater_without_a_value_has_none_to_compare() -> None:
 def test_evidence_stands_beside_the_samples_it_is_of() -> None:
     data = samples(["a", "b"], sample_ids=["x", "y"])
     panel = ScriptedPanel([ScriptedJudge([ABSENT, PRESENT])])
-    evidence = judged_evidence(data, gather({"m": data}, (CALL,), panel)["m"])
+    evidence = measured_evidence(data, gather({"m": data}, (CALL,), panel)["m"])
     assert list(evidence.sample_ids) == ["x", "y"]
     assert evidence.calls == (CALL,)
 

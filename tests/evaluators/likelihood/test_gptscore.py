@@ -124,7 +124,7 @@ def test_missing_references(metric: Metric[Any]) -> None:
         ("missing_input", "no response"),
         ("missing_input", "the response is empty"),
         ("missing_input", "no reference"),
-        ("missing_input", "the reference is empty"),
+        ("missing_input", "the references are empty"),
     ]
 
 

@@ -132,8 +132,8 @@ def test_an_encoder_decoder_is_refused_by_the_key_that_names_it() -> None:
 
 
 def test_what_is_needed_depends_on_where_the_probabilities_come_from() -> None:
-    assert PERPLEXITY.models({"logprobs": "model"}) == ("language_model",)
-    assert PERPLEXITY.models({"logprobs": "data"}) == ()
+    assert PERPLEXITY.asks_with({"logprobs": "model"}) == ("language_model",)
+    assert PERPLEXITY.asks_with({"logprobs": "data"}) == ()
     assert PERPLEXITY.needs_with({"logprobs": "model"}) == ()
     assert PERPLEXITY.needs_with({"logprobs": "data"}) == ("token_logprobs",)
 

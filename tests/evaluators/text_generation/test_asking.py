@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from valor_cli import catalogue
-from valor_cli.evaluators.text_generation.asking import lacks, open_session
+from valor_cli.evaluators.text_generation.asking import lacks, model_asked, open_session
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, Terms
 
@@ -54,3 +56,35 @@ def test_only_models_that_are_asked_are_opened() -> None:
 
 def test_who_names_no_embedder_gets_the_packaged_one() -> None:
     assert wanted(options(), "groundedness_semantic").embedder.called == "minilm-int8"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "model"),
+    [
+        ("semantic_similarity", {}, "mine"),
+        ("semantic_similarity", {"method": "cross_encoder"}, "cross-encoder/stsb-roberta-base"),
+        ("bertscore", {"model": "roberta-large"}, "roberta-large"),
+        ("toxicity_detoxify", {}, "unitary/toxic-bert"),
+        ("perplexity", {}, "distilgpt2"),
+        ("perplexity", {"logprobs": "data"}, None),
+        ("step_alignment", {"similarity": "edit"}, None),
+        ("answer_relevancy", {}, None),
+        ("rouge_l", {}, None),
+    ],
+)
+def test_the_model_that_a_call_asks(
+    name: str, parameters: dict[str, Any], model: str | None
+) -> None:
+    said = options(
+        embedder={"backend": "litellm", "model": "mine"}, language_model={"model": "distilgpt2"}
+    )
+    assert model_asked(said, call(name, **parameters)) == model
+
+
+def test_models_that_metrics_name_are_looked_for() -> None:
+    asked = wanted(options(), "toxicity_detoxify", "summac_zs", "bertscore", "rouge_l")
+    assert set(asked.named.values()) == {"toxicity_detoxify", "summac_zs"}
+    assert asked.named["unitary/toxic-bert"] == "toxicity_detoxify"
+    assert wanted(options(), "completeness").reduces == "completeness"
+    said = options(language_model={"model": "distilgpt2"})
+    assert wanted(said, "rouge_l").language_model is None

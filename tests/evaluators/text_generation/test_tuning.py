@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ def options(model: str | None = None, backend: str = "sentence_transformers") ->
 
 
 def test_the_default_embedder_has_its_own() -> None:
-    found, warning = tuned(options(), call("groundedness_semantic"), False)
+    found, warning = tuned(options(), call("groundedness_semantic"))
     own = CALIBRATED["groundedness_semantic"]["all-minilm-l6-v2"]
     assert found.threshold == own["threshold"] != 0.75
     assert warning is None
@@ -34,13 +35,13 @@ def test_the_default_embedder_has_its_own() -> None:
 
 @pytest.mark.parametrize("model", ["BAAI/bge-small-en-v1.5", "BAAI/bge-small-en"])
 def test_the_seeds_model_has_the_seeds(model: str) -> None:
-    found, warning = tuned(options(model), call("groundedness_semantic"), False)
+    found, warning = tuned(options(model), call("groundedness_semantic"))
     assert (found.threshold, warning) == (0.75, None)
 
 
 def test_whatever_account_brings_it_minilm_is_minilm() -> None:
     found, warning = tuned(
-        options("sentence-transformers/all-MiniLM-L6-v2"), call("groundedness_semantic"), False
+        options("sentence-transformers/all-MiniLM-L6-v2"), call("groundedness_semantic")
     )
     assert (found.threshold, warning) == (
         CALIBRATED["groundedness_semantic"]["all-minilm-l6-v2"]["threshold"],
@@ -49,7 +50,7 @@ def test_whatever_account_brings_it_minilm_is_minilm() -> None:
 
 
 def test_of_another_model_it_warns() -> None:
-    found, warning = tuned(options("intfloat/e5-small"), call("groundedness_semantic"), False)
+    found, warning = tuned(options("intfloat/e5-small"), call("groundedness_semantic"))
     assert found.threshold == 0.75
     assert warning is not None
     assert "threshold 0.75" in warning
@@ -58,27 +59,26 @@ def test_of_another_model_it_warns() -> None:
 
 
 def test_what_the_config_says_stands() -> None:
-    given = Call(call("context_mrr").metric, call("context_mrr").parameters, 0.9)
-    found, _ = tuned(options(), given, True)
+    given = replace(call("context_mrr"), threshold=0.9, threshold_given=True)
+    found, _ = tuned(options(), given)
     assert found.threshold == 0.9
-    found, warning = tuned(
-        options("intfloat/e5-small"), call("context_mrr", mrr_relevant_chunk_threshold=0.3), True
-    )
+    given = replace(call("context_mrr", mrr_relevant_chunk_threshold=0.3), threshold_given=True)
+    found, warning = tuned(options("intfloat/e5-small"), given)
     assert found.parameters["mrr_relevant_chunk_threshold"] == 0.3
     assert warning is None
 
 
 def test_parameters_that_are_cosines_are_filled_in() -> None:
-    found, _ = tuned(options("BAAI/bge-small-en"), call("context_mrr"), False)
+    found, _ = tuned(options("BAAI/bge-small-en"), call("context_mrr"))
     assert found.parameters["mrr_relevant_chunk_threshold"] == 0.7
-    found, _ = tuned(options(), call("context_mrr"), False)
+    found, _ = tuned(options(), call("context_mrr"))
     own = CALIBRATED["context_mrr"]["all-minilm-l6-v2"]
     assert found.parameters["mrr_relevant_chunk_threshold"] == own["mrr_relevant_chunk_threshold"]
 
 
 def test_other_metrics_are_left_alone() -> None:
     one = call("rouge_l")
-    assert tuned(options("intfloat/e5-small"), one, False) == (one, None)
+    assert tuned(options("intfloat/e5-small"), one) == (one, None)
 
 
 def test_every_metric_of_cosines_with_a_threshold_is_known() -> None:

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classifier.inputs import lack_of_response
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
-from valor_cli.metric import Metric, asks
+from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.metric import Metric
 from valor_cli.models.classifier import Pair
 from valor_cli.models.embedder_settings import ModelName
 
@@ -37,7 +37,10 @@ def hallucination_hhem(
     classifier = texts.models.consistency(model, "hallucination_hhem")
     data = texts.data
     samples = list(zip(data.response, data.retrieved_contexts, strict=True))
-    lacks = [_lack(*sample) for sample in samples]
+    lacks = [
+        lack_of("response", response) or lack_of("retrieved_contexts", contexts)
+        for response, contexts in samples
+    ]
     pairs = [
         [] if lack is not None else _pairs(response or "", contexts or (), aggregate)
         for lack, (response, contexts) in zip(lacks, samples, strict=True)
@@ -55,13 +58,6 @@ def hallucination_hhem(
         ["value"],
         beside=classifier.identity.beside,
     )
-
-
-def _lack(response: str | None, contexts: Sequence[str] | None) -> Outcome | None:
-    lack = lack_of_response(response)
-    if lack is None and not any(one.strip() for one in contexts or ()):
-        return missing("the contexts are empty" if contexts else "no contexts")
-    return lack
 
 
 def _pairs(response: str, contexts: Sequence[str], aggregate: Aggregate) -> list[Pair | None]:
@@ -94,7 +90,7 @@ HALLUCINATION_HHEM = Metric(
     reference="vectara/hallucination_evaluation_model (HHEM-2.1-Open)",
     citation="Bao et al., HHEM-2.1-Open, 2024; H2O Sonar's Hallucination Evaluator",
     needs=("response", "retrieved_contexts"),
-    models=asks("classifier"),
+    asks=("classifier",),
     threshold=0.75,
     aliases=("Hallucination Evaluator", "HHEM"),
 )

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.evaluators.classifier.inputs import Place
 from valor_cli.evaluators.classifier.labels import Inference, inference_labels
+from valor_cli.evaluators.classifier.places import Place
 from valor_cli.evaluators.classifier.summary_sentences import (
     Limits,
     Source,

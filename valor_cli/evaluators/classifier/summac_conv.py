@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
-
-from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.classifier.nli import NLI, Compared, compared, mean_of_summaries
 from valor_cli.evaluators.classifier.summary_sentences import (
     Limits,
@@ -16,10 +14,11 @@ from valor_cli.evaluators.classifier.summary_sentences import (
     source_of,
 )
 from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.sentences import SPLITTER
 from valor_cli.kernels.summac import Layers
-from valor_cli.metric import Call, Lack, Metric, asks
+from valor_cli.metric import Lack, Metric
 from valor_cli.models.convolution_weights import CONVERT, convolution_weights
 from valor_cli.models.embedder_settings import ModelName
 from valor_cli.paths import InputPath
@@ -31,17 +30,7 @@ the authors' own is https://github.com/tingofurro/summac/raw/master/summac_conv_
 {CONVERT}"""
 
 
-def _readable(path: str) -> str:
-    """The path of a file with weights, as it is."""
-    try:
-        convolution_weights(path)
-    except ConfigError as error:
-        told = (str(problem) for problem in error.problems)
-        raise ValueError("; ".join([*told, error.hint] if error.hint else told)) from None
-    return path
-
-
-Weights = Annotated[InputPath, AfterValidator(_readable)]
+Weights = Annotated[InputPath, readable_by(convolution_weights)]
 
 
 def summac_conv(
@@ -71,7 +60,7 @@ def summac_conv(
     of long sentences are as in summac_zs.
     """
     if weights is None:
-        raise ConfigError(Problem("summac_conv", NONE_NAMED), hint=FETCH)
+        raise ValueError("summac_conv is called without weights, and the plan lets that pass")
     trained = convolution_weights(weights)
     limits = Limits(min_sentence_length, max_document_sentences, max_response_sentences)
     found, identity = compared(texts, "summac_conv", model, source, limits)
@@ -96,11 +85,8 @@ def _outcome(own: Compared, layers: Layers) -> Outcome:
     return own.outcome(layers.probability(features), alone, best)
 
 
-def lack_of_weights(call: Call) -> Lack | None:
-    """What the config must still name before the call can be made."""
-    if call.metric.name != SUMMAC_CONV.name or call.parameters["weights"] is not None:
-        return None
-    return Lack(NONE_NAMED, FETCH)
+def _lack(parameters: Mapping[str, Any]) -> Lack | None:
+    return Lack(NONE_NAMED, FETCH) if parameters["weights"] is None else None
 
 
 SUMMAC_CONV = Metric(
@@ -111,7 +97,8 @@ SUMMAC_CONV = Metric(
     citation="Laban et al., SummaC, TACL 2022",
     needs=("response",),
     needs_with=source_of,
-    models=asks("classifier"),
+    asks=("classifier",),
+    lack=_lack,
     threshold=0.75,
     aliases=("Faithfulness (SummaC Conv)", "SummaC Conv"),
 )

@@ -16,7 +16,7 @@ from valor_cli.evaluators.classifier.summary_sentences import (
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.sentences import SPLITTER
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.models.embedder_settings import ModelName
 
 Contrast = Literal["paired", "separate"]
@@ -71,7 +71,7 @@ SUMMAC_ZS = Metric(
     citation="Laban et al., SummaC, TACL 2022",
     needs=("response",),
     needs_with=source_of,
-    models=asks("classifier"),
+    asks=("classifier",),
     threshold=0.75,
     aliases=("Faithfulness (SummaC ZS)", "SummaC ZS"),
 )

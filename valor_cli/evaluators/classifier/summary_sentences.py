@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Interval
 
-from valor_cli.evaluators.classifier.inputs import Place, lack_of_response, sentence_places
+from valor_cli.evaluators.classifier.places import Place, sentence_places
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Outcome, missing
+from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.classifier import Pair
 
 Source = Literal["user_input", "retrieved_contexts"]
@@ -57,16 +58,10 @@ def summary_sentences(
 ) -> list[SummarySentences | Outcome]:
     """The sentences of each sample, or why it cannot be looked at."""
     data = texts.data
-    if source == "retrieved_contexts":
-        named = [
-            [(f"{source}[{at}]", one) for at, one in enumerate(contexts or ())]
-            for contexts in data.retrieved_contexts
-        ]
-    else:
-        named = [[] if text is None else [("user_input", text)] for text in data.user_input]
+    documents = data.user_input if source == "user_input" else data.retrieved_contexts
     return [
-        _of_sample(texts, response, own, source, limits)
-        for response, own in zip(data.response, named, strict=True)
+        _of_sample(texts, response, document, source, limits)
+        for response, document in zip(data.response, documents, strict=True)
     ]
 
 
@@ -78,17 +73,14 @@ def source_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 def _of_sample(
     texts: ModelTexts,
     response: str | None,
-    document: Sequence[tuple[str, str]],
+    document: str | Sequence[str] | None,
     source: Source,
     limits: Limits,
 ) -> SummarySentences | Outcome:
-    if lack := lack_of_response(response):
+    if lack := lack_of("response", response) or lack_of(source, document):
         return lack
-    if not any(text.strip() for _, text in document):
-        what = "contexts are" if source == "retrieved_contexts" else "user_input is"
-        return missing(f"the {what} empty" if document else f"no {what.split()[0]}")
     own = _long_enough(texts, [("response", response or "")], limits.shortest)
-    others = _long_enough(texts, document, limits.shortest)
+    others = _long_enough(texts, _named(source, document or ""), limits.shortest)
     for sentences, name in ((own, "response"), (others, source)):
         if not sentences:
             reason = f"no sentence of the {name} has {limits.shortest} characters"
@@ -98,11 +90,18 @@ def _of_sample(
     return SummarySentences(kept, kept_others, left_out)
 
 
+def _named(source: Source, document: str | Sequence[str]) -> list[tuple[str, str]]:
+    """The texts of a document, each with the field that marks name."""
+    if isinstance(document, str):
+        return [(source, document)]
+    return [(f"{source}[{at}]", one) for at, one in enumerate(document)]
+
+
 def _long_enough(
     texts: ModelTexts, named: Iterable[tuple[str, str]], shortest: int
 ) -> list[tuple[Place, str]]:
     return [
-        (place, text[place.start : place.end])
+        (place, place.of(text))
         for field, text in named
         for place in sentence_places(texts, field, text)
         if place.end - place.start >= shortest

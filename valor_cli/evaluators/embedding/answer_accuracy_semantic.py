@@ -22,7 +22,7 @@ from valor_cli.evaluators.embedding.worst_sentence import (
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
 from valor_cli.kernels.short_answers import edit_likeness, equality, token_jaccard
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
 KIND = "least accurate"
@@ -142,7 +142,7 @@ ANSWER_ACCURACY_SEMANTIC = Metric(
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     needs=("response", "references"),
-    models=asks("embedder"),
+    asks=("embedder",),
     threshold=0.75,
     aliases=("AnswerAccuracySemantic", "Answer Accuracy (Semantic Similarity) Evaluator"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.results import Mark
 
 
@@ -35,7 +35,7 @@ ANSWER_RELEVANCY_SENTENCE = Metric(
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     needs=("user_input", "response"),
-    models=asks("embedder"),
+    asks=("embedder",),
     threshold=0.75,
     aliases=("AnswerRelevancySentence", "Answer Relevancy (Sentence Similarity) Evaluator"),
 )

@@ -6,13 +6,13 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from valor_cli.errors import ConfigError, DataError, Problem
+from valor_cli.errors import DataError, Problem
 
 _HEADER = ["LAYER", "P", "R", "F"]
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
+class Baselines:
     """Precision, recall and F1 of texts that have nothing to do with each other, by layer."""
 
     path: str
@@ -30,31 +30,12 @@ class Baseline:
         return self.layers[layer]
 
 
-def baseline_of(rescaled: bool, path: str | None) -> Baseline | None:
-    """The baselines to rescale with; None: values stay as they are.
-
-    Args:
-        rescaled: Whether values are rescaled.
-        path: Of a file with the columns LAYER, P, R and F.
+def baselines_in(path: str) -> Baselines:
+    """The baselines in a file with the columns LAYER, P, R and F.
 
     Raises:
-        ConfigError: Only one of the two is given.
         DataError: The file cannot be used.
     """
-    if rescaled and path is None:
-        problem = Problem("bertscore", "rescale_with_baseline needs a file of baselines")
-        raise ConfigError(
-            problem,
-            hint="add `baseline:`, the path of a file with the columns LAYER,P,R,F; bert-score has "
-            "them under rescale_baseline/",
-        )
-    if path is not None and not rescaled:
-        problem = Problem("bertscore", "baseline is used with rescale_with_baseline: true alone")
-        raise ConfigError(problem)
-    return None if path is None else _read(path)
-
-
-def _read(path: str) -> Baseline:
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file))
@@ -68,7 +49,7 @@ def _read(path: str) -> Baseline:
     layers = dict(_row(path, at, row) for at, row in enumerate(rows[1:], 2) if row)
     if not layers:
         raise DataError(Problem(path, "has no layers"))
-    return Baseline(path, layers)
+    return Baselines(path, layers)
 
 
 def _row(path: str, line: int, row: list[str]) -> tuple[int, tuple[float, float, float]]:

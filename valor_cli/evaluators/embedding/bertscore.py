@@ -16,18 +16,24 @@ import numpy as np
 from annotated_types import Interval
 
 from valor_cli.dataset.text import TextDataset
-from valor_cli.evaluators.embedding.baselines import baseline_of
+from valor_cli.evaluators.embedding.baselines import baselines_in
 from valor_cli.evaluators.embedding.token_matches import Match, Weights, matched
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled, missing
+from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.parameters import readable_by
+from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled
 from valor_cli.kernels.greedy_matching import harmonic_mean, weighted_mean
-from valor_cli.metric import Metric, ModelKind, Output
+from valor_cli.metric import Lack, Metric, ModelKind, Output
 from valor_cli.models.embedder_settings import ModelName
 from valor_cli.models.token_encoder import TokenEncoder
 from valor_cli.paths import InputPath
 from valor_cli.results import Findings
 
 OUTPUTS = tuple(Output(name, "higher", (-1, 1)) for name in ("f1", "precision", "recall"))
+
+FETCH = """\
+name it under bertscore: `baseline:`, the path of a file with the columns LAYER,P,R,F
+bert-score has them under rescale_baseline/"""
 
 CUT = "cut"
 """The count of texts of a sample that are longer than the model sees."""
@@ -54,7 +60,7 @@ def bertscore(
     num_layers: Annotated[int, Interval(ge=0)] | None = None,
     idf: bool = False,
     rescale_with_baseline: bool = False,
-    baseline: InputPath | None = None,
+    baseline: Annotated[InputPath, readable_by(baselines_in)] | None = None,
 ) -> Outcomes:
     """F1, precision and recall of the tokens of the response and of the reference, each matched
     with that token of the other text whose vector in context is most similar.
@@ -69,15 +75,18 @@ def bertscore(
     each of the three numbers on its own.
 
     Raises:
-        ConfigError: There is no baseline to rescale with.
-        DataError: The baseline cannot be used.
+        DataError: The file of baselines has no such layer.
     """
-    baselines = baseline_of(rescale_with_baseline, baseline)
+    if rescale_with_baseline and baseline is None:
+        raise ValueError("bertscore is called without a baseline, and the plan lets that pass")
     data = texts.data
-    lacks = [_lack(*both) for both in zip(data.response, data.references, strict=True)]
+    lacks = [
+        lack_of("response", response) or lack_of("references", references)
+        for response, references in zip(data.response, data.references, strict=True)
+    ]
     pairs = list(_pairs(data, [at for at, lack in enumerate(lacks) if lack is None]))
     encoder = texts.models.token_encoder(model, num_layers)
-    shift = None if baselines is None else baselines.of_layer(encoder.layer)
+    shift = None if baseline is None else baselines_in(baseline).of_layer(encoder.layer)
     documents = [one for own in data.references for one in own if one.strip()] if idf else None
     tokens, matches = matched(encoder, [pair.texts for pair in pairs], documents or ())
     weights = Weights(tokens, documents)
@@ -107,14 +116,6 @@ def means_of_matches(sampled: Sampled) -> Findings:
             f"{sampled.outcomes.beside.get('model')} sees: only their beginnings are compared"
         )
     return sampled.findings(values, warnings=warnings)
-
-
-def _lack(response: str | None, references: tuple[str, ...]) -> Outcome | None:
-    if response is None or not response.strip():
-        return missing("no response" if response is None else "the response is empty")
-    if not any(one.strip() for one in references):
-        return missing("the reference is empty" if references else "no reference")
-    return None
 
 
 def _pairs(data: TextDataset, rows: Sequence[int]) -> Iterator[_Pair]:
@@ -166,6 +167,16 @@ def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
     return ("embedder",) if parameters["model"] is None else ()
 
 
+def _lack(parameters: Mapping[str, Any]) -> Lack | None:
+    rescaled, baseline = parameters["rescale_with_baseline"], parameters["baseline"]
+    if rescaled and baseline is None:
+        return Lack("needs a file of baselines to rescale with, and the config names none", FETCH)
+    if baseline is not None and not rescaled:
+        hint = "set `rescale_with_baseline: true`, or leave `baseline:` out"
+        return Lack("has a file of baselines, and is not to rescale with it", hint)
+    return None
+
+
 BERTSCORE = Metric(
     name="bertscore",
     measure=bertscore,
@@ -174,7 +185,8 @@ BERTSCORE = Metric(
     reference="bert_score.score",
     citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020",
     needs=("response", "references"),
-    models=_asks,
+    asks_with=_asks,
+    lack=_lack,
     threshold=0.75,
     aliases=("BERTScore", "BERTScore Evaluator"),
 )

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, mean_of_samples, missing
+from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, mean_of_samples
 from valor_cli.kernels.segment_distances import (
     distances,
     median_distance,
@@ -24,7 +25,7 @@ from valor_cli.kernels.segment_distances import (
     three_segments,
 )
 from valor_cli.kernels.sentences import SPLITTER
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.models.reduction import Cloud
 from valor_cli.results import Mark
 
@@ -84,9 +85,8 @@ def completeness(texts: ModelTexts) -> Outcomes:
 
 
 def _sample(texts: ModelTexts, text: str | None, summary: str | None) -> _Sentences | Outcome:
-    for one, what in ((text, "user_input"), (summary, "response")):
-        if one is None or not one.strip():
-            return missing(f"no {what}" if one is None else f"the {what} is empty")
+    if lack := lack_of("user_input", text) or lack_of("response", summary):
+        return lack
     own, spans = _split(texts, text or ""), texts.sentences(summary or "")
     said = [(summary or "")[start:end] for start, end in spans]
     distinct = list(dict.fromkeys(own))
@@ -152,7 +152,7 @@ COMPLETENESS = Metric(
     reference="H2O Sonar, Summarization (Completeness and Faithfulness) Evaluator",
     citation="McInnes, Healy and Melville, UMAP, 2018",
     needs=("user_input", "response"),
-    models=asks("embedder"),
+    asks=("embedder", "reduction"),
     threshold=0.75,
     aliases=(
         "Summarization (Completeness and Faithfulness) Evaluator",

@@ -12,7 +12,7 @@ from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric, Output, asks
+from valor_cli.metric import Metric, Output
 
 SLACK = 1e-9
 """The last digits of a cosine are the machine's: a chunk that is the question has 1."""
@@ -69,7 +69,7 @@ CONTEXT_MRR = Metric(
     reference="H2O Sonar's Context Mean Reciprocal Rank Evaluator",
     citation="Voorhees, The TREC-8 Question Answering Track Report, 1999",
     needs=("user_input", "retrieved_contexts"),
-    models=asks("embedder"),
+    asks=("embedder",),
     threshold=0.75,
     aliases=("ContextMRR", "MRR", "Context Mean Reciprocal Rank Evaluator"),
 )

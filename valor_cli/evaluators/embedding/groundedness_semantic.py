@@ -11,7 +11,7 @@ from valor_cli.evaluators.embedding.worst_sentence import (
 )
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
 KIND = "least grounded"
@@ -55,7 +55,7 @@ GROUNDEDNESS_SEMANTIC = Metric(
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     needs=("response", "retrieved_contexts"),
-    models=asks("embedder"),
+    asks=("embedder",),
     threshold=0.75,
     aliases=(
         "GroundednessSemantic",

@@ -16,7 +16,8 @@ import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, missing
+from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled
 from valor_cli.kernels.centroid_drift import (
     centroid,
     centroid_drift,
@@ -24,7 +25,7 @@ from valor_cli.kernels.centroid_drift import (
     permutation_p,
     permuted_drifts,
 )
-from valor_cli.metric import Metric, Output, asks
+from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings, MetricInsight, MetricValue
 
 QUESTIONS = "questions"
@@ -65,12 +66,7 @@ def questions_drift(
         seed: Decides how they are shuffled.
     """
     asked = texts.data.user_input
-    found = [
-        missing("no user_input" if one is None else "the user_input is empty")
-        if one is None or not one.strip()
-        else Outcome()
-        for one in asked
-    ]
+    found = [lack_of("user_input", one) or Outcome() for one in asked]
     rows = [at for at, one in enumerate(found) if one.status == "ok"]
     vectors = {}
     if rows:
@@ -168,7 +164,7 @@ QUESTIONS_DRIFT = Metric(
     outputs=(Output("value", "lower", (0, 2), "distance"), Output("p_value", None)),
     reference="H2O Sonar, Questions Drift Evaluator",
     needs=("user_input",),
-    models=asks("embedder"),
+    asks=("embedder",),
     resampled=False,
     threshold=0.1,
     aliases=("Questions Drift Evaluator", "QuestionsDrift"),

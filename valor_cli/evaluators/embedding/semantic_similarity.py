@@ -102,7 +102,7 @@ SEMANTIC_SIMILARITY = Metric(
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     bounds=(-1, 1),
     needs=("response", "references"),
-    models=_asks,
+    asks_with=_asks,
     threshold=0.75,
     aliases=("SemanticSimilarity", "Answer Semantic Similarity Evaluator"),
 )

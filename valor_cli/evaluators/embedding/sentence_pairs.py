@@ -6,13 +6,14 @@ samples ─paired─▶ one text beside others ─compared─▶ cosines of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, missing
+from valor_cli.evaluators.lacking import Field, lack_of
+from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.cosines import similarities
 from valor_cli.kernels.nearest import nearest_of_each
 from valor_cli.kernels.sentences import SPLITTER
@@ -20,23 +21,7 @@ from valor_cli.results import Scalar
 
 Floats = NDArray[np.float64]
 
-Field: TypeAlias = Literal["user_input", "response", "references", "retrieved_contexts"]
-
-_LISTS: Mapping[Field, str] = {
-    "references": "the references are empty",
-    "retrieved_contexts": "the retrieved contexts are empty",
-}
-_ABSENT: Mapping[Field, Outcome] = {
-    "user_input": missing("no user_input"),
-    "response": missing("no response"),
-    "references": missing("no reference"),
-    "retrieved_contexts": missing("no retrieved contexts"),
-}
-_BLANK: Mapping[Field, Outcome] = {
-    "user_input": missing("the user_input is empty"),
-    "response": missing("the response is empty"),
-    **{field: missing(why) for field, why in _LISTS.items()},
-}
+_LISTS = ("references", "retrieved_contexts")
 
 
 class Passage(NamedTuple):
@@ -116,28 +101,25 @@ def _passages(
 
 def _found(texts: ModelTexts, field: Field, whole: bool) -> Iterator[tuple[Passage, ...] | Outcome]:
     for found in _listed(texts, field):
-        own = tuple(
+        yield lack_of(field, found) or tuple(
             Passage(
                 f"{field}[{number}]" if field in _LISTS else field,
                 number,
                 text,
-                ((0, len(text)),) if whole else texts.sentences(text) or ((0, len(text)),),
+                ((0, len(text)),) if whole else texts.sentences(text),
             )
             for number, text in enumerate(found or ())
             if text.strip()
         )
-        yield own or (_ABSENT if found is None else _BLANK)[field]
 
 
 def _listed(texts: ModelTexts, field: Field) -> Iterator[tuple[str, ...] | None]:
     """The texts of each sample; None where it has none."""
     data = texts.data
-    if field == "references":
-        return (own or None for own in data.references)
-    if field == "retrieved_contexts":
-        return iter(data.retrieved_contexts)
-    column = data.user_input if field == "user_input" else data.response
-    return (None if text is None else (text,) for text in column)
+    if field in ("user_input", "response"):
+        column = data.user_input if field == "user_input" else data.response
+        return (None if text is None else (text,) for text in column)
+    return iter(data.references if field == "references" else data.retrieved_contexts)
 
 
 def compared(texts: ModelTexts, pairs: Sequence[Pair | Outcome]) -> Iterator[Compared | Outcome]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric, Output, asks
+from valor_cli.metric import Metric, Output
 
 OUTPUTS = (
     Output("mean", "higher", (-1, 1)),
@@ -44,7 +44,7 @@ SENTENCE_SIMILARITY = Metric(
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
     needs=("response", "references"),
-    models=asks("embedder"),
+    asks=("embedder",),
     threshold=0.75,
     aliases=("SentenceSimilarity", "Answer Semantic Sentence Similarity Evaluator"),
 )

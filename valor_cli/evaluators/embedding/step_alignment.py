@@ -18,6 +18,7 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.lacking import ABSENT
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
 from valor_cli.kernels.cosines import similarities
 from valor_cli.kernels.steps import Pairing, align, find_steps, words_of
@@ -78,9 +79,9 @@ def step_alignment(
     """
     data = texts.data
     found = [
-        missing("no response")
+        missing(ABSENT["response"])
         if response is None
-        else missing("no retrieved contexts")
+        else missing(ABSENT["retrieved_contexts"])
         if not contexts
         else _lists(response, contexts)
         for response, contexts in zip(data.response, data.retrieved_contexts, strict=True)
@@ -109,7 +110,7 @@ STEP_ALIGNMENT = Metric(
     citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in "
     "Retrieval-Augmented Generation (RAG) Systems",
     needs=("response", "retrieved_contexts"),
-    models=_asks,
+    asks_with=_asks,
     threshold=0.75,
     aliases=(
         "step_alignment_and_completeness",

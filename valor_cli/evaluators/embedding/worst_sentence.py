@@ -11,11 +11,7 @@ from valor_cli.errors import printable
 from valor_cli.evaluators.embedding.sentence_pairs import Passage
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Sampled
-from valor_cli.kernels.spans import Span, masked
 from valor_cli.results import Findings, Mark, MetricInsight
-
-QUOTED = 300
-"""Characters of a sentence that are quoted, at most."""
 
 
 def with_worst_sentence(
@@ -36,7 +32,7 @@ def with_worst_sentence(
     """
     (passage, (start, end)), (other, (first, last)) = found, nearest
     worst = {
-        "text": _quoted(texts, passage.text, start, end),
+        "text": texts.quoted(passage.text, start, end),
         "start": start,
         "end": end,
         "similarity": similarity,
@@ -44,17 +40,6 @@ def with_worst_sentence(
     }
     marks = (Mark(passage.field, start, end, kind),)
     return Outcome({"value": similarity}, details={"worst_sentence": worst}, marks=marks)
-
-
-def _quoted(texts: ModelTexts, text: str, start: int, end: int) -> str:
-    """A part of a text without its secrets, cut when long."""
-    said = text[start:end]
-    if said != text.strip() or len(said) > QUOTED:
-        # A key may reach over the ends of a sentence, and what is left of it is not seen as one.
-        places = texts.once(("secrets", text), lambda: tuple(texts.data.secrets(text)))
-        if places:
-            said = masked(text, [Span(first, last, "") for first, last in places])[start:end]
-    return said if len(said) <= QUOTED else said[: QUOTED - 1] + "…"
 
 
 def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:

@@ -166,7 +166,7 @@ def _verdicts(found: Correctness) -> tuple[Verdict, ...]:
     )
 
 
-def _models(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
     return ("embedder",) if parameters["weights"][1] else ()
 
 
@@ -179,8 +179,9 @@ ANSWER_CORRECTNESS = Metric(
     citation="https://striveworks.github.io/valor",
     aliases=("AnswerCorrectness", "Answer Correctness Evaluator"),
     needs=("response", "references"),
+    asks=("judge",),
+    asks_with=_asks,
     prompts=("statements", "answer_correctness"),
-    models=_models,
     threshold=0.75,
     reproducible=False,
 )

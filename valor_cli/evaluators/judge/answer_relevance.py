@@ -41,6 +41,7 @@ ANSWER_RELEVANCE = Metric(
     citation="https://striveworks.github.io/valor",
     aliases=("AnswerRelevance",),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=("statements", "answer_relevance"),
     reproducible=False,
 )

@@ -9,9 +9,10 @@ from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries, QuestionCount
 from valor_cli.evaluators.judge.readings import Question, question
 from valor_cli.evaluators.judge.sample import Missing, Sample
+from valor_cli.evaluators.lacking import BLANK
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
-from valor_cli.metric import Metric, asks
+from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data, Plain
 from valor_cli.results import Verdict
 
@@ -62,7 +63,7 @@ def question_of(sample: Sample) -> str:
         Missing: Nothing.
     """
     if not sample.user_input.strip():
-        raise Missing("the user_input is empty")
+        raise Missing(BLANK["user_input"])
     return sample.user_input
 
 
@@ -101,7 +102,7 @@ ANSWER_RELEVANCY = Metric(
     aliases=("AnswerRelevancy", "Answer Relevancy Evaluator"),
     needs=("user_input", "response"),
     prompts=("answer_relevancy",),
-    models=asks("embedder"),
+    asks=("judge", "embedder"),
     threshold=0.75,
     reproducible=False,
 )

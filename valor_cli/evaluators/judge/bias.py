@@ -30,6 +30,7 @@ BIAS = Metric(
     better="lower",
     aliases=("Bias",),
     needs=("response",),
+    asks=("judge",),
     prompts=("opinions", "bias"),
     reproducible=False,
 )

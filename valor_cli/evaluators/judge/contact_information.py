@@ -40,6 +40,7 @@ CONTACT_INFORMATION = Metric(
     outputs=RATES,
     aliases=("Contact Information Evaluator", "ContactInformation"),
     needs=("response",),
+    asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
     reproducible=False,

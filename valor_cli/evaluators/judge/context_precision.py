@@ -79,6 +79,7 @@ CONTEXT_PRECISION = Metric(
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
     aliases=("ContextPrecision", "Context Precision Evaluator"),
     needs=("user_input", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("context_precision",),
     threshold=0.75,
     reproducible=False,

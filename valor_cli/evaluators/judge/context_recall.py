@@ -93,6 +93,7 @@ CONTEXT_RECALL = Metric(
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
     aliases=("ContextRecall", "Context Recall Evaluator"),
     needs=("references", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("statements", "context_recall"),
     threshold=0.75,
     reproducible=False,

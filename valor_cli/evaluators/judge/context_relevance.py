@@ -36,6 +36,7 @@ CONTEXT_RELEVANCE = Metric(
     citation="https://striveworks.github.io/valor",
     aliases=("ContextRelevance",),
     needs=("user_input", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("context_relevance",),
     reproducible=False,
 )

@@ -76,6 +76,7 @@ CONTEXT_RELEVANCY = Metric(
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
     aliases=("ContextRelevancy", "Context Relevancy Evaluator"),
     needs=("user_input", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("context_relevancy",),
     threshold=0.75,
     reproducible=False,

@@ -165,6 +165,7 @@ CUSTOM_JUDGE = Metric(
     aliases=("Parameterizable BYOP Evaluator", "BYOP"),
     needs=(),
     needs_with=_needs,
+    asks=("judge",),
     threshold=0.5,
     reproducible=False,
 )

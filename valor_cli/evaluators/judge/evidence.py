@@ -6,24 +6,18 @@ datasets ─gather─▶ an outcome per judge, repeat, model, sample, metric ─
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.gathering import Measured, asking_wing
 from valor_cli.evaluators.judge.asking import Asking, Panelist, ParseFailure
 from valor_cli.evaluators.judge.combining import Combine, combined
 from valor_cli.evaluators.judge.rated_verdicts import RATING
 from valor_cli.evaluators.judge.sample import Missing, Sample
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    SampleEvidence,
-    merge_samples,
-    missing,
-    plan_samples,
-)
+from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
 from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.models.identity import Unavailable
@@ -60,17 +54,9 @@ class Panel(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Judgements:
-    """What was found of one model's samples, by call."""
-
-    calls: tuple[Call, ...]
-    outcomes: tuple[Outcomes, ...]
-
-
 def gather(
     datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], panel: Panel | None
-) -> dict[str, Judgements]:
+) -> dict[str, Measured]:
     """Ask the judges about every sample of every model.
 
     Args:
@@ -163,7 +149,7 @@ def _judgements(
     found: Sequence[Found],
     names: Sequence[tuple[str, int]],
     combine: Combine | None,
-) -> Judgements:
+) -> Measured:
     """The raters' outcomes as one column of outcomes per call."""
     outcomes = []
     for at, call in enumerate(calls):
@@ -181,31 +167,13 @@ def _judgements(
             for name, column in zip(names, columns, strict=True)
         }
         outcomes.append(replace(Outcomes.of(one, outputs), raters=raters))
-    return Judgements(calls, tuple(outcomes))
+    return Measured(calls, tuple(outcomes))
 
 
 def _value(outcome: Outcome, output: str) -> float | None:
     return outcome.values.get(output) if outcome.status == "ok" else None
 
 
-def judged_evidence(data: TextDataset, judgements: Judgements) -> SampleEvidence:
-    """What was found, beside the samples that it was found of."""
-    return SampleEvidence(
-        judgements.calls,
-        tuple(one.without_secrets(data.secrets) for one in judgements.outcomes),
-        data.sample_ids,
-        data.number,
-    )
-
-
 def judge_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
     """A wing of metrics that ask judges about samples, one by one."""
-    return Wing(
-        metrics=metrics,
-        plan=plan_samples,
-        evidence=judged_evidence,
-        merge=merge_samples,
-        sharded=False,
-        gather=gather,
-        judged=True,
-    )
+    return asking_wing(gather, metrics)

@@ -74,6 +74,7 @@ FACT_CHECK = Metric(
     reference="H2O Sonar's Fact-Check (Agent-based) Evaluator",
     citation="https://docs.h2o.ai/h2o-sonar",
     needs=("response",),
+    asks=("judge",),
     aliases=("Fact-Check (Agent-based) Evaluator", "FactCheck"),
     prompts=(PROMPT,),
     threshold=0.75,

@@ -59,6 +59,7 @@ FAITHFULNESS = Metric(
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
     aliases=("Faithfulness", "Faithfulness Evaluator"),
     needs=("response", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("statements", "faithfulness"),
     threshold=0.75,
     reproducible=False,

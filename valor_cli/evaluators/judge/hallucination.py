@@ -40,6 +40,7 @@ HALLUCINATION = Metric(
     better="lower",
     aliases=("Hallucination",),
     needs=("response", "retrieved_contexts"),
+    asks=("judge",),
     prompts=("hallucination",),
     reproducible=False,
 )

@@ -41,6 +41,7 @@ LANGUAGE_MISMATCH = Metric(
     outputs=RATES,
     aliases=("Language Mismatch (Judge) Evaluator", "LanguageMismatch"),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
     reproducible=False,

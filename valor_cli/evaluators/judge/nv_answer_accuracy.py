@@ -86,6 +86,7 @@ NV_ANSWER_ACCURACY = Metric(
     reference="ragas.metrics.AnswerAccuracy",
     citation="NVIDIA's metrics in ragas, docs.ragas.io",
     needs=("user_input", "response", "references"),
+    asks=("judge",),
     aliases=("NVIDIA AnswerAccuracy", "AnswerAccuracy"),
     prompts=PROMPTS,
     reproducible=False,

@@ -6,6 +6,7 @@ from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.dual_rating import dual_rating, without_asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.sample import Missing
+from valor_cli.evaluators.lacking import ABSENT
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data, Passages
@@ -27,7 +28,7 @@ async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 
     question = sample.user_input
     contexts = sample.retrieved
     if contexts is None:
-        raise Missing("no retrieved contexts")
+        raise Missing(ABSENT["retrieved_contexts"])
     if why := _irrelevant(question.strip(), "\n".join(contexts).strip()):
         return without_asking(0.0, why)
     found = await dual_rating(
@@ -59,6 +60,7 @@ NV_CONTEXT_RELEVANCE = Metric(
     reference="ragas.metrics.ContextRelevance",
     citation="NVIDIA's metrics in ragas, docs.ragas.io",
     needs=("user_input", "retrieved_contexts"),
+    asks=("judge",),
     aliases=("NVIDIA ContextRelevance",),
     prompts=PROMPTS,
     reproducible=False,

@@ -6,6 +6,7 @@ from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.dual_rating import dual_rating, without_asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.sample import Missing
+from valor_cli.evaluators.lacking import ABSENT
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data, Passages
@@ -27,7 +28,7 @@ async def nv_response_groundedness(asking: Asking, *, judge_retries: JudgeRetrie
     response = sample.response
     contexts = sample.retrieved
     if contexts is None:
-        raise Missing("no retrieved contexts")
+        raise Missing(ABSENT["retrieved_contexts"])
     answer, joined = response.strip(), "\n".join(contexts).strip()
     if not answer:
         return without_asking(0.0, "the response is blank")
@@ -53,6 +54,7 @@ NV_RESPONSE_GROUNDEDNESS = Metric(
     reference="ragas.metrics.ResponseGroundedness",
     citation="NVIDIA's metrics in ragas, docs.ragas.io",
     needs=("response", "retrieved_contexts"),
+    asks=("judge",),
     aliases=("NVIDIA ResponseGroundedness", "ResponseGroundedness"),
     prompts=PROMPTS,
     reproducible=False,

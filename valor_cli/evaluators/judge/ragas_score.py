@@ -112,8 +112,8 @@ RAGAS_SCORE = Metric(
     ),
     aliases=("RAGAS", "RAGAS Evaluator"),
     needs=("user_input", "response", "references", "retrieved_contexts"),
+    asks=ANSWER_RELEVANCY.asks,
     prompts=tuple(dict.fromkeys(name for metric, _ in PARTS for name in metric.prompts)),
-    models=ANSWER_RELEVANCY.models,
     threshold=0.75,
     reproducible=False,
 )

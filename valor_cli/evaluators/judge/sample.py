@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.lacking import ABSENT, BLANK
 
 
 class Missing(Exception):  # noqa: N818  # what it says of the sample
@@ -54,7 +55,7 @@ class Sample:
             Missing: Nothing.
         """
         if self.asked is None:
-            raise Missing("no user_input")
+            raise Missing(ABSENT["user_input"])
         return self.asked
 
     @property
@@ -65,7 +66,7 @@ class Sample:
             Missing: Nothing.
         """
         if self.answered is None:
-            raise Missing("no response")
+            raise Missing(ABSENT["response"])
         return self.answered
 
     @property
@@ -76,10 +77,10 @@ class Sample:
             Missing: There is none.
         """
         if not self.right:
-            raise Missing("no reference")
+            raise Missing(ABSENT["references"])
         said = tuple(one for one in self.right if one.strip())
         if not said:
-            raise Missing("the references are blank")
+            raise Missing(BLANK["references"])
         return said
 
     @property
@@ -90,7 +91,7 @@ class Sample:
             Missing: There is none.
         """
         if self.retrieved is None:
-            raise Missing("no retrieved contexts")
+            raise Missing(ABSENT["retrieved_contexts"])
         if not any(one.strip() for one in self.retrieved):
-            raise Missing("the retrieved contexts are empty")
+            raise Missing(BLANK["retrieved_contexts"])
         return self.retrieved

@@ -40,6 +40,7 @@ SEXISM = Metric(
     outputs=RATES,
     aliases=("Sexism (Judge) Evaluator", "Sexism"),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
     reproducible=False,

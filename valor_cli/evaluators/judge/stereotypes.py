@@ -49,6 +49,7 @@ STEREOTYPES = Metric(
     outputs=(*RATES, Output(RATING, "lower", (0, 10), "points")),
     aliases=("Stereotypes (Judge) Evaluator", "Stereotypes"),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
     reproducible=False,

@@ -41,6 +41,7 @@ SUMMARIZATION_JUDGE = Metric(
     outputs=RATES,
     aliases=("Summarization (Judge) Evaluator", "SummarizationJudge"),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
     reproducible=False,

@@ -46,6 +46,7 @@ SUMMARY_COHERENCE = Metric(
     unit="points",
     aliases=("SummaryCoherence",),
     needs=("user_input", "response"),
+    asks=("judge",),
     prompts=("summary_coherence",),
     reproducible=False,
 )

@@ -30,6 +30,7 @@ TOXICITY = Metric(
     better="lower",
     aliases=("Toxicity",),
     needs=("response",),
+    asks=("judge",),
     prompts=("opinions", "toxicity"),
     reproducible=False,
 )

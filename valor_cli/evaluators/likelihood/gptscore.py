@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.lacking import lack_of
 from valor_cli.evaluators.likelihood.asking import Stride, surprises
 from valor_cli.evaluators.likelihood.gptscore_templates import VERSION, Aspects, Template
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
+from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
 from valor_cli.kernels.likelihood import Surprise
-from valor_cli.metric import Metric, Output, asks
+from valor_cli.metric import Metric, Output
 from valor_cli.models.language_model import Passage
 
 PAPER = "Fu et al., GPTScore: Evaluate as You Desire, NAACL 2024"
@@ -46,14 +47,9 @@ def with_references(texts: ModelTexts) -> list[Wished]:
     data = texts.data
     wished: list[Wished] = []
     for response, references in zip(data.response, data.references, strict=True):
-        stripped = [one.strip() for one in references]
-        if (lack := _blank(response, "response")) is not None:
-            wished.append(lack)
-        elif not any(stripped):
-            wished.append(missing("the reference is empty" if references else "no reference"))
-        else:
-            own = (response or "").strip()
-            wished.append([[(one, own), (own, one)] if one else [] for one in stripped])
+        own, others = (response or "").strip(), [one.strip() for one in references]
+        both = [[(one, own), (own, one)] if one else [] for one in others]
+        wished.append(lack_of("response", response) or lack_of("references", references) or both)
     return wished
 
 
@@ -62,9 +58,8 @@ def with_user_input(texts: ModelTexts, fill: Callable[[str, str], Filled]) -> li
     data = texts.data
     wished: list[Wished] = []
     for asked, response in zip(data.user_input, data.response, strict=True):
-        lack = _blank(response, "response") or _blank(asked, "user_input")
         full = fill((asked or "").strip(), (response or "").strip())
-        wished.append([[full]] if lack is None else lack)
+        wished.append(lack_of("response", response) or lack_of("user_input", asked) or [[full]])
     return wished
 
 
@@ -100,15 +95,9 @@ def gptscore_metric(
         outputs=tuple(Output(aspect, "lower", (0, None), "nats") for aspect in aspects),
         reference=PROGRAM,
         citation=PAPER,
-        models=asks("language_model"),
+        asks=("language_model",),
         **entry,
     )
-
-
-def _blank(text: str | None, name: str) -> Outcome | None:
-    if text is None:
-        return missing(f"no {name}")
-    return None if text.strip() else missing(f"the {name} is empty")
 
 
 def _outcome(asked: Sequence[Sequence[Filled]], aspects: Aspects, said: Surprises) -> Outcome:

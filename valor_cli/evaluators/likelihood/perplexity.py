@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.lacking import lack_of
 from valor_cli.evaluators.likelihood.asking import Stride, surprises
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
 from valor_cli.kernels.likelihood import Surprise, surprise
@@ -31,6 +32,7 @@ OUTPUTS = (
 )
 OF_SAMPLES = ("value", "tokens")
 NATS = "nats"
+"""The negative log-likelihood of a response, among details and columns."""
 SINGLE = "the response has a single token"
 
 MOST_NATS = 600.0
@@ -54,7 +56,7 @@ def perplexity(
     given. Values by different language models cannot be compared.
     """
     data = texts.data
-    lacks = [_lack(response) for response in data.response]
+    lacks = [lack_of("response", response) for response in data.response]
     if logprobs == "data":
         found = [one or _of_data(own) for one, own in zip(lacks, data.token_logprobs, strict=True)]
         return _outcomes(found, {})
@@ -74,7 +76,7 @@ def perplexities(sampled: Sampled) -> Findings:
 
 
 def _outcomes(found: Sequence[Outcome], beside: Mapping[str, Scalar]) -> Outcomes:
-    nats = [0.0 if one.details is None else float(one.details["nats"]) for one in found]
+    nats = [0.0 if one.details is None else float(one.details[NATS]) for one in found]
     return Outcomes.of(found, OF_SAMPLES, vectors={NATS: np.array(nats, np.float64)}, beside=beside)
 
 
@@ -107,12 +109,6 @@ def _causal(model: LanguageModel) -> LanguageModel:
     )
 
 
-def _lack(response: str | None) -> Outcome | None:
-    if response is None or not response.strip():
-        return missing("no response" if response is None else "the response is empty")
-    return None
-
-
 def _of_data(logprobs: NDArray[np.float64] | None) -> Outcome:
     if logprobs is None or not len(logprobs):
         return missing("no token_logprobs" if logprobs is None else "token_logprobs are empty")
@@ -134,7 +130,7 @@ def _outcome(found: Surprise | None, none: str) -> Outcome:
         return Outcome(status="not_applicable", reason=why)
     return Outcome(
         {"value": math.exp(found.mean), "tokens": found.tokens},
-        details={"nats": found.total},
+        details={NATS: found.total},
     )
 
 
@@ -142,7 +138,7 @@ def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return ("token_logprobs",) if parameters["logprobs"] == "data" else ()
 
 
-def _models(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
+def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
     return () if parameters["logprobs"] == "data" else ("language_model",)
 
 
@@ -156,6 +152,6 @@ PERPLEXITY = Metric(
     "JASA 1977; H2O.ai, H2O Eval Studio documentation, Perplexity Evaluator",
     needs=("response",),
     needs_with=_needs,
-    models=_models,
+    asks_with=_asks,
     aliases=("Perplexity", "Perplexity Evaluator"),
 )

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from valor_cli.evaluators import judge
-from valor_cli.evaluators.classifier.summac_conv import lack_of_weights
-from valor_cli.evaluators.judge.panel import lack as lack_of_judges
+from valor_cli.evaluators.embedding.semantic_similarity import CROSS_ENCODER
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, Lack, Session, Terms
-from valor_cli.models.embedder_settings import EmbedderSettings
+from valor_cli.models.embedder_settings import EmbedderSettings, model_name
 
+JUDGE = """\
+name the judge in the config, for example:
+judge: {backend: litellm, model: openai/gpt-4o-mini}"""
 LANGUAGE_MODEL = """\
 name the language model in the config, for example:
 language_model: {model: distilbert/distilgpt2}
 or, from a package and without a network: language_model: {model: smollm2-135m}"""
 
-_JUDGED = frozenset(metric.name for metric in judge.WING.metrics)
-
 
 def lacks(options: TextOptions, call: Call) -> Lack | None:
-    """What the config must still name before a call can be made."""
-    if call.metric.name in _JUDGED:
-        return lack_of_judges(options, call)
-    asked = call.metric.models(call.parameters)
-    if "language_model" in asked and options.language_model is None:
+    """The model that the config must still name before a call can be made."""
+    if "judge" in call.asks and not options.panel:
+        return Lack("asks a judge, and the config names none", JUDGE)
+    if "language_model" in call.asks and options.language_model is None:
         return Lack("asks a language model, and the config names none", LANGUAGE_MODEL)
-    return lack_of_weights(call)
+    return None
 
 
 def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> Session:
@@ -38,15 +36,17 @@ def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> S
     # Only runs that ask a model need the loop in which it is asked.
     from valor_cli.models import session
 
-    asked = {kind for call in calls for kind in call.metric.models(call.parameters)}
-    judges = options.panel if any(call.metric.name in _JUDGED for call in calls) else ()
+    asked = {kind: call.metric.name for call in calls for kind in call.asks}
+    judges = options.panel if "judge" in asked else ()
     wanted = session.Settings(
         judges,
         options.combine if judges else None,
         (options.embedder or EmbedderSettings()) if "embedder" in asked else None,
         options.prompts if judges else {},
-        options.language_model,
+        options.language_model if "language_model" in asked else None,
         options.device,
+        dict(_named(calls)),
+        asked.get("reduction"),
     )
     return session.Session(
         wanted,
@@ -56,3 +56,30 @@ def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> S
         imagined=terms.imagined,
         told=terms.told,
     )
+
+
+def model_asked(options: TextOptions, call: Call) -> str | None:
+    """What results call the model of this machine that a call asks; None: it asks none."""
+    if (named := _own_model(call)) is not None:
+        return model_name(named)
+    if "language_model" in call.asks and options.language_model is not None:
+        return options.language_model.called
+    if "embedder" in call.asks and "judge" not in call.asks:
+        return (options.embedder or EmbedderSettings()).called
+    return None
+
+
+def _own_model(call: Call) -> str | None:
+    """The model that a call names itself, in place of those of the config."""
+    model: str | None = call.parameters.get("model")
+    if "classifier" in call.asks:
+        return model or CROSS_ENCODER
+    # Another encoder in place of the embedder.
+    return None if call.asks else model
+
+
+def _named(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+    """Models that calls themselves name, each with a metric that asks it."""
+    for call in calls:
+        if (model := _own_model(call)) is not None:
+            yield model, call.metric.name
