@@ -116,3 +116,20 @@ def test_a_text_that_several_samples_share_is_split_once(monkeypatch: pytest.Mon
     paired(asked, "response", "references")
     paired(asked, "response", "references")
     assert sorted(split) == ["A.", "B."]
+
+
+def test_a_vector_of_zeros_is_like_nothing_and_no_cosine_of_zero() -> None:
+    data = samples(
+        ["Known.", "Odd.", "Known.", "Known. Odd."],
+        references=[["Known too.", "Odd."], ["Known too."], ["Odd."], ["Known too."]],
+    )
+    vectors = {"Known.": (1, 0), "Known too.": (3, 4), "Odd.": (0, 0)}
+    odd = ModelTexts(data, ScriptedModels(vectors=vectors))
+    first, *others = compared(odd, paired(odd, "response", "references"))
+    # One of several references that says nothing takes nothing away.
+    assert isinstance(first, Compared)
+    assert first.nearest.tolist() == [[pytest.approx(0.6), 0.0]]
+    assert [(one.status, one.reason) for one in others if isinstance(one, Outcome)] == [
+        ("not_applicable", f"the embedder has no vector of a sentence of {field}: it is all zeros")
+        for field in ("response", "references", "response")
+    ]

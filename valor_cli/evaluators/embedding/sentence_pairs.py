@@ -146,8 +146,14 @@ def compared(texts: ModelTexts, pairs: Sequence[Pair | Outcome]) -> Iterator[Com
             yield Compared(*pair, np.empty((len(pair.one.spans), 0)), np.empty((0, 0)))
 
 
-def _compared(pair: Pair, vectors: Floats) -> Compared:
+def _compared(pair: Pair, vectors: Floats) -> Compared | Outcome:
     own = len(pair.one.spans)
+    known: NDArray[np.bool_] = np.any(vectors != 0, axis=1)
+    if not known[:own].all() or not known[own:].any():
+        # A vector of zeros has no direction: static embedders make it of words they never saw.
+        field = pair.one.field if not known[:own].all() else pair.others[0].field.partition("[")[0]
+        reason = f"the embedder has no vector of a sentence of {field}: it is all zeros"
+        return Outcome(status="not_applicable", reason=reason)
     starts = np.cumsum([0, *(len(other.spans) for other in pair.others[:-1])])
     return Compared(*pair, nearest_of_each(vectors[:own], vectors[own:], starts), vectors)
 
