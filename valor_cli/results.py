@@ -707,5 +707,7 @@ class RunResult:
             for row in self.coverage
             if (row.metric, row.model) not in limited
         ):
-            return "judges did not always reply: run again"
+            embedding = "embedder" in self.settings and "judge" not in self.settings
+            who = "the embedder" if embedding else "judges"
+            return f"{who} did not always reply: run again"
         return TOO_LOW if any(gate.status == "failed" for gate in limits) else None

@@ -200,3 +200,35 @@ def test_every_missing_model_is_told_with_what_fetches_it(valor: Valor, tmp_path
         assert any(one.endswith(f"hf download {model}") for one in result["warnings"])
     assert by_metric(result)["exact_match"]["value"] is not None
     assert by_metric(result)["bertscore"]["parameters"]["model"] == "roberta-large"
+
+
+def test_offline_forbids_embedders_of_others_alone(valor: Valor, tmp_path: Path) -> None:
+    far = {"backend": "litellm", "model": "openai/text-embedding-3-small"}
+    ran = valor("evaluate", configured(tmp_path, embedder=far), "--offline")
+    assert ran.returncode == 2
+    assert "--offline forbids that" in ran.stderr
+    assert "leave `embedder:` out" in ran.stderr
+    assert valor("evaluate", configured(tmp_path), "--offline").returncode == 0
+
+
+def test_a_silent_embedder_is_no_judge(valor: Valor, tmp_path: Path) -> None:
+    near = {
+        "backend": "litellm",
+        "model": "openai/x",
+        "api_base": "http://127.0.0.1:9/v1",
+        "max_retries": 0,
+    }
+    config = configured(tmp_path, embedder=near, metrics=["semantic_similarity"])
+    ran = valor("evaluate", config, VALOR_CACHE_DIR=str(tmp_path / "cache"))
+    assert ran.returncode == 3, ran.stderr
+    assert "the embedder did not always reply: run again" in ran.stdout
+
+
+def test_a_cache_that_cannot_be_made_says_how_to_do_without(valor: Valor, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    here = {"VALOR_CACHE_DIR": str(tmp_path / "file")}
+    ran = valor("evaluate", configured(tmp_path), **here)
+    assert ran.returncode == 2
+    assert "set `cache: false` under `embedder:`" in ran.stderr
+    ran = valor("evaluate", configured(tmp_path), "--set", "embedder.cache=false", **here)
+    assert ran.returncode == 0

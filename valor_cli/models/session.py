@@ -35,6 +35,9 @@ from valor_cli.results import PromptUsed, Scalar, UsageResult
 
 NEAR = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
+NEAR_EMBEDDER = """\
+ask a server of this machine (api_base: http://127.0.0.1:…), or leave `embedder:` out: the packaged
+model is on this machine"""
 
 Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
 ASKING = "asking judges"
@@ -179,7 +182,7 @@ class Session:
             embedder = open_embedder(settings, self.wanted.device, self.stop)
         except Unavailable as lack:
             embedder = AbsentEmbedder(settings, str(lack))
-        _refuse_remote(embedder, "embedder", self.offline)
+        _refuse_remote(embedder, "embedder", self.offline, NEAR_EMBEDDER)
         kept = None
         if settings.cache and embedder.keeps is not None:
             kept = self._held.enter_context(VectorStore.open(embedder.keeps))
@@ -378,7 +381,7 @@ def _at_a_time(member: Member) -> int:
     return 1 if member.calls.judge.in_order else 2 * member.settings.concurrency + 4
 
 
-def _refuse_remote(asked: Judge | Embedder, what: str, offline: bool) -> None:
+def _refuse_remote(asked: Judge | Embedder, what: str, offline: bool, hint: str = NEAR) -> None:
     """Hold `--offline` against a model.
 
     Raises:
@@ -386,7 +389,7 @@ def _refuse_remote(asked: Judge | Embedder, what: str, offline: bool) -> None:
     """
     if offline and asked.remote:
         problem = Problem(what, f"{asked.name} is not on this machine, and --offline forbids that")
-        raise ConfigError(problem, hint=NEAR)
+        raise ConfigError(problem, hint=hint)
 
 
 async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
