@@ -16,13 +16,15 @@ import pytest
 
 from valor_cli.errors import ConfigError, DataError, ValorError
 from valor_cli.models import interrupts
+from valor_cli.models import panel as panels
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
 from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of
 from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
-from valor_cli.models.session import ASKING, Member, Session, Settings
+from valor_cli.models.panel import ASKING, Member
+from valor_cli.models.session import Session, Settings
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.stop import Stop
 from valor_cli.models.vector_store import FILE, VectorStore
@@ -69,7 +71,7 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(settings: JudgeSettings) -> Any:
         return SlowJudge(settings) if settings.backend == "litellm" else real(settings)
 
-    monkeypatch.setattr(sessions, "open_judge", opened)
+    monkeypatch.setattr(panels, "open_judge", opened)
 
 
 def settings(**more: Any) -> JudgeSettings:

@@ -1,0 +1,278 @@
+"""The judges of a config in; what they say, asked in one loop, and what that took, out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, MutableSequence, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.models.backends import open_judge
+from valor_cli.models.budget import budget_of
+from valor_cli.models.calls import Answered, Calls, Limits
+from valor_cli.models.cassette import CassetteWriter
+from valor_cli.models.imagined import imagined_calls
+from valor_cli.models.interrupts import Interrupts
+from valor_cli.models.judge import Judge, Request
+from valor_cli.models.offline import refuse_remote
+from valor_cli.models.prompts import Prompt, Prompts
+from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.stop import Stop
+from valor_cli.models.store import RunStore, Store
+from valor_cli.models.text_models import Told
+from valor_cli.models.vectors import Vectors
+from valor_cli.results import Scalar, UsageResult
+
+NEAR = """\
+ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
+
+Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
+ASKING = "asking judges"
+"""What the run is at, for those who watch it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A judge of the panel, as metrics ask it."""
+
+    settings: JudgeSettings
+    calls: Calls
+    prompts: Prompts
+    vectors: Vectors | None
+
+    @property
+    def repeats(self) -> int:
+        """How often it is asked everything."""
+        return self.settings.repeat
+
+    @property
+    def name(self) -> str:
+        """As results call it."""
+        return self.calls.judge.name
+
+    @property
+    def judge_retries(self) -> int:
+        """Tries after replies that do not fit."""
+        return self.settings.judge_retries
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt of that name."""
+        return self.prompts.of(name)
+
+    async def reply(self, request: Request) -> Answered:
+        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+        return await self.calls.ask(request)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) their vectors. Raises as `reply`."""
+        if self.vectors is None:
+            raise ConfigError(Problem("embedder", "none is configured"))
+        return await self.vectors.embed(texts, quiet=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms judges are asked.
+
+    Attributes:
+        identity: SHA-256 of what the run is: config and inputs.
+        offline: Whether nothing may leave this machine.
+        resume: Whether to go on with the run of that identity.
+        imagined: Whether replies are only imagined, to see what asking would take.
+        told: Told a stage, and how much of it is done.
+    """
+
+    identity: str
+    offline: bool = False
+    resume: bool = False
+    imagined: bool = False
+    told: Told = lambda stage, done, total: None
+
+
+class Panel:
+    """All judges of a run.
+
+    Attributes:
+        members: The judges, once they are open.
+    """
+
+    def __init__(
+        self, prompts: Prompts, stop: Stop, terms: Terms, warnings: MutableSequence[str]
+    ) -> None:
+        """Nobody is asked yet.
+
+        Args:
+            prompts: What they are asked with.
+            stop: Says whether the run goes on.
+            terms: On which terms.
+            warnings: Is told what was odd.
+        """
+        self.members: tuple[Member, ...] = ()
+        self._warnings = warnings
+        self._prompts = prompts
+        self._stop = stop
+        self._terms = terms
+        self._store: Store | None = None
+        self._recorders: list[CassetteWriter] = []
+
+    def open(
+        self, judges: Sequence[JudgeSettings], vectors: Vectors | None, held: ExitStack
+    ) -> None:
+        """Have the judges ready; what they hold open is given back with `held`.
+
+        Raises:
+            ValorError: One cannot be asked.
+        """
+        self.members = tuple(self._member(one, vectors, held) for one in judges)
+
+    def _member(self, settings: JudgeSettings, vectors: Vectors | None, held: ExitStack) -> Member:
+        if self._terms.imagined:
+            if settings.backend != "local":
+                # What is wrong with its file, its parameters or its budget shows before the run.
+                judge = open_judge(settings)
+                budget_of(judge, settings.budget_usd, settings.max_tokens)
+            calls = imagined_calls(settings, self._stop)
+            return Member(settings, calls, self._prompts, vectors)
+        judge = open_judge(settings)
+        refuse_remote(judge, "judge", offline=self._terms.offline, hint=NEAR)
+        recorder: CassetteWriter | None = None
+        if settings.record is not None:
+            recorder = held.enter_context(CassetteWriter(settings.record, judge.name))
+            self._recorders.append(recorder)
+        kept = self._kept(settings, judge, held) if judge.keeps else None
+        calls = Calls(
+            judge,
+            Limits(
+                settings.concurrency,
+                settings.timeout_s,
+                settings.max_retries,
+                settings.budget_usd,
+                settings.max_tokens,
+            ),
+            self._stop,
+            store=kept,
+            recorder=recorder,
+            spent_before=0.0 if kept is None else kept.spent_before,
+        )
+        return Member(settings, calls, self._prompts, vectors)
+
+    def _kept(self, settings: JudgeSettings, judge: Judge, held: ExitStack) -> RunStore:
+        """What is kept of the judge's replies."""
+        if self._store is None:
+            self._store = held.enter_context(Store.open())
+        kept = self._store.run(
+            self._terms.identity, resume=self._terms.resume, reuse=settings.cache, judge=judge.name
+        )
+        if self._terms.resume and not kept.known:
+            self._warnings.append(f"--resume: no earlier run of this config with {judge.name}")
+        return kept
+
+    def leave(self, *, failed: bool) -> None:
+        """Write down how the run ended.
+
+        Args:
+            failed: Whether an error ended it.
+        """
+        if self._stop.reason is not None:
+            # What a stopped run recorded is no whole cassette: it stays beside the old one.
+            for recorder in self._recorders:
+                recorder.leave()
+        if self._store is not None:
+            self._store.finish("failed" if failed else self._stop.kind or "finished")
+
+    def run(self, work: Work) -> None:
+        """Ask every juror all that is to be asked of it, several requests at a time.
+
+        A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
+
+        Raises:
+            ValorError: A judge will never answer.
+        """
+        asyncio.run(self._run(work))
+
+    async def _run(self, work: Work) -> None:
+        total = sum(count for count, _ in work)
+        done = 0
+
+        async def worker(pieces: Iterator[Callable[[], Awaitable[None]]]) -> None:
+            nonlocal done
+            for piece in pieces:
+                if self._stop.reason is not None:
+                    return
+                await piece()
+                done += 1
+                self._terms.told(ASKING, done, total)
+
+        self._terms.told(ASKING, 0, total)
+        tasks = [
+            asyncio.create_task(worker(pieces))
+            for member, (count, pieces) in zip(self.members, work, strict=True)
+            for _ in range(min(count, _at_a_time(member)))
+        ]
+        with Interrupts(self._stop, tasks):
+            try:
+                await _first_error(tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                await self._close()
+        for member in self.members:
+            check = getattr(member.calls.judge, "check", None)
+            if check is not None and self._stop.reason is None and (told := check()):
+                self._warnings.append(told)
+
+    async def _close(self) -> None:
+        for member in self.members:
+            await member.calls.judge.close()
+            if member.vectors is not None:
+                await member.vectors.embedder.close()
+
+    @property
+    def usage(self) -> list[UsageResult]:
+        """What was asked, by metric, model and judge."""
+        return [
+            UsageResult(
+                metric,
+                model,
+                member.name,
+                one.calls,
+                one.cached,
+                one.failed,
+                one.tokens_in if one.counted else None,
+                one.tokens_out if one.counted else None,
+                one.cost_usd if one.priced else None,
+                one.saved_usd if one.valued else None,
+            )
+            for member in self.members
+            for (metric, model), one in member.calls.usage.items()
+        ]
+
+    @property
+    def settings(self) -> dict[str, Scalar]:
+        """Who judged, and how."""
+        told: dict[str, Scalar] = {}
+        if self.members:
+            told["judge"] = ", ".join(member.name for member in self.members)
+        if any(member.repeats > 1 for member in self.members):
+            told["repeat"] = max(member.repeats for member in self.members)
+        return told
+
+
+def _at_a_time(member: Member) -> int:
+    """Samples in work: more than requests, for some wait for their turn to be asked again."""
+    return 1 if member.calls.judge.in_order else 2 * member.settings.concurrency + 4
+
+
+async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for all; the first that fails fails all."""
+    if not tasks:
+        return
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    for task in done:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
