@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.classifier import Pair
+from valor_cli.models.devices import device_of
 from valor_cli.models.embedder_settings import Device
 from valor_cli.models.hhem_files import (
     identity_of,
@@ -23,7 +24,7 @@ from valor_cli.models.hhem_files import (
     tokenizer_file,
     tokens_of,
 )
-from valor_cli.models.hugging_face import device_of, located, transformers
+from valor_cli.models.hugging_face import located, transformers
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_tokens import Frame, TextTokens, check_window
 from valor_cli.models.transformers_classifier import softmax

@@ -15,15 +15,9 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.batching import batches
 from valor_cli.kernels.whole_characters import whole_characters
+from valor_cli.models.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.embedder_settings import Device, EmbedderSettings
-from valor_cli.models.hugging_face import (
-    device_of,
-    folder_of,
-    in_batches,
-    tokens_at_once,
-    transformers,
-    unloadable,
-)
+from valor_cli.models.hugging_face import folder_of, transformers, unloadable
 from valor_cli.models.identity import ModelIdentity, sha256_of_files
 from valor_cli.models.model_folder import readable
 from valor_cli.models.stop import Stop

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.classifier import Pair
+from valor_cli.models.devices import device_of
 from valor_cli.models.embedder_settings import Device
-from valor_cli.models.hugging_face import device_of, loaded, located, tokenizer_of, transformers
+from valor_cli.models.hugging_face import loaded, located, tokenizer_of, transformers
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_tokens import check_window, plain, window_of
 from valor_cli.models.windowed_texts import Batch, WindowedTexts

@@ -15,17 +15,15 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.kernels.batching import batches
 from valor_cli.kernels.whole_characters import whole_characters
 from valor_cli.kernels.windows import Window, windows
+from valor_cli.models.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.embedder_settings import Device, LanguageModelSettings
 from valor_cli.models.gguf import converted, keep_converted
 from valor_cli.models.hugging_face import (
     Located,
     config_of,
-    device_of,
-    in_batches,
     loaded,
     located,
     tokenizer_of,
-    tokens_at_once,
     transformers,
 )
 from valor_cli.models.language_model import Architecture, Passage

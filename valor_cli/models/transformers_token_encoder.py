@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.kernels.batching import batches, runs
+from valor_cli.models.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.embedder_settings import Device
 from valor_cli.models.hugging_face import (
     Located,
     config_of,
-    device_of,
-    in_batches,
     loaded,
     located,
     tokenizer_of,
-    tokens_at_once,
     transformers,
 )
 from valor_cli.models.stop import Stop

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.kernels.batching import batches
 from valor_cli.kernels.text_windows import rooms, windows
 from valor_cli.models.classifier import Pair
-from valor_cli.models.hugging_face import in_batches, tokens_at_once
+from valor_cli.models.devices import in_batches, tokens_at_once
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_tokens import Frame, Ids, TextTokens
 
