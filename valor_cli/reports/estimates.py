@@ -29,7 +29,8 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> RenderableType:
         table.add_row(plain(metric), plain(judge), *_cells(rows))
     if len(groups) > 1:
         table.add_row("total", "", *_cells(usage), style="bold")
-    title = Text(f"Estimate for {samples:,} samples; nothing was asked", style="bold")
+    noun = "sample" if samples == 1 else "samples"
+    title = Text(f"Estimate for {samples:,} {noun}; nothing was asked", style="bold")
     note = Text(
         "Replies of likely length, none asked for twice; four bytes a token. What several metrics "
         "need is counted with the first; the same request costs nothing again. Vectors of texts, "
