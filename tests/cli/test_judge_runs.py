@@ -47,6 +47,8 @@ from tests.models.server import (
     stalled,
 )
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = 24
 PROMPTS = 3 * SAMPLES
 """Statements and verdicts for faithfulness, a word for contact_information."""

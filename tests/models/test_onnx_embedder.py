@@ -94,7 +94,8 @@ def test_the_slow_twin(embedder: OnnxEmbedder) -> None:
 
 
 def test_neither_batches_nor_order_nor_company_change_a_vector(embedder: OnnxEmbedder) -> None:
-    texts = [*SENTENCES[:60], *ODD]
+    # Long ones are padded most: one of each kind is enough.
+    texts = [*SENTENCES[:20], *(text for text in ODD if len(text) < 10_000)]
     found = vectors(embedder, texts)
     mixed = np.random.default_rng(0).permutation(len(texts))
     variants = [
