@@ -74,25 +74,6 @@ class Member:
         return await self.vectors.embed(texts, quiet=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """On which terms judges are asked.
-
-    Attributes:
-        identity: SHA-256 of what the run is: config and inputs.
-        offline: Whether nothing may leave this machine.
-        resume: Whether to go on with the run of that identity.
-        imagined: Whether replies are only imagined, to see what asking would take.
-        told: Told a stage, and how much of it is done.
-    """
-
-    identity: str
-    offline: bool = False
-    resume: bool = False
-    imagined: bool = False
-    told: Told = lambda stage, done, total: None
-
-
 class Panel:
     """All judges of a run.
 
@@ -101,21 +82,34 @@ class Panel:
     """
 
     def __init__(
-        self, prompts: Prompts, stop: Stop, terms: Terms, warnings: MutableSequence[str]
+        self,
+        prompts: Prompts,
+        stop: Stop,
+        warnings: MutableSequence[str],
+        *,
+        identity: str,
+        offline: bool,
+        resume: bool,
+        imagined: bool,
+        told: Told,
     ) -> None:
         """Nobody is asked yet.
 
         Args:
             prompts: What they are asked with.
             stop: Says whether the run goes on.
-            terms: On which terms.
             warnings: Is told what was odd.
+            identity, offline, resume, imagined, told: As of the `Session`.
         """
         self.members: tuple[Member, ...] = ()
         self._warnings = warnings
         self._prompts = prompts
         self._stop = stop
-        self._terms = terms
+        self._identity = identity
+        self._offline = offline
+        self._resume = resume
+        self._imagined = imagined
+        self._told = told
         self._store: Store | None = None
         self._recorders: list[CassetteWriter] = []
 
@@ -130,7 +124,7 @@ class Panel:
         self.members = tuple(self._member(one, vectors, held) for one in judges)
 
     def _member(self, settings: JudgeSettings, vectors: Vectors | None, held: ExitStack) -> Member:
-        if self._terms.imagined:
+        if self._imagined:
             if settings.backend != "local":
                 # What is wrong with its file, its parameters or its budget shows before the run.
                 judge = open_judge(settings)
@@ -138,7 +132,7 @@ class Panel:
             calls = imagined_calls(settings, self._stop)
             return Member(settings, calls, self._prompts, vectors)
         judge = open_judge(settings)
-        refuse_remote(judge, "judge", offline=self._terms.offline, hint=NEAR)
+        refuse_remote(judge, "judge", offline=self._offline, hint=NEAR)
         recorder: CassetteWriter | None = None
         if settings.record is not None:
             recorder = held.enter_context(CassetteWriter(settings.record, judge.name))
@@ -165,9 +159,9 @@ class Panel:
         if self._store is None:
             self._store = held.enter_context(Store.open())
         kept = self._store.run(
-            self._terms.identity, resume=self._terms.resume, reuse=settings.cache, judge=judge.name
+            self._identity, resume=self._resume, reuse=settings.cache, judge=judge.name
         )
-        if self._terms.resume and not kept.known:
+        if self._resume and not kept.known:
             self._warnings.append(f"--resume: no earlier run of this config with {judge.name}")
         return kept
 
@@ -205,9 +199,9 @@ class Panel:
                     return
                 await piece()
                 done += 1
-                self._terms.told(ASKING, done, total)
+                self._told(ASKING, done, total)
 
-        self._terms.told(ASKING, 0, total)
+        self._told(ASKING, 0, total)
         tasks = [
             asyncio.create_task(worker(pieces))
             for member, (count, pieces) in zip(self.members, work, strict=True)

@@ -15,7 +15,7 @@ from valor_cli.models.embedder_settings import Device, EmbedderSettings, Languag
 from valor_cli.models.identity import Unavailable
 from valor_cli.models.imagined import ImaginedEmbedder
 from valor_cli.models.offline import refuse_remote
-from valor_cli.models.panel import Member, Panel, Terms, Work
+from valor_cli.models.panel import Member, Panel, Work
 from valor_cli.models.prompts import Prompts
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.stop import Stop
@@ -78,16 +78,22 @@ class Session:
             told: Told a stage, and how much of it is done.
         """
         self.wanted = wanted
-        self.identity = identity
         self.offline = offline
-        self.resume = resume
         self.imagined = imagined
         self.told = told
         self.stop = Stop()
         self.prompts = Prompts(wanted.prompts)
         self.warnings: list[str] = []
-        terms = Terms(identity, offline, resume, imagined, told)
-        self.panel = Panel(self.prompts, self.stop, terms, self.warnings)
+        self.panel = Panel(
+            self.prompts,
+            self.stop,
+            self.warnings,
+            identity=identity,
+            offline=offline,
+            resume=resume,
+            imagined=imagined,
+            told=told,
+        )
         self.vectors: Vectors | None = None
         self.models = self._text_models()
         self._held = ExitStack()
