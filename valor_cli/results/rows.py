@@ -1,0 +1,231 @@
+"""Rows of a result: what was found, with everything that identifies it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from valor_cli.results.found import Asked, Direction, Parameters, Scalar, Status
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """A row of the result: a value with everything that identifies it."""
+
+    metric: str
+    output: str
+    model: str
+    label: str | None
+    slice: str | None
+    parameters: Parameters
+    value: float | None
+    unit: str
+    direction: Direction
+    n: int | None
+    interval: tuple[float, float] | None
+    undefined: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveResult:
+    """A curve with everything that identifies it."""
+
+    metric: str
+    model: str
+    label: str | None
+    slice: str | None
+    parameters: Parameters
+    points: Mapping[str, Sequence[float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """A table of counts with everything that identifies it; columns as in `MetricTable`."""
+
+    metric: str
+    model: str
+    slice: str | None
+    parameters: Parameters
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+    unmatched_ground_truths: Sequence[int]
+    unmatched_predictions: Sequence[int]
+    ious: Sequence[Sequence[float | None]] | None = None
+    unmatched_ground_truth_ratios: Sequence[float | None] | None = None
+    unmatched_prediction_ratios: Sequence[float | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SamplesResult:
+    """Values of single samples, with everything that identifies them; see `MetricSamples`."""
+
+    metric: str
+    model: str
+    parameters: Parameters
+    sample_ids: Sequence[Scalar]
+    columns: Mapping[str, Sequence[float | None]]
+    undefined: Sequence[str | None]
+    statuses: Sequence[Status] | None = None
+    details: Sequence[Mapping[str, Any] | None] | None = None
+    asked: Sequence[Asked] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementResult:
+    """An agreement with everything that identifies it; see `MetricAgreement`."""
+
+    metric: str
+    model: str
+    parameters: Parameters
+    kind: Literal["judges", "repeats"]
+    judge: str | None
+    raters: Sequence[str]
+    values: Sequence[float | None]
+    n: int
+    agreement: float | None
+    coefficient: float | None
+    statistic: str
+    spread: float | None
+    disagreements: Sequence[Scalar]
+    disagreeing: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationResult:
+    """How far a judge says what people said of the same samples.
+
+    Attributes:
+        model: Whose answers; None: those of all models together.
+        judge: Its name; None: all judges and repeats together.
+        column: Where the people's word stands.
+        scale: What is compared: "verdicts", "ratings", "classes", "values" by their side of
+            `threshold`.
+        labels: The categories, in their order.
+        matrix: (labels, labels) people in rows, the judge in columns.
+        n: Samples that both judged.
+        unjudged: Samples that people judged and the judge could not.
+        agreement: The part of the n on which both say the same.
+        kappa: Cohen's; None with one category alone.
+        kappa_interval: Its 95 % interval, by the bootstrap over samples.
+        weighted_kappa: With quadratic weights, of ratings.
+        correlation: Spearman's, of ratings and values.
+        human_mean, judge_mean: Of ratings and values; of verdicts the part that passes; of
+            classes none.
+        disagreements: Samples on which they differ, the widest first; bounded.
+        self_agreement: The part of the judge's own repeats that agree with each other; None
+            without repeats.
+    """
+
+    metric: str
+    model: str | None
+    parameters: Parameters
+    judge: str | None
+    column: str
+    scale: str
+    threshold: float | None
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+    n: int
+    unjudged: int
+    agreement: float | None
+    kappa: float | None
+    kappa_interval: tuple[float, float] | None
+    weighted_kappa: float | None
+    correlation: float | None
+    human_mean: float | None
+    judge_mean: float | None
+    disagreements: Sequence[Scalar]
+    self_agreement: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageResult:
+    """How many samples a metric could judge, with everything that identifies it.
+
+    Attributes:
+        samples: How many there are.
+        statuses: By status, how many; they add up to `samples`.
+        coverage: Those that are "ok" among those that are not "not_applicable"; None without any.
+    """
+
+    metric: str
+    model: str
+    slice: str | None
+    parameters: Parameters
+    samples: int
+    statuses: Mapping[str, int]
+    coverage: float | None
+
+
+Severity: TypeAlias = Literal["low", "medium", "high"]
+
+ProblemKind: TypeAlias = Literal["threshold", "flip", "coverage", "data"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemResult:
+    """Something of a model that wants looking at.
+
+    Attributes:
+        kind: A mean on the wrong side of its threshold; a perturbed sample on the other side than
+            its original; many samples without a value; something odd about the data.
+        value: What was found; of a flip that of the perturbed sample, of all flips of a metric
+            their part of the perturbed samples.
+        threshold: What it was held against.
+        severity: None where it cannot be told whether the threshold is passed.
+        sample_ids: The samples concerned; of a flip the original and its perturbed copy.
+        message: All of it in words.
+    """
+
+    kind: ProblemKind
+    metric: str | None
+    output: str | None
+    model: str
+    value: float | None
+    threshold: float | None
+    severity: Severity | None
+    sample_ids: Sequence[Scalar]
+    message: str
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InsightResult:
+    """Something worth knowing, in words.
+
+    Attributes:
+        kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
+            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence" …
+        models: Those concerned, all of them where they tie.
+    """
+
+    kind: str
+    metric: str | None
+    models: Sequence[str]
+    sample_ids: Sequence[Scalar]
+    value: float | None
+    message: str
+
+
+GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One gate held against one row: `rule` is "min", "max", "max_drop" or "coverage".
+
+    `value` is the row's value, for max_drop how far it fell below the baseline.
+    """
+
+    metric: str
+    output: str
+    model: str
+    label: str | None
+    slice: str | None
+    parameters: Parameters
+    rule: str
+    limit: float
+    value: float | None
+    status: GateStatus
+    reason: str | None

@@ -1,0 +1,161 @@
+"""A run, complete: what every report and every comparison reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from valor_cli.results.found import Scalar
+from valor_cli.results.rows import (
+    AgreementResult,
+    CoverageResult,
+    CurveResult,
+    GateResult,
+    InsightResult,
+    MetricResult,
+    ProblemResult,
+    SamplesResult,
+    TableResult,
+)
+from valor_cli.results.shown import ExampleResult
+
+SCHEMA_VERSION = 1
+
+TOO_LOW = "coverage too low"
+"""Why a run is incomplete where no model is missing and no judge was silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageResult:
+    """What one metric asked of one judge about one model; what metrics share, the first paid.
+
+    Attributes:
+        calls: Requests, those asked again included.
+        cached: How many of them replies kept from before answered.
+        failed: Requests that got no reply after all tries.
+        tokens_in, tokens_out: Of the requests that were sent; None: the judge does not count.
+        cost_usd: What these cost; None: the price is not known.
+        saved_usd: What the cached ones had cost.
+    """
+
+    metric: str
+    model: str
+    judge: str
+    calls: int
+    cached: int
+    failed: int
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    saved_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptUsed:
+    """A prompt that judges were asked with; `own` where the config brought it."""
+
+    name: str
+    version: int
+    sha256: str
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that was read. `rows` counts its records, `skipped` those left out as invalid."""
+
+    path: str
+    sha256: str
+    rows: int
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What may differ between two runs on the same inputs.
+
+    Attributes:
+        models_used: The judges and embedders that were asked.
+        usage: What that took.
+        stopped: Why not everything was asked, in words; None: it was.
+        stopped_by: That as a word: "budget", "interrupted", "terminated".
+    """
+
+    valor_version: str
+    started_at: str
+    duration_s: float
+    command: str
+    config: str
+    config_sha256: str
+    inputs: Sequence[InputFile]
+    packages: Mapping[str, str]
+    models_used: Sequence[str] = ()
+    usage: Sequence[UsageResult] = ()
+    stopped: str | None = None
+    stopped_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One evaluation, complete: what every report and every comparison reads.
+
+    Attributes:
+        task: Name of the task.
+        models: Names of the evaluated models, in the order of the config.
+        primary: (metric, output) of the headline values, most important first.
+        data: Sizes of what was evaluated, by words such as "images" or "ground truths".
+        settings: How, by words such as "matching" or "geometry": what changes every number.
+        missing_prediction_labels: By model, labels with ground truth and no prediction.
+        ignored_prediction_labels: By model, labels with predictions and no ground truth.
+        samples: Values of single samples; they stand in a file of their own, samples.jsonl.
+        agreements: How far several judges, or several askings of one, say the same.
+        prompts: What judges were asked with, by name.
+    """
+
+    task: str
+    models: Sequence[str]
+    primary: Sequence[tuple[str, str]]
+    data: Mapping[str, int]
+    settings: Mapping[str, Scalar]
+    run: RunInfo
+    metrics: Sequence[MetricResult]
+    curves: Sequence[CurveResult]
+    tables: Sequence[TableResult]
+    examples: Sequence[ExampleResult]
+    gates: Sequence[GateResult]
+    warnings: Sequence[str]
+    missing_prediction_labels: Mapping[str, Sequence[str]]
+    ignored_prediction_labels: Mapping[str, Sequence[str]]
+    samples: Sequence[SamplesResult] = ()
+    coverage: Sequence[CoverageResult] = ()
+    problems: Sequence[ProblemResult] = ()
+    insights: Sequence[InsightResult] = ()
+    agreements: Sequence[AgreementResult] = ()
+    prompts: Sequence[PromptUsed] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether no gate failed."""
+        return all(gate.status != "failed" for gate in self.gates)
+
+    @property
+    def incomplete(self) -> str | None:
+        """Why too few samples have a value, and what to do; None: every metric could do its work.
+
+        Where no gate says how many samples that takes, no judge may have failed to reply; and no
+        model that was to be asked may be missing.
+        """
+        absent = {row.metric for row in self.coverage if row.statuses.get("model_unavailable", 0)}
+        if absent:
+            return f"the model of {', '.join(sorted(absent))} is not on this machine"
+        limits = [gate for gate in self.gates if gate.rule == "coverage"]
+        limited = {(gate.metric, gate.model) for gate in limits}
+        if any(
+            row.statuses.get("judge_error", 0)
+            for row in self.coverage
+            if (row.metric, row.model) not in limited
+        ):
+            embedding = "embedder" in self.settings and "judge" not in self.settings
+            who = "the embedder" if embedding else "judges"
+            return f"{who} did not always reply: run again"
+        return TOO_LOW if any(gate.status == "failed" for gate in limits) else None
