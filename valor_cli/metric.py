@@ -58,11 +58,18 @@ class Dataset(Protocol):
     def unit_count(self) -> int:
         """How many units there are."""
 
+    @property
+    def unit_ids(self) -> Sequence[Any]:
+        """(units,) what the files call them."""
+
     def shard(self, units: NDArray[np.bool_]) -> Self:
         """The part with those units only."""
 
     def illustrate(self, examples: Sequence[MetricExample]) -> Sequence[Illustration]:
         """What is shown of each example."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """By field, the texts of the units as reports show them; nothing of images."""
 
     def verify(self) -> None:
         """Look at what only making evidence would read.
@@ -331,6 +338,7 @@ class Loaded(Generic[D]):
     the labels that any file uses, in the order that results have; `known_labels` are those that a
     config may name beside them, though nothing that is evaluated has them; `settings` as in
     `RunResult`; `lacking` is what of `Selection.wanted` the files do not have.
+    `groups` has, by model, the cluster of each unit that the files name; None: it stands alone.
     `perturbed` leads, by model, from perturbed copies of samples to their originals; `spent` is
     what each model took, where the files say so.
     """
@@ -346,6 +354,7 @@ class Loaded(Generic[D]):
     settings: Mapping[str, Scalar] = field(default_factory=dict)
     known_labels: Sequence[str] = ()
     lacking: frozenset[str] = frozenset()
+    groups: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] = field(default_factory=dict)
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
@@ -422,6 +431,7 @@ class Task(Generic[D]):
         load: Reads what `inputs` names, under the options, as far as the selection wants it.
         defaults: Names of the metrics computed when the config lists none.
         primary: (metric, output) of the headline values, most important first.
+        by_sample: The metric that says how each single sample or image went; None: others do.
         pictures: What the report shows of the examples, and what to warn of; from the `data:`
             block, the selection, and the examples.
         lacks: What the options must still name before a call can be made; None: nothing. What its
@@ -439,6 +449,7 @@ class Task(Generic[D]):
     defaults: tuple[str, ...]
     primary: tuple[tuple[str, str], ...]
     options: type[Any] = NoOptions
+    by_sample: str | None = None
     pictures: Callable[
         [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
     ] = lambda inputs, selection, examples: (Pictures(), ())

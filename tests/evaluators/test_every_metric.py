@@ -27,7 +27,7 @@ from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.dataset.text import TextDataset
 from valor_cli.kernels.conversion import areas
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.pipeline.intervals import findings_of
+from valor_cli.pipeline.resampling import findings_of
 from valor_cli.results import STATUSES, Findings
 
 ENTRIES = [

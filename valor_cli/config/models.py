@@ -56,6 +56,12 @@ class Interval(_Strict):
     resamples: int = Field(default=1000, ge=1, le=100_000, description="Number of resamples.")
     level: float = Field(default=0.95, gt=0, lt=1, description="Confidence level, as 0.95.")
     seed: int = Field(default=0, ge=0, description="Seed of the resampling.")
+    group: str | None = Field(
+        default=None,
+        pattern=r"^metadata\..+$",
+        description="Units with one value of this column are drawn together, as metadata.patient; "
+        "omitted: the samples' own column `group`, where there is one.",
+    )
 
 
 class Gate(_Strict):
@@ -68,6 +74,7 @@ class Gate(_Strict):
                 {"required": ["metric", "min"]},
                 {"required": ["metric", "max"]},
                 {"required": ["metric", "max_drop"]},
+                {"required": ["metric", "not_worse"]},
             ]
         }
     )
@@ -87,6 +94,13 @@ class Gate(_Strict):
     max_drop: float | None = Field(
         default=None, ge=0, description="Largest drop against the baseline."
     )
+    not_worse: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="Fails where a paired test finds the value worse than the baseline's, at this "
+        "level of significance, as 0.05.",
+    )
     coverage: float | None = Field(
         default=None, ge=0, le=1, description="Least part of the samples that must have a value."
     )
@@ -94,14 +108,15 @@ class Gate(_Strict):
     @property
     def on_value(self) -> bool:
         """Whether it limits a value, not only how many samples have one."""
-        return any(limit is not None for limit in (self.min, self.max, self.max_drop))
+        limits = (self.min, self.max, self.max_drop, self.not_worse)
+        return any(limit is not None for limit in limits)
 
     @model_validator(mode="after")
     def _limited(self) -> Self:
         if not self.on_value and self.coverage is None:
-            raise ValueError("a gate needs at least one of min, max, max_drop, coverage")
+            raise ValueError("a gate needs at least one of min, max, max_drop, not_worse, coverage")
         if self.on_value and self.metric is None:
-            raise ValueError("min, max and max_drop need a metric")
+            raise ValueError("min, max, max_drop and not_worse need a metric")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError("min is above max, which no value can meet")
         return self
@@ -113,7 +128,7 @@ class Report(_Strict):
     out: str | None = Field(
         default=None, description="Folder, relative to this file; '-' is stdout."
     )
-    formats: tuple[Literal["json", "markdown", "html"], ...] = Field(
+    formats: tuple[Literal["json", "markdown", "html", "junit", "csv"], ...] = Field(
         default=("json", "markdown", "html"), min_length=1, description="Formats to write."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -74,6 +74,11 @@ class ClassificationDataset:
         """(n,) how many labels there are for each row to list: those of its key."""
         return choices_of(self.labels_of, self.key)
 
+    @property
+    def unit_ids(self) -> Sequence[Any]:
+        """(units,) what the files call them."""
+        return list(self.sample_ids)
+
     def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
         """The part with those samples only; `units` is a mask over `sample_ids`."""
         rows = units[self.unit]
@@ -90,6 +95,10 @@ class ClassificationDataset:
 
     def verify(self) -> None:
         """Nothing is left to read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """Nothing: a sample is no text."""
+        return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The labels of each example; of the whole dataset, not of a shard.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +135,11 @@ class DetectionDataset:
         """How many images there are."""
         return len(self.image_ids)
 
+    @property
+    def unit_ids(self) -> Sequence[Any]:
+        """(units,) what the files call them."""
+        return list(self.image_ids)
+
     def shard(self, units: NDArray[np.bool_]) -> DetectionDataset:
         """The part with those images only; `units` is a mask over `image_ids`."""
         image = np.cumsum(units) - 1
@@ -154,6 +160,10 @@ class DetectionDataset:
 
     def verify(self) -> None:
         """Nothing is left to read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """Nothing: images have no texts."""
+        return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The picture and the objects of each example; of the whole dataset, not of a shard."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -38,6 +38,11 @@ class SegmentationDataset:
         """How many images there are."""
         return len(self.sample_ids)
 
+    @property
+    def unit_ids(self) -> Sequence[str]:
+        """(units,) what the files call them."""
+        return self.sample_ids
+
     def shard(self, units: NDArray[np.bool_]) -> SegmentationDataset:
         """The part with those images only; `units` is a mask over `sample_ids`."""
         kept = units.tolist()
@@ -61,6 +66,10 @@ class SegmentationDataset:
             except DataError as error:
                 stray.note_error(error)
         stray.stop()
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """Nothing: images have no texts."""
+        return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image of each example; `Picture.file` is the sample's id."""

@@ -20,6 +20,9 @@ Texts = tuple[str | None, ...]
 SHOWN = 2_000
 """Characters of a text that reports show, at most."""
 
+TOLD = 500
+"""Characters of each text that stand beside the values of single samples."""
+
 MOST_SHOWN = 5
 """References, and contexts, of a sample that reports show, at most."""
 
@@ -80,6 +83,11 @@ class TextDataset:
         """How many samples there are."""
         return len(self.sample_ids)
 
+    @property
+    def unit_ids(self) -> Sequence[str]:
+        """(units,) what the files call them."""
+        return self.sample_ids
+
     def shard(self, units: NDArray[np.bool_]) -> TextDataset:
         """The part with those samples only."""
         chosen = units.tolist()
@@ -90,6 +98,21 @@ class TextDataset:
 
     def verify(self) -> None:
         """Everything was looked at when it was read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """What each sample was asked and said, and its first reference, as reports show them."""
+        first = [references[0] if references else None for references in self.references]
+        columns = {"user_input": self.user_input, "response": self.response, "references[0]": first}
+        return {
+            name: [None if text is None else self._safe(text) for text in column]
+            for name, column in columns.items()
+            if any(text is not None for text in column)
+        }
+
+    def _safe(self, text: str) -> str:
+        # A secret that the cut runs through is found a little behind it.
+        near = text[: 2 * TOLD]
+        return masked(near, [Span(start, end, "") for start, end in self.secrets(near)])[:TOLD]
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The texts of each example, what its metric points at marked; then judges' replies."""

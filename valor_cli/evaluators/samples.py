@@ -343,8 +343,10 @@ class Sampled:
             return MetricValue(None, self.why_none(), output, n=0)
         if np.isnan(column[counted]).all():
             return MetricValue(None, "no sample has what it looks at", output, n=0)
-        found = np.nan_to_num(column[counted]) @ self.times()[counted]
-        return MetricValue(float(found) / n, output=output, n=n)
+        passed = np.nan_to_num(column[counted])
+        found = passed @ self.times()[counted]
+        flags = bool(((passed == 0) | (passed == 1)).all())
+        return MetricValue(float(found) / n, output=output, n=n, proportion=flags)
 
     def findings(
         self,

@@ -1,111 +1,134 @@
-"""Intervals of values by resampling the units of the evidence."""
+"""Intervals of values: by resampling the units of the evidence, of proportions by Wilson's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call, Evidence
+from valor_cli.pipeline.draws import Draws
+from valor_cli.pipeline.resampling import Parts, resampled
 from valor_cli.pipeline.workers import Workers
-from valor_cli.results import (
-    Findings,
-    MetricCurve,
-    MetricExample,
-    MetricTable,
-    MetricValue,
-    Scalar,
-)
-from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
-
-Interval = tuple[float, float] | None
-Parts = Callable[[Any], Sequence[tuple[Mapping[str, Scalar], Any]]]
-R = TypeVar("R", MetricValue, MetricCurve, MetricTable, MetricExample)
+from valor_cli.results import Findings, IntervalMethod, MetricValue
+from valor_cli.statistics.bootstrap import percentile_intervals
+from valor_cli.statistics.proportions import wilson_interval
 
 RESAMPLES_AT_ONCE = 25
 
 
-def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
-    """What a metric says of evidence, part by part (`Wing.parts`), always as `Findings`.
+class Around(NamedTuple):
+    """How sure a value is.
 
-    Values of single samples are those of evidence in one part.
+    Attributes:
+        interval: (low, high); None: there is none.
+        method: How that was found.
+        column: The value at every resample, NaN where it has none; None: it was not resampled.
     """
-    found = [(at, _found(call, part)) for at, part in parts(evidence)]
-    if len(found) == 1 and not found[0][0]:
-        return found[0][1]
-    return Findings(
-        [_under(at, one) for at, part in found for one in part.values],
-        [_under(at, one) for at, part in found for one in part.curves],
-        [_under(at, one) for at, part in found for one in part.tables],
-        [_under(at, one) for at, part in found for one in part.examples],
-        warnings=[one for _, part in found for one in part.warnings],
-        statuses={name: count for _, part in found for name, count in part.statuses.items()},
-    )
+
+    interval: tuple[float, float] | None = None
+    method: IntervalMethod | None = None
+    column: NDArray[np.float64] | None = None
 
 
-def _found(call: Call, part: Any) -> Findings:
-    found = call.found(part)
-    return Findings([found]) if isinstance(found, MetricValue) else found
-
-
-def _under(at: Mapping[str, Scalar], one: R) -> R:
-    return replace(one, at={**at, **one.at})
+_NONE = Around()
 
 
 def intervals(
     calls: Sequence[Call],
-    counts: Sequence[int],
+    findings: Sequence[Findings],
     evidence: Evidence,
     parts: Parts,
+    draws: Draws,
     *,
-    resamples: int,
     level: float,
-    seed: int,
     workers: Workers,
     told: Callable[[int], None],
-) -> list[list[Interval]]:
-    """For each call the interval of each of its values, in their order.
+) -> list[list[Around]]:
+    """For each call how sure each of its values is, in their order.
 
     Args:
         calls: The metrics.
-        counts: How many values each finds.
+        findings: What each finds.
         evidence: What they are computed from.
         parts: Its independent parts.
-        resamples, level, seed: As the config has them.
+        draws: The resamples.
+        level: Of the intervals.
         workers: What to spread the resamples over.
         told: Hears how many resamples are done.
     """
+    alone = draws.clusters is None
     counted = [
-        count if call.metric.resampled else 0 for call, count in zip(calls, counts, strict=True)
+        len(found.values) if _is_resampled(call, found, alone=alone) else 0
+        for call, found in zip(calls, findings, strict=True)
     ]
     with_values = [call for call, count in zip(calls, counted, strict=True) if count]
-    if not evidence.unit_count or not with_values:
-        return [[None] * count for count in counts]
+    columns = np.zeros((0, draws.resamples))
+    if draws.drawn_count and with_values:
+        columns = _columns(with_values, evidence, parts, draws, workers, told)
+    bootstrapped = iter(_around(columns, level))
+    around = []
+    for found, count in zip(findings, counted, strict=True):
+        resampled_too = count and len(columns)
+        own = list(islice(bootstrapped, count)) if resampled_too else [_NONE] * len(found.values)
+        around.append(
+            [
+                _proportion(value, one, level) if value.proportion and alone else one
+                for value, one in zip(found.values, own, strict=True)
+            ]
+        )
+    return around
+
+
+def _around(columns: NDArray[np.float64], level: float) -> list[Around]:
+    """(values, resamples) to the interval of each value."""
+    found = percentile_intervals(columns.T, level)
+    return [
+        Around(interval, None if interval is None else "bootstrap", column)
+        for interval, column in zip(found, columns, strict=True)
+    ]
+
+
+def _is_resampled(call: Call, found: Findings, *, alone: bool) -> bool:
+    """Whether values are resampled; not proportions of samples, that have an interval without."""
+    known = alone and found.samples is not None and all(one.proportion for one in found.values)
+    return call.metric.resampled and bool(found.values) and not known
+
+
+def _proportion(value: MetricValue, around: Around, level: float) -> Around:
+    if value.value is None or not value.n:
+        return around
+    found = wilson_interval(value.value * value.n, value.n, level)
+    return around._replace(interval=found, method="wilson")
+
+
+def _columns(
+    calls: Sequence[Call],
+    evidence: Evidence,
+    parts: Parts,
+    draws: Draws,
+    workers: Workers,
+    told: Callable[[int], None],
+) -> NDArray[np.float64]:
+    """(values, resamples) of all calls, one after the other."""
+    last = draws.resamples
     tasks = [
-        (with_values, evidence, parts, seed, first, min(first + RESAMPLES_AT_ONCE, resamples))
-        for first in range(0, resamples, RESAMPLES_AT_ONCE)
+        (calls, evidence, parts, draws, first, min(first + RESAMPLES_AT_ONCE, last))
+        for first in range(0, last, RESAMPLES_AT_ONCE)
     ]
     batches: list[NDArray[np.float64]] = []
     for batch in workers.map(_resampled, tasks):
         batches.append(batch)
         told(sum(map(len, batches)))
-    found = percentile_intervals(np.concatenate(batches), level)
-    ends = np.cumsum(counted).tolist()
-    ranges = [found[end - count : end] for end, count in zip(ends, counted, strict=True)]
-    return [around or [None] * count for around, count in zip(ranges, counts, strict=True)]
+    return np.ascontiguousarray(np.concatenate(batches).T)
 
 
 def _resampled(
-    task: tuple[Sequence[Call], Evidence, Parts, int, int, int],
+    task: tuple[Sequence[Call], Evidence, Parts, Draws, int, int],
 ) -> NDArray[np.float64]:
-    """(resamples, values) of all calls, one after the other; NaN for no value."""
-    calls, evidence, parts, seed, first, last = task
-    weights = [resample_weights(evidence.unit_count, seed, n) for n in range(first, last)]
-    rows = [
-        [value.value for call in calls for value in findings_of(call, again, parts).values]
-        for again in evidence.resamples(np.array(weights))
-    ]
-    return np.array(rows, np.float64)
+    calls, evidence, parts, draws, first, last = task
+    weights = np.array([draws.weights(number) for number in range(first, last)])
+    return resampled(calls, evidence, parts, weights)

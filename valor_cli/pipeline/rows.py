@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.metric import Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
-from valor_cli.pipeline.intervals import Interval, findings_of, intervals
+from valor_cli.kernels.columns import nulls
+from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
+from valor_cli.pipeline.draws import Draws, clusters_of
+from valor_cli.pipeline.intervals import Around, intervals
 from valor_cli.pipeline.plan import Plan, WingPlan
+from valor_cli.pipeline.resampling import findings_of
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
+    FEW,
     AgreementResult,
     CoverageResult,
     CurveResult,
@@ -25,6 +29,7 @@ from valor_cli.results import (
     MetricValue,
     Parameters,
     ParameterValue,
+    ResampledResult,
     SamplesResult,
     Scalar,
     Status,
@@ -58,6 +63,8 @@ class Computation:
         self.illustrated = illustrated
         self.session = session
         self.resampled = 0
+        self.groups = groups_of(plan, loaded)
+        self._digests: dict[str, str] = {}
         self.one_sided = {
             model: OneSided(
                 tuple(loaded.missing_prediction_labels[model]),
@@ -73,6 +80,7 @@ class Computation:
         self.samples: list[SamplesResult] = []
         self.coverage: list[CoverageResult] = []
         self.agreements: list[AgreementResult] = []
+        self.resamples: list[ResampledResult] = []
         self.insights: list[InsightResult] = []
         self.warnings: dict[str, None] = {}
         for part in plan.wings:
@@ -86,6 +94,7 @@ class Computation:
             self.samples,
             self.coverage,
             self.agreements,
+            self.resamples,
         ):
             rows.sort(key=order)
 
@@ -102,11 +111,13 @@ class Computation:
                 self.one_sided[model] = found
             for cut, evidence in self._cuts(part.wing, whole, model):
                 findings = [findings_of(call, evidence, part.wing.parts) for call in part.calls]
-                ranges = self._intervals(part, evidence, findings)
+                draws = self._draws(model, cut, evidence)
+                ranges = self._intervals(part, evidence, findings, draws)
+                name = None if cut is None else cut.name
                 for call, one, around in zip(part.calls, findings, ranges, strict=True):
-                    self._add(call, model, cut, one, around)
+                    self._add(call, model, name, one, around, draws)
                     if self.illustrated:
-                        self._illustrate(call, model, cut, one, dataset)
+                        self._illustrate(call, model, name, one, dataset)
 
     def _needs(self, part: WingPlan) -> Mapping[str, Any]:
         """By model, what its evidence must hold; where models are asked, what they said."""
@@ -132,34 +143,43 @@ class Computation:
 
     def _cuts(
         self, wing: Wing[Any, Any], whole: Any, model: str
-    ) -> Iterator[tuple[str | None, Evidence]]:
+    ) -> Iterator[tuple[Slice | None, Evidence]]:
         yield None, whole
         for cut in self.slices:
             part = cut.of(whole, wing, self.loaded.metadata.get(model, {}))
             if part is not None:
-                yield cut.name, part
+                yield cut, part
+
+    def _draws(self, model: str, cut: Slice | None, evidence: Evidence) -> Draws:
+        """What a resample of some evidence draws: its units, or the clusters that they are of."""
+        asked = self.plan.config.interval
+        resamples, seed = (0, 0) if asked is None else (asked.resamples, asked.seed)
+        groups = self.groups.get(model)
+        if groups is None:
+            return Draws(evidence.unit_count, resamples, seed)
+        whole = Draws(len(groups), resamples, seed, clusters_of(groups))
+        units = None if cut is None else cut.units(self.loaded.metadata.get(model, {}))
+        return whole if units is None else whole.within(units)
 
     def _intervals(
-        self, part: WingPlan, evidence: Evidence, findings: Sequence[Findings]
-    ) -> list[list[Interval]]:
-        """The interval of each value, where the config asks for intervals."""
-        counts = [len(found.values) for found in findings]
+        self, part: WingPlan, evidence: Evidence, findings: Sequence[Findings], draws: Draws
+    ) -> list[list[Around]]:
+        """How sure each value is, where the config asks for intervals."""
         asked = self.plan.config.interval
         if asked is None:
             self.progress("computing", 0, 0)
-            return [[None] * each for each in counts]
+            return [[Around()] * len(found.values) for found in findings]
         parts = len(self.plan.wings) * len(self.loaded.datasets) * (1 + len(self.slices))
         total = asked.resamples * parts
         done = self.resampled
         self.resampled += asked.resamples
         return intervals(
             part.calls,
-            counts,
+            findings,
             evidence,
             part.wing.parts,
-            resamples=asked.resamples,
+            draws,
             level=asked.level,
-            seed=asked.seed,
             workers=self.pool,
             told=lambda more: self.progress("resampling", done + more, total),
         )
@@ -170,15 +190,19 @@ class Computation:
         model: str,
         cut: str | None,
         found: Findings,
-        ranges: Sequence[Interval],
+        ranges: Sequence[Around],
+        draws: Draws,
     ) -> None:
         where = "" if cut is None else f" in {cut}"
         told = [f"{call.metric.name} of {model}{where}: {one}" for one in found.warnings]
         self.warnings |= dict.fromkeys(told)
-        for value, interval in zip(found.values, ranges, strict=True):
-            row = _row(call, model, cut, value, interval)
+        by_sample = () if found.samples is None else found.samples.columns
+        for value, around in zip(found.values, ranges, strict=True):
+            row = _row(call, model, cut, value, around, draws.drawn_count)
             self.metrics.append(row)
             self._called.append((call, row))
+            if cut is None and value.label is None and value.output not in by_sample:
+                self._keep(row, around, draws)
         for curve in found.curves:
             parameters = _narrowed(call.parameters, curve.at)
             self.curves.append(
@@ -201,6 +225,7 @@ class Computation:
                 )
             )
         if found.samples is not None and cut is None:
+            groups = self.groups.get(model)
             self.samples.append(
                 SamplesResult(
                     call.metric.name,
@@ -212,6 +237,7 @@ class Computation:
                     found.samples.statuses,
                     found.samples.details,
                     found.samples.asked,
+                    groups,
                 )
             )
         if cut is None:
@@ -228,6 +254,26 @@ class Computation:
             ]
         if found.statuses:
             self.coverage.append(_coverage(call, model, cut, found.statuses))
+
+    def _keep(self, row: MetricResult, around: Around, draws: Draws) -> None:
+        """The values at every resample, of what has no value of single samples to compare by."""
+        if around.column is None:
+            return
+        if row.model not in self._digests:
+            unit_ids = self.loaded.datasets[row.model].unit_ids
+            self._digests[row.model] = draws.digest(unit_ids)
+        self.resamples.append(
+            ResampledResult(
+                row.metric,
+                row.output,
+                row.model,
+                row.label,
+                row.slice,
+                row.parameters,
+                self._digests[row.model],
+                nulls(around.column),
+            )
+        )
 
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset
@@ -285,10 +331,20 @@ def _positions(names: Iterable[str]) -> dict[str | None, int]:
     return dict(zip((None, *names), count(-1), strict=False))
 
 
+def groups_of(plan: Plan, loaded: Loaded[Any]) -> Mapping[str, Sequence[Scalar]]:
+    """By model, the cluster of each unit; of no model where units are drawn by themselves."""
+    asked = plan.config.interval
+    if asked is None or asked.group is None:
+        return loaded.groups
+    name = asked.group.removeprefix(METADATA)
+    return {model: own[name] for model, own in loaded.metadata.items()}
+
+
 def _row(
-    call: Call, model: str, cut: str | None, value: MetricValue, interval: Interval
+    call: Call, model: str, cut: str | None, value: MetricValue, around: Around, units: int
 ) -> MetricResult:
     output = call.metric.output(value.output)
+    few = min(units, units if value.n is None else value.n) < FEW
     return MetricResult(
         metric=call.metric.name,
         output=value.output,
@@ -300,8 +356,10 @@ def _row(
         unit=output.unit,
         direction=output.better,
         n=value.n,
-        interval=None if value.value is None else interval,
+        interval=None if value.value is None else around.interval,
         undefined=value.undefined,
+        method=None if value.value is None else around.method,
+        caution="small_n" if few and value.value is not None else None,
     )
 
 

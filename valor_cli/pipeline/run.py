@@ -28,11 +28,13 @@ from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
 from valor_cli.results import (
     THRESHOLD,
+    IntervalsResult,
     MetricResult,
     Pictures,
     RunInfo,
     RunResult,
     Scalar,
+    TextsResult,
     UsageResult,
 )
 
@@ -234,12 +236,33 @@ def evaluate(
         missing_prediction_labels={name: found.one_sided[name].missing for name in loaded.datasets},
         ignored_prediction_labels={name: found.one_sided[name].ignored for name in loaded.datasets},
         samples=tuple(found.samples),
+        resamples=tuple(found.resamples),
+        texts=_texts(loaded),
+        intervals=_intervals(config, loaded),
         coverage=tuple(found.coverage),
         problems=tuple(problems_of(plan, loaded, found)),
         insights=tuple(insights_of(plan, loaded, found)),
         agreements=tuple(found.agreements),
         prompts=() if session is None else tuple(session.prompts_used),
     )
+
+
+def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
+    """What the samples of each model say."""
+    told = {model: dataset.told() for model, dataset in loaded.datasets.items()}
+    return tuple(
+        TextsResult(model, loaded.datasets[model].unit_ids, columns)
+        for model, columns in told.items()
+        if columns
+    )
+
+
+def _intervals(config: RunConfig, loaded: Loaded[Any]) -> IntervalsResult | None:
+    asked = config.interval
+    if asked is None:
+        return None
+    group = asked.group or ("group" if loaded.groups else None)
+    return IntervalsResult(asked.level, asked.resamples, asked.seed, group)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
@@ -29,14 +30,21 @@ class Slice:
         """Key and value, the value as YAML writes it."""
         return f"{self.key}={written(self.value)}"
 
+    def units(self, metadata: Mapping[str, Sequence[Any]]) -> NDArray[np.bool_] | None:
+        """(units,) whether each lies in this slice; None where slices are not of whole units."""
+        if not self.key.startswith(METADATA):
+            return None
+        values = metadata[self.key.removeprefix(METADATA)]
+        mine = [value is not None and written(value) == written(self.value) for value in values]
+        return np.array(mine, bool)
+
     def of(
         self, evidence: Evidence, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]
     ) -> Evidence | None:
         """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
-        if self.key.startswith(METADATA):
-            values = metadata[self.key.removeprefix(METADATA)]
-            mine = [value is not None and written(value) == written(self.value) for value in values]
-            return evidence.select(np.array(mine, bool))
+        units = self.units(metadata)
+        if units is not None:
+            return evidence.select(units)
         if self.key in wing.slices:
             part: Evidence = wing.slices[self.key][1](evidence, str(self.value))
             return part
@@ -44,12 +52,12 @@ class Slice:
 
 
 def metadata_names(config: RunConfig) -> list[str]:
-    """The metadata columns that the config's slices need."""
-    return [
-        request.key.removeprefix(METADATA)
-        for request in config.slices
-        if request.key.startswith(METADATA)
-    ]
+    """The metadata columns that the config's slices and intervals need."""
+    keys = [request.key for request in config.slices]
+    if config.interval is not None and config.interval.group is not None:
+        keys.append(config.interval.group)
+    named = (key.removeprefix(METADATA) for key in keys if key.startswith(METADATA))
+    return list(dict.fromkeys(named))
 
 
 def resolve_slices(

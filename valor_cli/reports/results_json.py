@@ -17,13 +17,16 @@ from valor_cli.reports.schema import ORDER, misfits, results_schema
 from valor_cli.results import (
     SCHEMA_VERSION,
     AgreementResult,
+    ComparisonResult,
     CoverageResult,
     CurveResult,
     ExampleObject,
     ExampleResult,
+    FoundSlice,
     GateResult,
     InputFile,
     InsightResult,
+    IntervalsResult,
     MetricResult,
     Picture,
     ProblemResult,
@@ -31,6 +34,7 @@ from valor_cli.results import (
     RunInfo,
     RunResult,
     ShownText,
+    SliceSearchResult,
     TableResult,
     UsageResult,
     Verdict,
@@ -39,8 +43,8 @@ from valor_cli.results import (
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
 _NEXT = "evaluate again, or read it with the valor that wrote it"
 _RECORDS = (
-    *("primary", "prompts", "usage", "metrics", "coverage", "agreements", "curves", "tables"),
-    *("examples", "problems", "insights", "gates", "warnings"),
+    *("primary", "prompts", "usage", "metrics", "comparisons", "searches", "coverage"),
+    *("agreements", "curves", "tables", "examples", "problems", "insights", "gates", "warnings"),
 )
 
 
@@ -168,6 +172,12 @@ def _result(document: Mapping[str, Any]) -> RunResult:
             for row in document.get("agreements", ())
         ),
         prompts=tuple(PromptUsed(**row) for row in document.get("prompts", ())),
+        intervals=_intervals(document.get("intervals")),
+        comparisons=tuple(
+            ComparisonResult(**_identified(row, "interval"))
+            for row in document.get("comparisons", ())
+        ),
+        searches=tuple(map(_search, document.get("searches", ()))),
         problems=tuple(
             ProblemResult(**_identified(row, "sample_ids")) for row in document["problems"]
         ),
@@ -176,6 +186,15 @@ def _result(document: Mapping[str, Any]) -> RunResult:
             for row in document["insights"]
         ),
     )
+
+
+def _intervals(row: Mapping[str, Any] | None) -> IntervalsResult | None:
+    return None if row is None else IntervalsResult(**row)
+
+
+def _search(row: Mapping[str, Any]) -> SliceSearchResult:
+    found = tuple(FoundSlice(**one) for one in row["found"])
+    return SliceSearchResult(**_identified(row, "columns") | {"found": found})
 
 
 def _run_info(run: Mapping[str, Any]) -> RunInfo:

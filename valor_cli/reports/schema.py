@@ -8,7 +8,15 @@ from collections.abc import Mapping as MappingType
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from valor_cli.results import SCHEMA_VERSION, ExampleResult, RunInfo, RunResult, TableResult
+from valor_cli.results import (
+    SCHEMA_VERSION,
+    ExampleResult,
+    GateResult,
+    MetricResult,
+    RunInfo,
+    RunResult,
+    TableResult,
+)
 
 Schema = dict[str, Any]
 
@@ -43,7 +51,9 @@ ADDED: Mapping[type, tuple[str, ...]] = {
     TableResult: ("ious", "unmatched_ground_truth_ratios", "unmatched_prediction_ratios"),
     ExampleResult: ("texts", "reason", "verdicts"),
     RunInfo: ("usage", "stopped", "stopped_by", "saved_usd"),
-    RunResult: ("coverage", "agreements", "prompts"),
+    RunResult: ("coverage", "agreements", "prompts", "intervals", "comparisons", "searches"),
+    MetricResult: ("method", "caution"),
+    GateResult: ("gate",),
 }
 """By record, keys that earlier versions did not write; a file without them has none of that."""
 
@@ -55,8 +65,11 @@ ORDER = (
     "data",
     "settings",
     "prompts",
+    "intervals",
     "run",
     "metrics",
+    "comparisons",
+    "searches",
     "coverage",
     "agreements",
     "curves",
@@ -78,7 +91,8 @@ def results_schema() -> Schema:
     run = whole["properties"]["run"]
     run["properties"] |= RUN_EXTRAS
     run["required"] += [name for name in RUN_EXTRAS if name not in ADDED[RunInfo]]
-    del whole["properties"]["samples"]
+    for name in ("samples", "resamples", "texts"):
+        del whole["properties"][name]
     properties = {**whole["properties"], "schema_version": {"const": SCHEMA_VERSION}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

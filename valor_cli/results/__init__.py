@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+from valor_cli.results.compared import (
+    ChangeCount,
+    ChangedSample,
+    ComparedRun,
+    ComparedRuns,
+    SampleChange,
+)
+from valor_cli.results.comparisons import (
+    ComparedVerdict,
+    ComparisonResult,
+    Effect,
+    FoundSlice,
+    PairedTest,
+    SliceSearchResult,
+)
 from valor_cli.results.found import (
     STATUSES,
     THRESHOLD,
@@ -25,19 +40,25 @@ from valor_cli.results.found import (
     Verdict,
 )
 from valor_cli.results.rows import (
+    FEW,
     AgreementResult,
     CalibrationResult,
+    Caution,
     CoverageResult,
     CurveResult,
     GateResult,
     GateStatus,
     InsightResult,
+    IntervalMethod,
+    IntervalsResult,
     MetricResult,
     ProblemKind,
     ProblemResult,
+    ResampledResult,
     SamplesResult,
     Severity,
     TableResult,
+    TextsResult,
 )
 from valor_cli.results.run import (
     SCHEMA_VERSION,
@@ -58,6 +79,7 @@ from valor_cli.results.shown import (
 )
 
 __all__ = [
+    "FEW",
     "SCHEMA_VERSION",
     "STATUSES",
     "THRESHOLD",
@@ -65,17 +87,28 @@ __all__ = [
     "AgreementResult",
     "Asked",
     "CalibrationResult",
+    "Caution",
+    "ChangeCount",
+    "ChangedSample",
+    "ComparedRun",
+    "ComparedRuns",
+    "ComparedVerdict",
+    "ComparisonResult",
     "CoverageResult",
     "CurveResult",
     "Direction",
+    "Effect",
     "ExampleObject",
     "ExampleResult",
     "Findings",
+    "FoundSlice",
     "GateResult",
     "GateStatus",
     "Illustration",
     "InputFile",
     "InsightResult",
+    "IntervalMethod",
+    "IntervalsResult",
     "Mark",
     "MetricAgreement",
     "MetricCurve",
@@ -86,6 +119,7 @@ __all__ = [
     "MetricTable",
     "MetricValue",
     "ObjectRef",
+    "PairedTest",
     "ParameterValue",
     "Parameters",
     "Picture",
@@ -93,15 +127,19 @@ __all__ = [
     "ProblemKind",
     "ProblemResult",
     "PromptUsed",
+    "ResampledResult",
     "Role",
     "RunInfo",
     "RunResult",
+    "SampleChange",
     "SamplesResult",
     "Scalar",
     "Severity",
     "ShownText",
+    "SliceSearchResult",
     "Status",
     "TableResult",
+    "TextsResult",
     "UsageResult",
     "Verdict",
 ]

@@ -32,6 +32,8 @@ class MetricValue:
         n: How many ground truths (or samples) it rests on.
         at: The element of each list parameter it was computed at, as
             `{"iou_threshold": 0.5}` for `iou_thresholds=(0.5, 0.75)`.
+        proportion: Whether it is the part of `n` units, each counted once, that are so: what
+            Wilson's interval holds for.
     """
 
     value: float | None
@@ -40,6 +42,7 @@ class MetricValue:
     label: str | None = None
     n: int | None = None
     at: Mapping[str, Scalar] = field(default_factory=dict)
+    proportion: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,22 @@ from typing import Any, Literal, TypeAlias
 
 from valor_cli.results.found import Asked, Direction, Parameters, Scalar, Status
 
+IntervalMethod: TypeAlias = Literal["bootstrap", "wilson"]
+Caution: TypeAlias = Literal["small_n"]
+
+FEW = 30
+"""Samples, images or groups below which a value is marked as resting on few."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:
-    """A row of the result: a value with everything that identifies it."""
+    """A row of the result: a value with everything that identifies it.
+
+    Attributes:
+        interval: (low, high) of the value at the run's level.
+        method: How that was found.
+        caution: "small_n": the value rests on fewer than `FEW` units, and may well be otherwise.
+    """
 
     metric: str
     output: str
@@ -25,6 +37,8 @@ class MetricResult:
     n: int | None
     interval: tuple[float, float] | None
     undefined: str | None
+    method: IntervalMethod | None = None
+    caution: Caution | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +72,10 @@ class TableResult:
 
 @dataclass(frozen=True, slots=True)
 class SamplesResult:
-    """Values of single samples, with everything that identifies them; see `MetricSamples`."""
+    """Values of single samples, with everything that identifies them; see `MetricSamples`.
+
+    `groups` are the clusters that the samples belong to; None: each stands alone.
+    """
 
     metric: str
     model: str
@@ -69,6 +86,55 @@ class SamplesResult:
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
     asked: Sequence[Asked] | None = None
+    groups: Sequence[Scalar] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResampledResult:
+    """A value at every resample of a run, with everything that identifies it.
+
+    Attributes:
+        drawn: SHA-256 of which units were drawn how often: two columns with the same are paired.
+        values: By resample; None where it has no value.
+    """
+
+    metric: str
+    output: str
+    model: str
+    label: str | None
+    slice: str | None
+    parameters: Parameters
+    drawn: str
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TextsResult:
+    """What the samples of a model say, to be shown beside another's; cut, what is secret masked.
+
+    Attributes:
+        columns: By field ("user_input", "response", "references[0]"), the text of each sample.
+    """
+
+    model: str
+    sample_ids: Sequence[Scalar]
+    columns: Mapping[str, Sequence[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalsResult:
+    """How the intervals of a run were found.
+
+    Attributes:
+        level: The part of such intervals that hold what they estimate.
+        resamples, seed: Of the bootstrap.
+        group: The column whose units are drawn together; None: each unit by itself.
+    """
+
+    level: float
+    resamples: int
+    seed: int
+    group: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +279,13 @@ GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate held against one row: `rule` is "min", "max", "max_drop" or "coverage".
+    """One gate held against one row.
 
-    `value` is the row's value, for max_drop how far it fell below the baseline.
+    Attributes:
+        rule: "min", "max", "max_drop", "not_worse" or "coverage".
+        value: The row's value; of max_drop how far it fell below the baseline, of not_worse the
+            adjusted p of being worse.
+        gate: Which gate of the config it is, from 0.
     """
 
     metric: str
@@ -229,3 +299,4 @@ class GateResult:
     value: float | None
     status: GateStatus
     reason: str | None
+    gate: int | None = None

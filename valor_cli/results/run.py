@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
 from valor_cli.results.found import Scalar
 from valor_cli.results.rows import (
     AgreementResult,
@@ -12,10 +13,13 @@ from valor_cli.results.rows import (
     CurveResult,
     GateResult,
     InsightResult,
+    IntervalsResult,
     MetricResult,
     ProblemResult,
+    ResampledResult,
     SamplesResult,
     TableResult,
+    TextsResult,
 )
 from valor_cli.results.shown import ExampleResult
 
@@ -110,6 +114,11 @@ class RunResult:
         samples: Values of single samples; they stand in a file of their own, samples.jsonl.
         agreements: How far several judges, or several askings of one, say the same.
         prompts: What judges were asked with, by name.
+        intervals: How intervals were found; None: there are none.
+        comparisons: The models held against each other, and against those of a baseline.
+        searches: Where parts of the data were looked for that a model does worst at.
+        resamples: Values at every resample; they stand in a file of their own, resamples.jsonl.
+        texts: What the samples say; they stand in samples.jsonl.
     """
 
     task: str
@@ -132,6 +141,11 @@ class RunResult:
     insights: Sequence[InsightResult] = ()
     agreements: Sequence[AgreementResult] = ()
     prompts: Sequence[PromptUsed] = ()
+    intervals: IntervalsResult | None = None
+    comparisons: Sequence[ComparisonResult] = ()
+    searches: Sequence[SliceSearchResult] = ()
+    resamples: Sequence[ResampledResult] = ()
+    texts: Sequence[TextsResult] = ()
 
     @property
     def passed(self) -> bool:

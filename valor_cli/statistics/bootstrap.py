@@ -21,6 +21,22 @@ def resample_weights(units: int, seed: int, number: int) -> NDArray[np.int64]:
     return np.bincount(drawn, minlength=units)
 
 
+def cluster_weights(clusters: NDArray[np.int64], seed: int, number: int) -> NDArray[np.int64]:
+    """How often each unit stands in one resample of clusters, drawn with replacement.
+
+    A cluster is drawn with all of its units (Davison and Hinkley, 1997, section 3.8).
+
+    Args:
+        clusters: (units,) the cluster of each, from 0, none empty.
+        seed, number: As in `resample_weights`, which it equals where each unit is its own cluster.
+
+    Returns:
+        (units,) whole numbers.
+    """
+    count = int(clusters.max()) + 1 if len(clusters) else 0
+    return resample_weights(count, seed, number)[clusters]
+
+
 def percentile_intervals(
     resampled: NDArray[np.float64], level: float
 ) -> list[tuple[float, float] | None]:

@@ -74,6 +74,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
             _labels((own.rows for own in joined.models.values()), selection) if labelled else ()
         ),
         lacking=absent_from_all(joined.models, selection.wanted),
+        groups={model: dataset.group for model, dataset in datasets.items() if any(dataset.group)},
         perturbed={model: _perturbed(dataset) for model, dataset in datasets.items()},
         spent={model: _spent(own) for model, own in rows.items()},
     )

@@ -1,0 +1,107 @@
+"""Two runs held against each other, with the samples that changed between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from valor_cli.results.comparisons import ComparisonResult
+from valor_cli.results.found import Parameters, Scalar
+from valor_cli.results.run import RunInfo
+from valor_cli.results.shown import ExampleObject, Picture, ShownText
+
+
+@dataclass(frozen=True, slots=True)
+class SampleChange:
+    """What one metric says of a sample in both runs; `change` by the metric's direction."""
+
+    metric: str
+    output: str
+    parameters: Parameters
+    value: float
+    other_value: float
+    change: Literal["better", "worse"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSample:
+    """A sample on which two models differ, both answers side by side.
+
+    Attributes:
+        changes: By metric, the widest first.
+        shared: Texts that are the same on both sides: the question, the reference.
+        texts, other_texts: Those that are not: the answers.
+        picture, objects, other_objects: Of an image; none where a run does not show it.
+    """
+
+    sample_id: Scalar
+    model: str
+    other: str
+    changes: Sequence[SampleChange]
+    shared: Sequence[ShownText] = ()
+    texts: Sequence[ShownText] = ()
+    other_texts: Sequence[ShownText] = ()
+    picture: Picture | None = None
+    objects: Sequence[ExampleObject] = ()
+    other_objects: Sequence[ExampleObject] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCount:
+    """On how many samples a pair of models differs under one metric."""
+
+    metric: str
+    output: str
+    parameters: Parameters
+    model: str
+    other: str
+    better: int
+    worse: int
+    equal: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """One side of a comparison: where its results stand, its models, its record."""
+
+    path: str
+    models: Sequence[str]
+    run: RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Two runs held against each other; what reports of a comparison read.
+
+    Attributes:
+        first: The earlier one, or the one to beat: `other` of every row.
+        second: The one that is judged: `model` of every row.
+        primary: (metric, output) of the headline values, as in `RunResult`.
+        pairs: (model of the second, model of the first) that were compared.
+        level: Of the intervals; a p below 1 - level is significant.
+        comparisons: Rows of all pairs; the headline ones first.
+        changes: By metric and pair, how many samples changed.
+        changed: The samples that changed most; bounded.
+        only_first, only_second: Values that one run alone has, in words.
+        warnings: Why the comparison may say little.
+    """
+
+    task: str
+    first: ComparedRun
+    second: ComparedRun
+    primary: Sequence[tuple[str, str]]
+    pairs: Sequence[tuple[str, str]]
+    level: float
+    comparisons: Sequence[ComparisonResult]
+    changes: Sequence[ChangeCount]
+    changed: Sequence[ChangedSample]
+    only_first: Sequence[str]
+    only_second: Sequence[str]
+    warnings: Sequence[str]
+
+    @property
+    def worse(self) -> bool:
+        """Whether a headline value is worse; of a run without headline values, any value."""
+        headline = [row for row in self.comparisons if (row.metric, row.output) in self.primary]
+        return any(row.verdict == "worse" for row in headline or self.comparisons)
