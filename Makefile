@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest -m "not browser and not slow and not models and not local_model"
 	@echo "skipped: judges behind a server with faults, killed and stopped (make test-slow)"
-	@echo "skipped: the reports in a real browser (make test-browser, needs chromium)"
+	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
 
@@ -32,8 +32,15 @@ test-local-model: $(VENV)/.installed-dev
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow
 
-test-browser: $(VENV)/.installed-dev
-	$(BIN)/pytest -m browser
+# Every report is opened in headless chromium and looked at by axe; the pictures of all of them
+# are kept in reports/screenshots.
+test-browser: $(VENV)/.installed-dev tests/reports/axe/node_modules/.installed
+	$(PIP) install --quiet --require-hashes --requirement requirements-browser.lock
+	VALOR_SCREENSHOTS=$(CURDIR)/reports/screenshots $(BIN)/pytest -m browser
+
+tests/reports/axe/node_modules/.installed: tests/reports/axe/package-lock.json
+	cd tests/reports/axe && npm ci --silent --no-audit --no-fund --ignore-scripts
+	touch $@
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -87,4 +94,4 @@ $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirement
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(MODELS) build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) tests/reports/axe/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

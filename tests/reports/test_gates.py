@@ -63,3 +63,15 @@ def test_a_model_that_is_not_there_is_told_before_the_coverage_it_costs() -> Non
     absent = "the model of bleu_1 is not on this machine"
     assert verdict([low], incomplete=absent).detail == f"{absent}; coverage too low in 1 of 1 gate"
     assert verdict([low], incomplete=TOO_LOW).detail == "coverage too low in 1 of 1 gate"
+
+
+def test_of_being_no_worse_the_p_value_is_told() -> None:
+    kept, low = coverage_gate("rouge_l", "small", 0.04), coverage_gate("rouge_l", "small", 0.5)
+    worse = replace(
+        kept, output="f1", rule="not_worse", limit=0.05, reason="-0.1 against the baseline"
+    )
+    fine = replace(low, output="f1", rule="not_worse", limit=0.05, status="passed")
+    assert _told([worse, fine]) == [
+        ("failed", "rouge_l f1", "not worse, p ≥ 0.050", "p 0.040", "-0.1 against the baseline"),
+        ("passed", "rouge_l f1", "not worse, p ≥ 0.050", "p 0.500", ""),
+    ]

@@ -117,6 +117,8 @@ class Gate(_Strict):
             raise ValueError("a gate needs at least one of min, max, max_drop, not_worse, coverage")
         if self.on_value and self.metric is None:
             raise ValueError("min, max, max_drop and not_worse need a metric")
+        if self.not_worse is not None and (self.label is not None or self.slice is not None):
+            raise ValueError("not_worse holds for values of the whole data, without label or slice")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError("min is above max, which no value can meet")
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,9 @@ from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.slices import Slice
+from valor_cli.pipeline.worse import NOT_WORSE, judge_worse
 from valor_cli.results import (
+    ComparisonResult,
     CoverageResult,
     GateResult,
     GateStatus,
@@ -89,11 +91,20 @@ def judge_gates(
     rows: Sequence[MetricResult],
     baseline: Sequence[MetricResult] | None,
     coverage: Sequence[CoverageResult] = (),
+    comparisons: Sequence[ComparisonResult] = (),
 ) -> list[GateResult]:
     """Hold every gate against every row it names, one result per limit and row.
 
     A baseline of one model is compared with the one model of this run, whatever their names.
     A gate on coverage is held against that of every metric it means.
+
+    Args:
+        config: With the gates.
+        task: Whose metrics they name.
+        rows: The values of the run.
+        baseline: Those of an earlier one.
+        coverage: How many samples metrics could judge.
+        comparisons: The rows held against the baseline's, sample by sample.
 
     Raises:
         ConfigError: A gate names no row of the result, or of the baseline it is held against.
@@ -104,7 +115,7 @@ def judge_gates(
     for at, gate in enumerate(config.gates):
         if gate.coverage is not None:
             covered = [one for one in coverage if _covers(gate, one)]
-            results += [_judge_coverage(one, gate.coverage) for one in covered]
+            results += [replace(_judge_coverage(one, gate.coverage), gate=at) for one in covered]
             if not covered:
                 message = f"{gate.metric or 'the task'} has no coverage: no value of single samples"
                 problems.append(Problem(config.place("gates", at, "coverage"), message))
@@ -115,20 +126,31 @@ def judge_gates(
         if not chosen:
             problems.append(Problem(config.place("gates", at), _why_none(gate, metric, rows)))
         for row in chosen:
-            if gate.min is not None:
-                results.append(_judge(row, "min", gate.min))
-            if gate.max is not None:
-                results.append(_judge(row, "max", gate.max))
-            if gate.max_drop is not None:
-                results.append(_judge_drop(row, gate.max_drop, earlier))
-        compared = gate.max_drop is None or baseline is None
+            judged = _judged(gate, row, earlier)
+            results += [replace(one, gate=at) for one in judged]
+        compared = (gate.max_drop is None and gate.not_worse is None) or baseline is None
         # What has no value could not be compared with anything; that is told elsewhere.
         valued = any(row.value is not None for row in chosen)
         if valued and not compared and not any(map(earlier.row, chosen)):
             problems.append(Problem(config.place("gates", at), earlier.why_other(chosen[0])))
     if problems:
         raise ConfigError(problems)
-    return results
+    return judge_worse(results, comparisons) if baseline is not None else results
+
+
+def _judged(gate: Gate, row: MetricResult, earlier: _Earlier) -> Iterator[GateResult]:
+    """A row against every limit of a gate; whether it is worse is told when all are known."""
+    if gate.min is not None:
+        yield _judge(row, "min", gate.min)
+    if gate.max is not None:
+        yield _judge(row, "max", gate.max)
+    if gate.max_drop is not None:
+        yield _judge_drop(row, gate.max_drop, earlier)
+    if gate.not_worse is not None:
+        undefined = earlier.given and row.value is None
+        status: GateStatus = "failed" if undefined else "not checked"
+        reason = f"undefined: {row.undefined}" if undefined else earlier.why_none()
+        yield _result(row, NOT_WORSE, gate.not_worse, None, status, reason)
 
 
 class _Earlier:

@@ -15,7 +15,16 @@ COVERAGE = "coverage"
 """The rule of a gate that asks how many samples have a value."""
 
 _ORDER = {"failed": 0, "not checked": 1, "passed": 2}
-_RULES = {"min": "≥", "max": "≤", "max_drop": "drop ≤", COVERAGE: "≥"}
+NOT_WORSE = "not_worse"
+"""The rule of a gate that asks whether a value is worse than the baseline's."""
+
+_RULES = {
+    "min": "≥",
+    "max": "≤",
+    "max_drop": "drop ≤",
+    NOT_WORSE: "not worse, p ≥",
+    COVERAGE: "≥",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +124,10 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
         value, limit = against_share(gate.value, gate.limit)
     else:
         subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
-        value, limit = against(gate.value, gate.limit, measure.unit if measure else "fraction")
+        unit = measure.unit if measure and gate.rule != NOT_WORSE else "fraction"
+        value, limit = against(gate.value, gate.limit, unit)
+    if gate.rule == NOT_WORSE and gate.value is not None:
+        value = f"p {value}"
     return Gate(
         status=gate.status,
         subject=plain(subject),
