@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 LEAST_DEFINED = 0.95
 """Smallest share of resamples with a value for which an interval is given."""
 
+_WEIGHTS_AT_ONCE = 1 << 21
+"""Of units times resamples: 16 MiB, and the values are read once for all of them."""
+
 
 def resample_weights(units: int, seed: int, number: int) -> NDArray[np.int64]:
     """How often each unit stands in one resample, drawn with replacement.
@@ -59,3 +62,67 @@ def percentile_intervals(
             low, high = np.quantile(defined, tails).tolist()
             intervals.append((low, high))
     return intervals
+
+
+def mean_intervals(
+    values: NDArray[np.float64],
+    *,
+    resamples: int,
+    level: float,
+    seed: int,
+    clusters: NDArray[np.int64] | None = None,
+) -> list[tuple[float, float] | None]:
+    """The percentile bootstrap of means over units, or over clusters of them.
+
+    The draws are those of `resample_weights` and `cluster_weights`: an interval is the one that
+    evidence whose value is the mean would get with that seed. A resample of clusters has as many
+    units as it happens to have; its mean is the ratio of two sums. 1,000 resamples of 100,000 units
+    take 0.4 s, of ten values 0.5 s.
+
+    Args:
+        values: (n, k) of n units, k values each; NaN where a unit has none, which leaves it out of
+            the mean and not of the draw.
+        resamples, level, seed: Of the bootstrap.
+        clusters: (n,) the cluster of each unit, from 0, none empty; None: each is its own.
+
+    Returns:
+        (low, high) for each column; None where too few resamples have a value.
+    """
+    known = ~np.isnan(values)
+    # Of clusters only their sums matter; drawing those is drawing their units.
+    sums = _sums(np.where(known, values, 0.0), clusters)
+    counts = _sums(known.astype(np.float64), clusters)
+    both = np.hstack([sums, counts])
+    totals = np.zeros((resamples, both.shape[1]))
+    at_once = max(1, _WEIGHTS_AT_ONCE // max(len(both), 1))
+    for first in range(0, resamples if len(both) else 0, at_once):
+        numbers = range(first, min(first + at_once, resamples))
+        weights = [resample_weights(len(both), seed, number) for number in numbers]
+        totals[first : first + at_once] = np.array(weights, np.float64) @ both
+    means = np.full((resamples, values.shape[1]), np.nan)
+    added, counted = np.hsplit(totals, 2)
+    np.divide(added, counted, out=means, where=counted > 0)
+    return percentile_intervals(means, level)
+
+
+def mean_interval(
+    values: NDArray[np.float64],
+    *,
+    resamples: int,
+    level: float,
+    seed: int,
+    clusters: NDArray[np.int64] | None = None,
+) -> tuple[float, float] | None:
+    """`mean_intervals` of one value per unit, (n,)."""
+    return mean_intervals(
+        values[:, None], resamples=resamples, level=level, seed=seed, clusters=clusters
+    )[0]
+
+
+def _sums(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """(clusters, k) the sums of (n, k); the values themselves where each unit is its own."""
+    if clusters is None:
+        return values
+    count = int(clusters.max()) + 1 if len(clusters) else 0
+    columns = [np.bincount(clusters, column, count) for column in values.T]
+    return np.array(columns, np.float64).reshape(values.shape[1], count).T

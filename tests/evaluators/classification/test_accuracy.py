@@ -21,6 +21,8 @@ def test_worked_by_hand() -> None:
     ]
     found = accuracy(scored(rows))
     assert (found.value, found.n) == (0.4, 5)
+    # Of 5 samples, each right or wrong: Wilson's interval is that of 2 of 5.
+    assert found.proportion
 
 
 def test_a_top_label_needs_no_positive_score() -> None:

@@ -146,3 +146,28 @@ def test_a_labels_row_says_its_threshold() -> None:
     assert row_of(values, "dog").at == {"score_threshold": 0.45}
     assert row_of(values, "cow").at == {"score_threshold": 0.0}
     assert row_of(values, None).at == {}
+
+
+@pytest.mark.parametrize("hardmax", [True, False])
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+def test_a_recall_is_a_share_of_its_samples(average: str, hardmax: bool) -> None:
+    read = scored(random_rows(2, partial=True), LABELS)
+    options = {"average": average, "hardmax": hardmax, "score_threshold": 0.2}
+    values = recall(read, **options).values
+    for value in values:
+        counted = value.label is not None or average != "macro"
+        assert value.proportion == (counted and value.value is not None)
+        if value.proportion:
+            assert value.value is not None
+            assert value.n
+            found = value.value * value.n
+            assert found == pytest.approx(round(found), abs=1e-9)
+    assert len(values) > 3
+    # What is predicted, the denominator of the others, is no number of samples drawn.
+    others = [*precision(read, **options).values, *f1(read, **options).values]
+    assert not any(value.proportion for value in others)
+
+
+def test_a_recall_that_is_undefined_is_no_share() -> None:
+    (value, *_) = recall(scored([Row(1, [(1, 1.0)])])).values
+    assert (value.value, value.proportion) == (None, False)

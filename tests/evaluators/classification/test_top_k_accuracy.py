@@ -25,6 +25,7 @@ def test_worked_by_hand() -> None:
     ]
     found = scored(rows)
     assert [top_k_accuracy(found, k=k).value for k in (1, 2, 3, 9)] == [0, 0.2, 0.6, 0.6]
+    assert top_k_accuracy(found, k=2).proportion
     last = [top_k_accuracy(found, k=k, ties="last_listed").value for k in (1, 2, 3, 9)]
     assert last == [0.2, 0.4, 0.6, 0.6]
 

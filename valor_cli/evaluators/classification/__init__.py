@@ -20,6 +20,7 @@ from valor_cli.evaluators.classification.matthews_corrcoef import MATTHEWS_CORRC
 from valor_cli.evaluators.classification.pr_curve import PR_CURVE
 from valor_cli.evaluators.classification.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.classification.roc_auc import MEAN_ROC_AUC, ROC_AUC
+from valor_cli.evaluators.classification.sample_scores import SAMPLE_SCORES
 from valor_cli.evaluators.classification.scored import (
     by_key,
     merge_scored,
@@ -52,6 +53,7 @@ WING = Wing(
         LOG_LOSS,
         BRIER_SCORE,
         EXPECTED_CALIBRATION_ERROR,
+        SAMPLE_SCORES,
     ),
     plan=plan_scoring,
     evidence=score_samples,
@@ -85,5 +87,6 @@ CLASSIFICATION = Task(
         ("log_loss", "value"),
         ("expected_calibration_error", "value"),
     ),
+    by_sample="sample_scores",
     pictures=thumbnails,
 )

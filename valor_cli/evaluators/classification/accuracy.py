@@ -19,7 +19,8 @@ def accuracy(scored: Scored) -> MetricValue:
     found = agreement(scored)
     if not found.total:
         return MetricValue(None, NO_SAMPLES, n=0)
-    return MetricValue(int(found.right.sum()) / found.total, n=found.total)
+    # A sample has one row of a label key: these are independent, and right or wrong.
+    return MetricValue(int(found.right.sum()) / found.total, n=found.total, proportion=True)
 
 
 ACCURACY = Metric(

@@ -29,8 +29,12 @@ def log_loss(scored: Scored, *, normalize: bool = False) -> MetricValue:
     n = count_of_rows(scored)
     if not n:
         return MetricValue(None, NO_SAMPLES, n=0)
-    losses = scored.once(("log losses", normalize), lambda: _losses(scored, normalize=normalize))
-    return MetricValue(mean_of_rows(scored, losses), n=n)
+    return MetricValue(mean_of_rows(scored, losses(scored, normalize=normalize)), n=n)
+
+
+def losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
+    """(n,) the loss of each row, in nats; `normalize` as in `log_loss`."""
+    return scored.once(("log losses", normalize), lambda: _losses(scored, normalize=normalize))
 
 
 def _losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:

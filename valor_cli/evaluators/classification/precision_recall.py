@@ -7,6 +7,7 @@ truth or are positive somewhere. F1 of a label that has ground truth and is neve
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from valor_cli.evaluators.classification.decisions import label_counts, threshold_of
@@ -21,7 +22,7 @@ from valor_cli.evaluators.ratios import (
     labels_and_average,
 )
 from valor_cli.metric import Metric
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 REFERENCE = "sklearn.metrics.precision_recall_fscore_support"
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
@@ -60,7 +61,8 @@ def recall(
     0, as scikit-learn's does.
     """
     margins = _margins(scored, score_threshold, hardmax=hardmax)
-    return _findings(scored, margins.recall(), average, score_threshold)
+    found = _findings(scored, margins.recall(), average, score_threshold)
+    return replace(found, values=[_of_samples(value, average) for value in found.values])
 
 
 def f1(
@@ -79,6 +81,15 @@ def f1(
     """
     margins = _margins(scored, score_threshold, hardmax=hardmax)
     return _findings(scored, margins.f1(zero_division), average, score_threshold)
+
+
+def _of_samples(value: MetricValue, average: Average) -> MetricValue:
+    """Whether a recall is the part of its `n` samples that are found, one by one.
+
+    That of a label is; so are their micro average and the one weighted by their samples.
+    """
+    counted = value.label is not None or average != "macro"
+    return replace(value, proportion=counted and value.value is not None)
 
 
 def _margins(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> Margins:

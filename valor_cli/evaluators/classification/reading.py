@@ -11,6 +11,7 @@ from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.metric import Selection, written
 from valor_cli.readers.class_names import read_names
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_metadata import score_metadata
 from valor_cli.readers.scores import read_scores
 
 
@@ -33,6 +34,8 @@ def read_inputs(
         invalid=inputs.on_invalid,
         probabilities="probabilities" in selection.needs,
     )
+    if selection.every_metadata:
+        reading = replace(reading, metadata=_every_name(inputs, reading))
     truth = None
     if inputs.ground_truth is not None:
         truth = _read(inputs, inputs.ground_truth, "ground_truth", reading, errors)
@@ -52,6 +55,17 @@ def read_inputs(
         problem = Problem(truth.path, "there are no samples to evaluate")
         raise DataError(problem, hint="give a file with at least one sample and its true label")
     return truth, predicted, tuple(reading.classes)
+
+
+def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[str, ...]:
+    """The metadata that is asked for, and all that the ground truth has."""
+    if inputs.ground_truth is not None:
+        form = inputs.format_of("ground_truth")
+        names = score_metadata(inputs.ground_truth, "ground_truth", reading, form)
+    else:
+        path = next(iter(inputs.models.values()))
+        names = score_metadata(path, "samples", reading, inputs.format_of("samples"))
+    return tuple(dict.fromkeys([*reading.metadata, *names]))
 
 
 def listed_classes(inputs: ClassificationInputs) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def top_k_accuracy(scored: Scored, *, k: TopK = 5, ties: Ties = "first_listed") 
     if not n:
         return MetricValue(None, NO_SAMPLES, n=0)
     hits = np.count_nonzero(right) if weights is None else int(weights[right].sum())
-    return MetricValue(hits / n, n=n)
+    return MetricValue(hits / n, n=n, proportion=True)
 
 
 def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:

@@ -66,5 +66,6 @@ SEMANTIC_SEGMENTATION = Task(
         ("frequency_weighted_iou", "value"),
         ("f1", "value"),
     ),
+    by_sample="image_scores",
     pictures=overlays,
 )
