@@ -143,7 +143,10 @@ class Metric(Generic[R]):
     parameters must still name.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
     `prompts` names those that it asks judges with.
-    A metric that is not `resampled` gets no intervals.
+    A metric that is not `resampled` gets no intervals. `replicas` finds its values at several
+    resamples at once: it takes what `compute` takes, the weights (resamples, units) and the
+    parameters, to (resamples, values), NaN for none, bit for bit those of `compute` and in its
+    order; without it they are computed one after the other.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
 
@@ -167,6 +170,7 @@ class Metric(Generic[R]):
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     resampled: bool = True
+    replicas: Callable[..., NDArray[np.float64]] | None = None
     threshold: float | None = None
     reproducible: bool = True
 
@@ -236,6 +240,14 @@ class Call:
         if self.metric.measure is None:
             return self.metric.compute(evidence, **self.parameters)
         return self.metric.compute(evidence.of(self))
+
+    def replicas(self, evidence: Any, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(resamples, values) what the metric says of each; of metrics that have `replicas`."""
+        if self.metric.replicas is None:
+            raise ValueError(f"{self.metric.name} is computed of one resample after the other")
+        if self.metric.measure is None:
+            return self.metric.replicas(evidence, weights, **self.parameters)
+        return self.metric.replicas(evidence.of(self), weights)
 
 
 class OneSided(NamedTuple):
@@ -311,6 +323,7 @@ class Selection:
         optional: Names of further metadata columns, of which files may lack any.
         of_answers: Names of metadata that say something of a model's answer, not of the sample:
             one model's never hold for another's.
+        every_metadata: Whether every metadata column that the files have is wanted too.
     """
 
     label_map: Mapping[str, str] = field(default_factory=dict)
@@ -321,6 +334,7 @@ class Selection:
     wanted: frozenset[str] = frozenset()
     optional: Sequence[str] = ()
     of_answers: Sequence[str] = ()
+    every_metadata: bool = False
 
 
 class Spent(NamedTuple):

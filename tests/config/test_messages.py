@@ -55,18 +55,18 @@ from tests.config.vocabulary import START, problems
         ("interval: {level: true}", "3:19: interval.level: expected a number, found true"),
         (
             "report: {formats: [pdf]}",
-            "3:20: report.formats.0: expected one of json, markdown, html, found 'pdf'",
+            "3:20: report.formats.0: expected one of json, markdown, html, junit, csv, found 'pdf'",
         ),
         ("report: {formats: []}", "3:19: report.formats: expected at least 1 item, found 0"),
         ("report: {formats: [html, html]}", "3:19: report.formats: html stands twice"),
         ("report: {out: ''}", "3:15: report.out: expected a folder, found empty text"),
         ('report: {out: "a\\0b"}', "3:15: report.out: text must not hold the character U+0000"),
-        ("gates: [{min: 1}]", "3:9: gates.0: min, max and max_drop need a metric"),
+        ("gates: [{min: 1}]", "3:9: gates.0: min, max, max_drop and not_worse need a metric"),
         (
             "gates: [{metric: ap, mni: 1, max: 1}]",
             (
                 "3:22: gates.0.mni: unknown key (did you mean 'min'?); a gate has metric, output, "
-                "label, model, slice, parameters, min, max, max_drop, coverage"
+                "label, model, slice, parameters, min, max, max_drop, not_worse, coverage"
             ),
         ),
         (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.vocabulary import START, Boxes, load, problems
-from valor_cli.config import Interval, MetricRequest, Report, SliceRequest
+from valor_cli.config import Interval, MetricRequest, Report, SliceRequest, SliceSearch
 
 
 def test_a_full_config() -> None:
@@ -62,6 +62,19 @@ def test_a_full_config() -> None:
     assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301 - our own
 
 
+def test_a_search_for_slices() -> None:
+    assert load(START).slice_search is None
+    for text in ("auto", "[auto]", "[{auto: }]", "[area, {auto: {}}]"):
+        assert load(f"{START}slices: {text}\n").slice_search == SliceSearch()
+    asked = "{columns: [metadata.camera], min_size: 10, most: 3, depth: 1, level: 0.9}"
+    config = load(f"{START}slices: [area, {{auto: {asked}}}]\n")
+    assert config.slice_search == SliceSearch(
+        columns=("metadata.camera",), min_size=10, most=3, depth=1, level=0.9
+    )
+    assert [one.key for one in config.slices] == ["area", "auto"]
+    assert config.place("slices", 1) == "run.yaml:3:16: slices.1"
+
+
 def test_what_is_omitted() -> None:
     config = load(START)
     assert config.metrics is None
@@ -109,7 +122,7 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
         "run.yaml:5:49: metrics.1.iou_thresholds.1: expected a number, found the text '0.5'",
         "run.yaml:5:56: metrics.1.iou_thresholds.2: expected a finite number, found .nan",
         "run.yaml:6:20: label_map.lorry: expected text, found the number 7",
-        "run.yaml:8:5: gates.0: a gate needs at least one of min, max, max_drop, coverage",
+        "run.yaml:8:5: gates.0: a gate needs at least one of min, max, max_drop, not_worse, coverage",
         (
             "run.yaml:9:1: reprot: unknown key (did you mean 'report'?); the config has task, "
             "data, metrics, label_map, filter, slices, interval, gates, report, matching"
@@ -117,7 +130,7 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
         "--set interval.level: expected a finite number, found .inf",
         (
             "--set interval.sed: unknown key (did you mean 'seed'?); "
-            "interval has method, resamples, level, seed"
+            "interval has method, resamples, level, seed, group"
         ),
     ]
 
@@ -186,7 +199,7 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
             "slices: [aera]",
             (
                 "3:10: slices.0: unknown slice key 'aera' (did you mean 'area'?); "
-                "boxes has area, metadata.NAME"
+                "boxes has area, metadata.NAME; auto looks for the worst"
             ),
         ),
         (
@@ -197,6 +210,43 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
             "slices: [{area: []}]",
             "3:17: slices.0.area: expected at least one value, found an empty list",
         ),
+        ("slices: atuo", "3:9: slices: expected a list, or auto, found the text 'atuo'"),
+        ("slices: {auto: }", "3:9: slices: expected a list, or auto, found a mapping"),
+        (
+            "slices: [aut]",
+            (
+                "3:10: slices.0: unknown slice key 'aut' (did you mean 'auto'?); "
+                "boxes has area, metadata.NAME; auto looks for the worst"
+            ),
+        ),
+        (
+            "slices: [{auto: {min_sise: 3}}]",
+            (
+                "3:18: slices.0.auto.min_sise: unknown key (did you mean 'min_size'?); "
+                "auto has columns, min_size, most, depth, level"
+            ),
+        ),
+        (
+            "slices: [{auto: {depth: 3}}]",
+            "3:25: slices.0.auto.depth: expected a number of at most 2, found 3",
+        ),
+        (
+            "slices: [{auto: {min_size: 1}}]",
+            "3:28: slices.0.auto.min_size: expected a number of at least 2, found 1",
+        ),
+        (
+            "slices: [{auto: {columns: [metadata.a, metadata.a]}}]",
+            "3:27: slices.0.auto.columns: metadata.a stands twice",
+        ),
+        (
+            "slices: [{auto: {columns: []}}]",
+            "3:27: slices.0.auto.columns: expected at least 1 item, found 0",
+        ),
+        (
+            "slices: [{auto: [a]}]",
+            "3:17: slices.0.auto: expected a mapping, found a list",
+        ),
+        ("slices: [auto, {auto: }]", "3:16: slices.1: 'auto' stands twice among the slices"),
         ("slices: [area, area]", "3:16: slices.1: 'area' stands twice among the slices"),
         ("slices: [{area: [all, all]}]", "3:23: slices.0.area.1: 'all' stands twice"),
         (

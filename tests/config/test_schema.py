@@ -24,7 +24,11 @@ def test_the_schema_knows_tasks_metrics_and_slices() -> None:
     assert alone["enum"] == ["coco", "average_precision", "ap"]
     assert with_parameters["properties"]["ap"]["anyOf"][0] == {"$ref": "#/$defs/Average"}
     assert inside["gates"]["items"]["properties"]["metric"]["enum"] == alone["enum"]
-    assert inside["slices"]["items"]["anyOf"][0] == {"enum": ["area"]}
+    keys, auto, _, with_values = inside["slices"]["items"]["anyOf"]
+    assert keys == {"enum": ["area"]}
+    assert auto == {"const": "auto"}
+    assert with_values["properties"]["auto"]["anyOf"][0] == {"$ref": "#/$defs/SliceSearch"}
+    assert schema["properties"]["slices"]["anyOf"][1] == {"type": "array"}
     # A metric with a required parameter cannot be named alone.
     alone, with_parameters = text["then"]["properties"]["metrics"]["items"]["anyOf"]
     assert "matching" not in alone["enum"]
@@ -62,4 +66,5 @@ def test_the_gate_of_the_schema_needs_a_limit() -> None:
         {"required": ["metric", "min"]},
         {"required": ["metric", "max"]},
         {"required": ["metric", "max_drop"]},
+        {"required": ["metric", "not_worse"]},
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
 from valor_cli.metric import Spent
 from valor_cli.pipeline.insights import insights_of
-from valor_cli.results import InsightResult
+from valor_cli.results import FoundSlice, InsightResult, SliceSearchResult
 
 MODELS = ("a", "b", "c")
 HEADLINES = (("hit", "value"), ("loss", "value"), ("rule", "pass"))
@@ -78,3 +78,32 @@ def test_what_metrics_tell_of_all_models_alike_is_told_once() -> None:
         ("drift", ["a", "b", "c"], "the questions drift"),
         ("worst_sentence", ["b"], 'b: worst: "no"'),
     ]
+
+
+def test_the_worst_slice_of_each_model_or_that_there_is_none() -> None:
+    def search(model: str, searched: int, *found: FoundSlice) -> SliceSearchResult:
+        return SliceSearchResult(
+            model, "hit", "value", {}, ("metadata.a",), searched, 30, 0.95, found
+        )
+
+    worst = FoundSlice("metadata.a=x", 1200, 0.25, 0.75, 0.001, 0.012)
+    sure = FoundSlice("metadata.a=y", 40, 0.5, 0.75, 1e-9, 1e-8)
+    searches = [
+        search("a", 12, worst, sure),
+        search("b", 12, sure),
+        search("c", 0),
+    ]
+    found = insights_of(*run(models=MODELS, searches=searches))
+    assert [(one.kind, one.metric, one.models, one.value) for one in found] == [
+        ("worst_slice", "hit", ["a"], 0.25),
+        ("worst_slice", "hit", ["b"], 0.5),
+        ("worst_slice", "hit", ["c"], None),
+    ]
+    first, second, third = (one.message for one in found)
+    assert first.startswith("a: metadata.a=x: hit 0.250 against 0.750 elsewhere (1,200 samples, ")
+    assert first.endswith("p 0.012 after 12 comparisons); 1 more slice found")
+    assert second.endswith("(40 samples, p < 0.001 after 12 comparisons)")
+    assert third.startswith("c: no slice could be searched for the worst: none has at least 30")
+    alike = [search(model, 1) for model in MODELS]
+    (told,) = insights_of(*run(models=MODELS, searches=alike))
+    assert told.message == "no slice is clearly worse by hit (1 slice searched)"

@@ -14,7 +14,8 @@ from valor_cli.errors import ConfigError
 from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Loaded
-from valor_cli.pipeline.slices import Slice, resolve_slices
+from valor_cli.pipeline.ranges import Range
+from valor_cli.pipeline.slices import Condition, Slice, resolve_slices
 
 
 def resolved(folder: Path, slices: str, values: list[Any]) -> list[str]:
@@ -43,7 +44,9 @@ def test_values_that_read_the_same_are_the_same_slice(tmp_path: Path) -> None:
     matches = match_detections(random_dataset(0, images=4), MatchingPlan())
     wing = catalogue.task("object_detection").wings[0]
     for value in (1, "1"):
-        part = Slice("metadata.light", value).of(matches, wing, {"light": [1, "1", True, None]})
+        part = Slice.of_value("metadata.light", value).of(
+            matches, wing, {"light": [1, "1", True, None]}
+        )
         assert part is not None
         assert part.unit_count == 2
 
@@ -64,4 +67,25 @@ def test_a_column_with_too_many_values(tmp_path: Path) -> None:
 
 
 def test_a_truth_value_reads_as_in_yaml() -> None:
-    assert Slice("metadata.night", True).name == "metadata.night=true"
+    assert Slice.of_value("metadata.night", True).name == "metadata.night=true"
+
+
+def test_several_conditions_hold_all_of_a_slice() -> None:
+    part = Slice((Condition("metadata.camera", "rear"), Condition("metadata.age", Range(20, 40))))
+    assert part.name == "metadata.camera=rear & metadata.age=[20, 40)"
+    metadata = {"camera": ["rear", "rear", "front", "rear"], "age": [20, 40, 30, None]}
+    units = part.units(metadata)
+    assert units is not None
+    assert units.tolist() == [True, False, False, False]
+    assert Slice.of_value("area", "small").units({}) is None
+
+
+def test_the_order_of_the_units_does_not_matter(tmp_path: Path) -> None:
+    assert resolved(tmp_path, "[metadata.light]", ["1", 1, "b", 2]) == resolved(
+        tmp_path, "[metadata.light]", [2, "b", 1, "1"]
+    )
+
+
+def test_a_search_is_no_slice_yet(tmp_path: Path) -> None:
+    assert resolved(tmp_path, "auto", ["low"]) == []
+    assert resolved(tmp_path, "[auto, metadata.light]", ["low"]) == ["metadata.light=low"]

@@ -13,17 +13,28 @@ from pathlib import Path
 from typing import Any
 
 from valor_cli.config.document import read_document
-from valor_cli.config.models import Gate, Interval, MetricRequest, Report, RunConfig, SliceRequest
+from valor_cli.config.models import (
+    AUTO,
+    Gate,
+    Interval,
+    MetricRequest,
+    Report,
+    RunConfig,
+    SliceRequest,
+    SliceSearch,
+)
 from valor_cli.config.review import reviewed
 from valor_cli.config.vocabulary import Vocabulary
 
 __all__ = [
+    "AUTO",
     "Gate",
     "Interval",
     "MetricRequest",
     "Report",
     "RunConfig",
     "SliceRequest",
+    "SliceSearch",
     "Vocabulary",
     "json_schema",
     "load_config",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -40,11 +40,50 @@ class MetricRequest(_Strict):
     threshold_given: bool = False
 
 
+AUTO = "auto"
+"""What stands among the slices where the worst parts of the data are looked for."""
+
+
+class SliceSearch(_Strict):
+    """A search for the parts of the data that a model does worst at."""
+
+    columns: tuple[Annotated[str, Field(pattern=r"^metadata\..+$")], ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="Where to look, as metadata.camera; omitted: every column of metadata.",
+    )
+    min_size: int = Field(
+        default=30, ge=2, description="The fewest samples, or images, of a part and of the rest."
+    )
+    most: int = Field(default=5, ge=1, le=100, description="Parts that are kept of each model.")
+    depth: int = Field(
+        default=2, ge=1, le=2, description="Conditions of a part: 2 looks at pairs of them too."
+    )
+    level: float = Field(
+        default=0.95,
+        gt=0,
+        lt=1,
+        description="Parts are found at a p-value, corrected for the search, below 1 less this.",
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_once_each(cls, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for index, name in enumerate(columns or ()):
+            if name in (columns or ())[:index]:
+                raise ValueError(f"{name} stands twice")
+        return columns
+
+
 class SliceRequest(_Strict):
-    """A key to slice by, and the values wanted; None for all that occur."""
+    """A key to slice by, and the values wanted; None for all that occur.
+
+    `search` is there where the key is `AUTO`, and nowhere else.
+    """
 
     key: str
     values: tuple[Scalar, ...] | None
+    search: SliceSearch | None = None
 
 
 class Interval(_Strict):
@@ -184,6 +223,16 @@ class RunConfig(_Strict):
     path: Path
     sha256: str
     _document: YamlDocument = PrivateAttr()
+
+    @property
+    def slice_search(self) -> SliceSearch | None:
+        """The search for the worst parts of the data; None: it is not asked for."""
+        return next((one.search for one in self.slices if one.search is not None), None)
+
+    def position(self, *parts: str | int) -> tuple[int, int] | None:
+        """Line and column of a part of the config; None of what an override put there."""
+        at = self._document.position(parts)
+        return None if at is None else (at.line, at.column)
 
     def place(self, *parts: str | int) -> str:
         """Where a part of the config stands, for messages: `run.yaml:3:5: metrics.1`.

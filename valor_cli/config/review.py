@@ -10,7 +10,16 @@ from pydantic import BaseModel
 from valor_cli.config.checks import Checks
 from valor_cli.config.document import YamlDocument
 from valor_cli.config.messages import unknown_key
-from valor_cli.config.models import Gate, Interval, MetricRequest, Report, RunConfig, SliceRequest
+from valor_cli.config.models import (
+    AUTO,
+    Gate,
+    Interval,
+    MetricRequest,
+    Report,
+    RunConfig,
+    SliceRequest,
+    SliceSearch,
+)
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary, is_metadata
 from valor_cli.results import THRESHOLD, Scalar
@@ -47,6 +56,10 @@ def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
     config = RunConfig(path=document.path, sha256=document.sha256, **parts)
     config._document = document
     return config
+
+
+def _searching(search: SliceSearch) -> SliceRequest:
+    return SliceRequest(key=AUTO, values=None, search=search)
 
 
 def _option_names(tree: Mapping[str, Any], vocabulary: Vocabulary) -> list[str]:
@@ -198,31 +211,45 @@ class _Review:
         return kept
 
     def slices(self) -> tuple[SliceRequest, ...]:
+        node = self._tree.get("slices", [])
+        if node == AUTO:
+            return (_searching(SliceSearch()),)
+        if not self._checks.expect(("slices",), node, list, f"a list, or {AUTO}"):
+            return ()
         requests: dict[str, SliceRequest] = {}
-        for index, item in enumerate(self._items("slices")):
+        for index, item in enumerate(node):
             path: TreePath = ("slices", index)
             if isinstance(item, str):
-                key, values = item, None
-                self._slice_key(path, key)
+                request = self._slice(path, item, None)
             elif isinstance(item, dict) and len(item) == 1:
                 key, values = next(iter(item.items()))
-                self._slice_list((*path, key), key, values)
+                request = self._slice_list((*path, key), key, values)
             else:
                 self._checks.wrong(path, "a key, or a mapping of one key to a list of values", item)
                 continue
+            key = item if isinstance(item, str) else key
             if key in requests:
                 shown = self._checks.shown(path, key)
                 self._checks.note(path, f"{shown} stands twice among the slices")
-            if values is None or isinstance(values, list):
-                requests[key] = SliceRequest.model_construct(
-                    key=key, values=None if values is None else tuple(values)
-                )
+            if request is not None:
+                requests[key] = request
         return tuple(requests.values())
 
-    def _slice_list(self, path: TreePath, key: str, values: Any) -> None:
-        self._slice_key(path, key)
+    def _slice(
+        self, path: TreePath, key: str, values: tuple[Scalar, ...] | None
+    ) -> SliceRequest | None:
+        if key == AUTO:
+            return _searching(SliceSearch())
+        self._slice_key(path, key, AUTO)
+        return SliceRequest.model_construct(key=key, values=values)
+
+    def _slice_list(self, path: TreePath, key: str, values: Any) -> SliceRequest | None:
+        if key == AUTO:
+            search = self._checks.model(SliceSearch, path, {} if values is None else values, AUTO)
+            return None if search is None else _searching(search)
+        self._slice_key(path, key, AUTO)
         if not self._checks.expect(path, values, list, "a list of values"):
-            return
+            return SliceRequest.model_construct(key=key, values=None) if values is None else None
         if not values:
             self._checks.note(path, "expected at least one value, found an empty list")
         seen: set[str] = set()
@@ -235,11 +262,14 @@ class _Review:
             if repr(value) in seen:
                 self._checks.note(place, f"{self._checks.shown(place, value)} stands twice")
             seen.add(repr(value))
+        return SliceRequest.model_construct(key=key, values=tuple(values))
 
-    def _slice_key(self, path: TreePath, key: str) -> None:
-        known = self._slice_values
+    def _slice_key(self, path: TreePath, key: str, *more: str) -> None:
+        """See that a key is one to slice by; `more` are other words that may stand there."""
+        known = (*self._slice_values, *more)
         if self.task is not None and not is_metadata(key) and key not in known:
-            listed = f"{self._task_name} has {', '.join((*known, 'metadata.NAME'))}"
+            listed = f"{self._task_name} has {', '.join((*self._slice_values, 'metadata.NAME'))}"
+            listed = f"{listed}; {AUTO} looks for the worst" if more else listed
             self._checks.unknown(path, "slice key", key, known, listed=listed)
 
     def _slice_value(self, path: TreePath, key: str, value: Scalar) -> None:

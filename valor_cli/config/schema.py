@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from valor_cli.config.models import Gate, Interval, Report
+from valor_cli.config.models import AUTO, Gate, Interval, Report, SliceSearch
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary
 
 Schema: TypeAlias = dict[str, Any]
@@ -27,7 +27,7 @@ _ENVIRONMENT: Schema = {
 def config_schema(vocabulary: Vocabulary) -> Schema:
     """The schema of a whole config: the keys of all tasks, then a condition for each task."""
     names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
-    models: list[type[BaseModel]] = [Interval, Gate, Report]
+    models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch]
     for task, metrics in names.items():
         models += [vocabulary.inputs(task), vocabulary.options(task)]
         models += [vocabulary.parameters(task, metric) for metric in metrics.values()]
@@ -82,8 +82,9 @@ def _properties(tasks: Sequence[str], named: _Named) -> Schema:
             description="Column to the value, or the values, to keep.",
         ),
         "slices": {
-            "type": "array",
-            "description": "Keys to slice by: metadata.NAME, or one the task has.",
+            "anyOf": [{"const": AUTO}, {"type": "array"}],
+            "description": "Keys to slice by: metadata.NAME, or one the task has; auto looks for "
+            "the parts of the data that a model does worst at.",
         },
         "interval": named[Interval],
         "gates": {
@@ -107,11 +108,13 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     slices = vocabulary.slice_values(task)
     values = {key: _some({"enum": list(known)}) for key, known in slices.items()}
     metadata = {"type": "string", "pattern": _METADATA}
-    with_values = _one_of(values, patternProperties={_METADATA: _some(_SCALAR)})
+    search = {AUTO: {"anyOf": [named[SliceSearch], {"type": "null"}]}}
+    with_values = _one_of({**values, **search}, patternProperties={_METADATA: _some(_SCALAR)})
+    keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
     properties = {
         "data": named[vocabulary.inputs(task)],
         "metrics": {"items": {"anyOf": [{"enum": alone}, _one_of(bodies)]}},
-        "slices": {"items": {"anyOf": [{"enum": list(slices)}, metadata, with_values]}},
+        "slices": {"items": {"anyOf": keys}},
         "gates": {"items": {"properties": {"metric": {"enum": list(bodies)}}}},
     }
     condition = {"properties": {"task": {"const": task}}, "required": ["task"]}

@@ -11,10 +11,19 @@ from typing import Any
 from valor_cli.metric import Loaded, Output, Spent
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
-from valor_cli.results import InsightResult, MetricResult, SamplesResult, Scalar
+from valor_cli.results import (
+    InsightResult,
+    MetricResult,
+    SamplesResult,
+    Scalar,
+    SliceSearchResult,
+)
 
 COMPARED = 3
 """Headline measures of which the best and the worst model are named."""
+
+LEAST_P = 0.001
+"""The smallest p-value that is told as a number."""
 
 LISTED = 3
 """Samples that are named where several are equally hard, and metrics that say so."""
@@ -39,6 +48,7 @@ def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Ins
     whole = {metric.name for metric in plan.task.metrics if not metric.resampled}
     insights += _hardest(found.samples, measures, outputs, whole)
     insights += _told_once(found.insights, loaded)
+    insights += _worst_slices(found.searches, loaded)
     return insights
 
 
@@ -52,6 +62,40 @@ def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[I
         models = [one.models[0] for one in (first, *others)]
         of = "" if not several or len(models) == len(loaded.datasets) else f"{', '.join(models)}: "
         yield replace(first, models=models, message=of + first.message)
+
+
+def _worst_slices(
+    searches: Sequence[SliceSearchResult], loaded: Loaded[Any]
+) -> Iterator[InsightResult]:
+    """The part of the data that each model does worst at, or that no part is clearly worse."""
+    noun = "images" if "images" in loaded.sizes else "samples"
+    alike: dict[tuple[str, str, float | None], list[str]] = defaultdict(list)
+    for one in searches:
+        if one.columns:
+            value = one.found[0].value if one.found else None
+            alike[one.metric, _searched(one, noun), value].append(one.model)
+    for (metric, words, value), models in alike.items():
+        of = f"{', '.join(models)}: " if len(loaded.datasets) > len(models) else ""
+        yield InsightResult("worst_slice", metric, models, (), value, of + words)
+
+
+def _searched(one: SliceSearchResult, noun: str) -> str:
+    """What a search found, in words."""
+    measure = f"{one.metric} {one.output}".removesuffix(" value")
+    if not one.searched:
+        least = f"at least {one.min_size:,} {noun} in it and outside"
+        return f"no slice could be searched for the worst: none has {least}"
+    if not one.found:
+        parts = f"{one.searched:,} slice{'s' * (one.searched != 1)}"
+        return f"no slice is clearly worse by {measure} ({parts} searched)"
+    worst, more = one.found[0], len(one.found) - 1
+    p = "p < 0.001" if worst.p_adjusted < LEAST_P else f"p {worst.p_adjusted:.3f}"
+    after = f"{one.searched:,} comparison{'s' * (one.searched != 1)}"
+    return (
+        f"{worst.slice}: {measure} {worst.value:.3f} against {worst.rest:.3f} elsewhere "
+        f"({worst.n:,} {noun}, {p} after {after})"
+        + (f"; {more} more slice{'s' * (more > 1)} found" if more else "")
+    )
 
 
 def _is(row: MetricResult, pair: tuple[str, str]) -> bool:

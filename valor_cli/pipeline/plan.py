@@ -38,7 +38,8 @@ class Plan:
 def make_plan(config: RunConfig) -> Plan:
     """Decide what a config asks to compute.
 
-    Metrics that only a gate names are computed with their defaults.
+    Metrics that only a gate names are computed with their defaults; so is that of single samples
+    where slices are to be searched.
 
     Raises:
         ConfigError: A metric asks a model, or needs a file, that the config does not name.
@@ -58,6 +59,8 @@ def make_plan(config: RunConfig) -> Plan:
     named += [gate.metric for gate in config.gates if gate.metric is not None]
     listed = {call.metric.name for call in calls}
     calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
+    if config.slice_search is not None and task.by_sample not in (None, *listed, *named):
+        calls.append(_of_samples(metrics[str(task.by_sample)], calls))
     _check_lacks(task, calls, config)
     tuned = [task.tuned(config.options, call) for call in calls]
     told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
@@ -95,14 +98,19 @@ def without(plan: Plan, lacking: frozenset[str]) -> Plan:
 
 
 def is_optional(plan: Plan, call: Call) -> bool:
-    """Whether a call is made for the task's defaults alone, and left out where it cannot be."""
+    """Whether a call is made for the task's defaults alone, or to search slices by, and left out
+    where it cannot be.
+    """
     gated = {gate.metric for gate in plan.config.gates}
-    return plan.config.metrics is None and call.metric.name not in gated
+    named = {request.name for request in plan.config.metrics or ()}
+    searched = plan.config.slice_search is not None and call.metric.name == plan.task.by_sample
+    made = plan.config.metrics is None or (searched and call.metric.name not in named)
+    return made and call.metric.name not in gated
 
 
 def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[WingPlan, ...]:
     """The calls, in their order, to the wings that answer them."""
-    keys = [request.key for request in config.slices]
+    keys = [request.key for request in config.slices if request.search is None]
     wings = []
     for wing in task.wings:
         names = {metric.name for metric in wing.metrics}
@@ -115,3 +123,21 @@ def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[W
 def _by_default(metric: Metric[Any]) -> Call:
     """A metric with every parameter as its function's signature has it."""
     return Call(metric, {one.name: one.default for one in metric.parameters}, metric.threshold)
+
+
+def _of_samples(metric: Metric[Any], others: Sequence[Call]) -> Call:
+    """The metric of single samples that slices are searched by, as its signature has it.
+
+    It asks no more of the files than the other calls do, where a switch of it can be turned off.
+    """
+    call = _by_default(metric)
+    needed = {need for other in others for need in other.needs}
+    for name, value in call.parameters.items():
+        less = replace(call, parameters={**call.parameters, name: False})
+        if (
+            value is True
+            and not needed.issuperset(call.needs)
+            and set(less.needs) < set(call.needs)
+        ):
+            call = less
+    return call

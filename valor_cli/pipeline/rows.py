@@ -9,12 +9,23 @@ from typing import Any
 
 import numpy as np
 
+from valor_cli.config import SliceSearch
 from valor_cli.kernels.columns import nulls
 from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
 from valor_cli.pipeline.draws import Draws, clusters_of
 from valor_cli.pipeline.intervals import Around, intervals
+from valor_cli.pipeline.paired_samples import told_by_samples
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.resampling import findings_of
+from valor_cli.pipeline.searching import (
+    NO_COLUMNS,
+    NO_VALUES,
+    Searched,
+    Whole,
+    joined_slices,
+    searchable,
+    searches,
+)
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
@@ -32,6 +43,7 @@ from valor_cli.results import (
     ResampledResult,
     SamplesResult,
     Scalar,
+    SliceSearchResult,
     Status,
     TableResult,
 )
@@ -42,6 +54,7 @@ class Computation:
 
     `illustrated` asks for examples too; only a whole dataset can show its objects, no shard of it.
     `session` holds the models that metrics ask; None: nobody is asked.
+    `search` asks to look for slices beside those listed, where each model does worst.
     """
 
     def __init__(
@@ -54,6 +67,7 @@ class Computation:
         *,
         illustrated: bool = True,
         session: Session | None = None,
+        search: SliceSearch | None = None,
     ) -> None:
         self.plan = plan
         self.loaded = loaded
@@ -82,7 +96,11 @@ class Computation:
         self.agreements: list[AgreementResult] = []
         self.resamples: list[ResampledResult] = []
         self.insights: list[InsightResult] = []
+        self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
+        self._held: dict[int, list[Whole]] = {}
+        if search is not None:
+            self._search(search)
         for part in plan.wings:
             self._compute(part)
         order = self._order()
@@ -102,22 +120,59 @@ class Computation:
         """The values that a call of the plan gave; their parameters may say more than its own."""
         return [row for one, row in self._called if one is call]
 
-    def _compute(self, part: WingPlan) -> None:
+    def _search(self, asked: SliceSearch) -> None:
+        """Find the slices that each model does worst at, and take them among the others.
+
+        What is made of the models for that is held until it is cut.
+        """
+        searched = self._searched()
+        if searched is None:
+            self.warnings[NO_VALUES] = None
+            return
+        self.progress("searching slices", 0, 0)
+        wholes = self._held[id(searched.part)]
+        told = searches(asked, searched, wholes, self.plan, self.loaded, self.slices)
+        for result, found in told:
+            self.searches.append(result)
+            self.slices = joined_slices(self.slices, found)
+            if not result.columns:
+                self.warnings[NO_COLUMNS] = None
+
+    def _searched(self) -> Searched | None:
+        """The first output that has values of single samples; None: there is none."""
+        for one in searchable(self.plan):
+            if id(one.part) not in self._held:
+                self._held[id(one.part)] = list(self._wholes(one.part))
+            if any(one.samples(whole) is not None for whole in self._held[id(one.part)]):
+                return one
+        return None
+
+    def _wholes(self, part: WingPlan) -> Iterator[Whole]:
+        """All of each model, as it is needed."""
         needs = self._needs(part)
         for model, dataset in self.loaded.datasets.items():
-            whole = self._evidence(part.wing, dataset, needs[model])
-            found = part.wing.one_sided(whole)
+            evidence = self._evidence(part.wing, dataset, needs[model])
+            yield Whole(model, dataset, evidence, self._findings(part, evidence))
+
+    def _findings(self, part: WingPlan, evidence: Evidence) -> list[Findings]:
+        return [findings_of(call, evidence, part.wing.parts) for call in part.calls]
+
+    def _compute(self, part: WingPlan) -> None:
+        held = self._held.pop(id(part), None)
+        for whole in self._wholes(part) if held is None else held:
+            model = whole.model
+            found = part.wing.one_sided(whole.evidence)
             if any(found):
                 self.one_sided[model] = found
-            for cut, evidence in self._cuts(part.wing, whole, model):
-                findings = [findings_of(call, evidence, part.wing.parts) for call in part.calls]
+            for cut, evidence in self._cuts(part.wing, whole.evidence, model):
+                findings = whole.findings if cut is None else self._findings(part, evidence)
                 draws = self._draws(model, cut, evidence)
                 ranges = self._intervals(part, evidence, findings, draws)
                 name = None if cut is None else cut.name
                 for call, one, around in zip(part.calls, findings, ranges, strict=True):
                     self._add(call, model, name, one, around, draws)
                     if self.illustrated:
-                        self._illustrate(call, model, name, one, dataset)
+                        self._illustrate(call, model, name, one, whole.dataset)
 
     def _needs(self, part: WingPlan) -> Mapping[str, Any]:
         """By model, what its evidence must hold; where models are asked, what they said."""
@@ -196,12 +251,11 @@ class Computation:
         where = "" if cut is None else f" in {cut}"
         told = [f"{call.metric.name} of {model}{where}: {one}" for one in found.warnings]
         self.warnings |= dict.fromkeys(told)
-        by_sample = () if found.samples is None else found.samples.columns
         for value, around in zip(found.values, ranges, strict=True):
             row = _row(call, model, cut, value, around, draws.drawn_count)
             self.metrics.append(row)
             self._called.append((call, row))
-            if cut is None and value.label is None and value.output not in by_sample:
+            if cut is None and value.label is None and not told_by_samples(found.samples, value):
                 self._keep(row, around, draws)
         for curve in found.curves:
             parameters = _narrowed(call.parameters, curve.at)

@@ -21,6 +21,7 @@ from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Loaded, Selection, Session, Terms
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
+from valor_cli.pipeline.pairing import against_baseline, comparisons_of
 from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.rows import Computation
@@ -109,7 +110,16 @@ def selection_of(plan: Plan, limit: int | None) -> Selection:
     wanted = needs.difference(
         *(call.needs for call in calls if not is_optional(plan, call)),
     )
-    return Selection(config.label_map, config.filter, metadata_names(config), limit, needs, wanted)
+    search = config.slice_search
+    return Selection(
+        config.label_map,
+        config.filter,
+        metadata_names(config),
+        limit,
+        needs,
+        wanted,
+        every_metadata=search is not None and search.columns is None,
+    )
 
 
 def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
@@ -174,7 +184,7 @@ def evaluate(
         command: How the run was called, for the record.
         jobs: Processes to use; the result is the same for any number.
         limit: Evaluate the first so many images or samples only.
-        baseline: An earlier result, for gates with `max_drop`.
+        baseline: An earlier result to hold this one against, with its values of samples.
         offline: Ask only models that are on this machine.
         resume: Go on with an earlier run of the same config and inputs.
         progress: Told how far the run has come.
@@ -197,7 +207,8 @@ def evaluate(
     with workers(jobs) as pool, session_of(plan, terms) as session:
         if session is not None:
             session.look()
-        found = Computation(plan, loaded, slices, pool, progress, session=session)
+        search = config.slice_search
+        found = Computation(plan, loaded, slices, pool, progress, session=session, search=search)
     before = None if baseline is None else baseline.metrics
     settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [
@@ -209,8 +220,7 @@ def evaluate(
         *_unsliced(plan),
         *_unlike(baseline, plan.task.name, loaded.sizes, settings, _compared(config, session)),
     ]
-    gates = judge_gates(config, plan.task, found.metrics, before, found.coverage)
-    return RunResult(
+    result = RunResult(
         task=plan.task.name,
         models=tuple(loaded.datasets),
         primary=plan.task.primary,
@@ -219,7 +229,7 @@ def evaluate(
         run=RunInfo(
             valor_version=__version__,
             started_at=started.isoformat(timespec="seconds"),
-            duration_s=round(time.perf_counter() - clock, 3),
+            duration_s=0.0,
             command=command,
             config=str(config.path),
             config_sha256=config.sha256,
@@ -231,12 +241,13 @@ def evaluate(
         curves=tuple(found.curves),
         tables=tuple(found.tables),
         examples=tuple(found.examples),
-        gates=tuple(gates),
+        gates=(),
         warnings=tuple(warnings),
         missing_prediction_labels={name: found.one_sided[name].missing for name in loaded.datasets},
         ignored_prediction_labels={name: found.one_sided[name].ignored for name in loaded.datasets},
         samples=tuple(found.samples),
         resamples=tuple(found.resamples),
+        searches=tuple(found.searches),
         texts=_texts(loaded),
         intervals=_intervals(config, loaded),
         coverage=tuple(found.coverage),
@@ -244,6 +255,15 @@ def evaluate(
         insights=tuple(insights_of(plan, loaded, found)),
         agreements=tuple(found.agreements),
         prompts=() if session is None else tuple(session.prompts_used),
+    )
+    progress("comparing", 0, 0)
+    earlier = () if baseline is None else tuple(against_baseline(result, baseline))
+    gates = judge_gates(config, plan.task, found.metrics, before, found.coverage, earlier)
+    return replace(
+        result,
+        comparisons=(*comparisons_of(result), *earlier),
+        gates=tuple(gates),
+        run=replace(result.run, duration_s=round(time.perf_counter() - clock, 3)),
     )
 
 
@@ -342,7 +362,7 @@ def _unsliced(plan: Plan) -> list[str]:
     """The metrics that a slice leaves out, since their evidence cannot be cut so."""
     told = []
     for request in plan.config.slices:
-        if request.key.startswith(METADATA):
+        if request.key.startswith(METADATA) or request.search is not None:
             continue
         names = [
             call.metric.name
@@ -362,7 +382,8 @@ _ASKED = ("embedder", "judge")
 def _compared(config: RunConfig, session: Session | None) -> bool:
     """Whether gates hold values against a baseline's; a run that lacks models has none to hold."""
     whole = session is None or not session.lacking
-    return whole and any(gate.max_drop is not None for gate in config.gates)
+    limits = (limit for gate in config.gates for limit in (gate.max_drop, gate.not_worse))
+    return whole and any(limit is not None for limit in limits)
 
 
 def _unlike(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,48 +12,80 @@ from numpy.typing import NDArray
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Wing, written
+from valor_cli.pipeline.ranges import Range
 from valor_cli.results import Scalar
 
 MOST_VALUES = 100
 """Distinct values of a metadata column that still make sensible slices."""
 
+Metadata: TypeAlias = Mapping[str, Sequence[Any]]
+
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """One subset: `name` is as results show it ("metadata.camera=front")."""
+class Condition:
+    """What a slice asks of a unit: a value of its key, or one in a range."""
 
     key: str
-    value: Scalar
+    value: Scalar | Range
 
     @property
     def name(self) -> str:
         """Key and value, the value as YAML writes it."""
-        return f"{self.key}={written(self.value)}"
+        value = str(self.value) if isinstance(self.value, Range) else written(self.value)
+        return f"{self.key}={value}"
 
-    def units(self, metadata: Mapping[str, Sequence[Any]]) -> NDArray[np.bool_] | None:
+    def units(self, metadata: Metadata) -> NDArray[np.bool_]:
+        """(units,) whether it holds."""
+        values, wanted = metadata[self.key.removeprefix(METADATA)], self.value
+        if isinstance(wanted, Range):
+            return np.array([wanted.holds(value) for value in values], bool)
+        text = written(wanted)
+        return np.array([value is not None and written(value) == text for value in values], bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One subset, by what holds of all of its units.
+
+    `name` is as results show it ("metadata.camera=rear & metadata.weather=rain").
+    """
+
+    conditions: tuple[Condition, ...]
+
+    @classmethod
+    def of_value(cls, key: str, value: Scalar) -> Slice:
+        """The units with one value of one key."""
+        return cls((Condition(key, value),))
+
+    @property
+    def name(self) -> str:
+        """The conditions, one after the other."""
+        return " & ".join(one.name for one in self.conditions)
+
+    def units(self, metadata: Metadata) -> NDArray[np.bool_] | None:
         """(units,) whether each lies in this slice; None where slices are not of whole units."""
-        if not self.key.startswith(METADATA):
+        if not all(one.key.startswith(METADATA) for one in self.conditions):
             return None
-        values = metadata[self.key.removeprefix(METADATA)]
-        mine = [value is not None and written(value) == written(self.value) for value in values]
-        return np.array(mine, bool)
+        masks = [one.units(metadata) for one in self.conditions]
+        return np.asarray(np.logical_and.reduce(masks), np.bool_)
 
-    def of(
-        self, evidence: Evidence, wing: Wing[Any, Any], metadata: Mapping[str, Sequence[Any]]
-    ) -> Evidence | None:
+    def of(self, evidence: Evidence, wing: Wing[Any, Any], metadata: Metadata) -> Evidence | None:
         """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
         units = self.units(metadata)
         if units is not None:
             return evidence.select(units)
-        if self.key in wing.slices:
-            part: Evidence = wing.slices[self.key][1](evidence, str(self.value))
+        (condition,) = self.conditions
+        if condition.key in wing.slices:
+            part: Evidence = wing.slices[condition.key][1](evidence, str(condition.value))
             return part
         return None
 
 
 def metadata_names(config: RunConfig) -> list[str]:
-    """The metadata columns that the config's slices and intervals need."""
+    """The metadata columns that the config's slices and intervals name."""
     keys = [request.key for request in config.slices]
+    if config.slice_search is not None:
+        keys += config.slice_search.columns or ()
     if config.interval is not None and config.interval.group is not None:
         keys.append(config.interval.group)
     named = (key.removeprefix(METADATA) for key in keys if key.startswith(METADATA))
@@ -63,7 +95,7 @@ def metadata_names(config: RunConfig) -> list[str]:
 def resolve_slices(
     config: RunConfig, wings: Sequence[Wing[Any, Any]], loaded: Loaded[Any]
 ) -> list[Slice]:
-    """Every slice that the config asks for, in its order.
+    """Every slice that the config lists, in its order; not those that a search is to find.
 
     Raises:
         ConfigError: A value does not occur, or a column has too many values for slices.
@@ -71,9 +103,11 @@ def resolve_slices(
     slices: list[Slice] = []
     problems: list[Problem] = []
     for at, request in enumerate(config.slices):
+        if request.search is not None:
+            continue
         if request.key.startswith(METADATA):
             name = request.key.removeprefix(METADATA)
-            present = _distinct([v for own in loaded.metadata.values() for v in own[name]])
+            present = distinct([v for own in loaded.metadata.values() for v in own[name]])
         else:
             present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
         wanted = present if request.values is None else list(request.values)
@@ -91,16 +125,23 @@ def resolve_slices(
             message = f"{request.key} has {len(wanted):,} values; list the ones to slice by"
             problems.append(Problem(place, message))
         by_name = {written(value): value for value in wanted}
-        slices += [Slice(request.key, value) for value in by_name.values()]
+        slices += [Slice.of_value(request.key, value) for value in by_name.values()]
     if problems:
         raise ConfigError(problems)
     return slices
 
 
-def _distinct(values: Sequence[Scalar]) -> list[Scalar]:
+def distinct(values: Sequence[Scalar]) -> list[Scalar]:
     """Values that occur, in order; a unit without a value belongs to no slice.
 
-    Results know a slice by its name alone, so values that read the same are the same.
+    Results know a slice by its name alone, so values that read the same are the same: the number,
+    where there is one, whatever the order of the units.
     """
-    seen = {written(value): value for value in values if value is not None}
+    seen: dict[str, Scalar] = {}
+    for value in values:
+        if value is None:
+            continue
+        text = written(value)
+        if text not in seen or isinstance(seen[text], str):
+            seen[text] = value
     return sorted(seen.values(), key=lambda value: (isinstance(value, str), value))

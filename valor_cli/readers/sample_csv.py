@@ -30,7 +30,7 @@ from valor_cli.readers.sample_peers import expected_answer
 from valor_cli.results import Scalar
 
 _LONGEST_FIELD = 2**31 - 1
-_PEER_METADATA: Final = "__metadata:"
+PEER_METADATA: Final = "__metadata:"
 """What promptfoo's columns of metadata begin with."""
 
 _SAVED_BY_DEEPEVAL: Final = frozenset({"input", "actual_output", "expected_output", "source_file"})
@@ -53,8 +53,7 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
     source = TextSource(path)
     text = source.whole().decode()
     first = text.lstrip("\r\n").split("\n", 1)[0].split("\r", 1)[0]
-    delimiter = max(DELIMITERS, key=lambda one: _known(first, one, reading))
-    spaced = any(name.startswith(" ") for name in fields_of(first, delimiter)[1:])
+    delimiter, spaced = delimiter_of(first, reading)
     records = _records(text, path, delimiter, spaced=spaced)
     begin, header = next(records, (1, []))
     if not header:
@@ -82,6 +81,12 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
         metadata=reader.metadata,
         plain_contexts=reader.plain_contexts,
     )
+
+
+def delimiter_of(first: str, reading: SampleReading) -> tuple[str, bool]:
+    """What stands between the fields of a first line, and whether a space follows it."""
+    delimiter = max(DELIMITERS, key=lambda one: _known(first, one, reading))
+    return delimiter, any(name.startswith(" ") for name in fields_of(first, delimiter)[1:])
 
 
 def _known(line: str, delimiter: str, reading: SampleReading) -> tuple[int, int]:
@@ -146,7 +151,7 @@ class _CellReader:
         self.metadata = {
             name: names.index(one)
             for name in reading.metadata
-            for one in (name, _PEER_METADATA + name)
+            for one in (name, PEER_METADATA + name)
             if one in names
         }
         saved = names[0] == "input" and set(names) >= _SAVED_BY_DEEPEVAL

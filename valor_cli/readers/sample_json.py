@@ -83,6 +83,19 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
     )
 
 
+def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[Any]:
+    """The rows of a JSON file as Python has them; numbers may know how they are written.
+
+    Raises:
+        DataError: It is no JSON, or holds no list of samples.
+    """
+    items = _items(content)
+    if items is None:
+        return _rows_in(content, path, reading).rows
+    records: Sequence[Any] = msgspec.json.decode(content)
+    return records
+
+
 class _ItemProblems(Problems):
     """What is wrong in the items of a list: a row is an item, counted from 0."""
 

@@ -12,13 +12,14 @@ from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.coding import Coding, make_coding, out_of_reach
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.pairs import PairReader
-from valor_cli.evaluators.segmentation.sides import Sides, read_sides
+from valor_cli.evaluators.segmentation.sides import Sides, metadata_there, read_sides
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
     filtered_columns,
     unknown_samples,
     values_hint,
+    with_metadata,
 )
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.readers.label_map_folders import Meeting, meet, refuse_unpaired
@@ -73,6 +74,8 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         DataError: An input cannot be used; a label map has no partner; the labels are not known;
             the selection leaves no sample, or names labels or samples that are not there.
     """
+    if selection.every_metadata:
+        selection = with_metadata(selection, metadata_there(inputs))
     columns = filtered_columns(selection)
     sides = read_sides(inputs, columns)
     coding, warnings = make_coding(sides.names, inputs, selection)

@@ -11,6 +11,7 @@ from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.readers.label_map_folders import read_folder
 from valor_cli.readers.label_map_formats import Format
 from valor_cli.readers.label_maps import LabelMaps
+from valor_cli.readers.object_metadata import label_map_metadata
 from valor_cli.readers.objects import Role
 
 
@@ -60,6 +61,12 @@ def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
         own = form if inputs.predictions is None else inputs.format_of("predictions", path)
         predictions[model] = _side(path, "predictions", own, inputs, names, ())
     return Sides(truth, predictions, names)
+
+
+def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
+    """The names of metadata that the ground truth has."""
+    form = inputs.format_of("ground_truth", inputs.ground_truth)
+    return label_map_metadata(inputs.ground_truth, inputs.columns, form)
 
 
 def _side(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from math import fsum
 
@@ -25,7 +26,11 @@ from valor_cli.evaluators.text_generation.joining import (
     check_needs,
     join_models,
 )
-from valor_cli.evaluators.text_generation.reading import ModelRows, read_inputs
+from valor_cli.evaluators.text_generation.reading import (
+    ModelRows,
+    metadata_there,
+    read_inputs,
+)
 from valor_cli.metric import METADATA, Loaded, NoOptions, Selection, Spent, written
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.files import STDIN
@@ -45,6 +50,10 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
         DataError: A file cannot be used, a column that metrics need is missing, `perturbed_from`
             names no sample, or the selection leaves none.
     """
+    if selection.every_metadata:
+        # Not every file need have all of it.
+        optional = dict.fromkeys([*selection.optional, *metadata_there(inputs)])
+        selection = replace(selection, optional=tuple(optional))
     read = read_inputs(inputs, selection)
     columns = filtered_columns(selection)
     joined = join_models(read.models, columns, selection.optional, selection.of_answers)

@@ -13,6 +13,7 @@ from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import LOGPROBS
 from valor_cli.readers.sample_inputs import read_samples, without
+from valor_cli.readers.sample_metadata import sample_metadata
 from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import InputFile
 
@@ -83,6 +84,14 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
         if one.skipped
     ]
     return TextsRead(models, list(dict.fromkeys(records)), warnings)
+
+
+def metadata_there(inputs: TextInputs) -> list[str]:
+    """The names of metadata that some file has, sorted."""
+    reading = SampleReading(columns=inputs.columns)
+    paths = dict.fromkeys(inputs.models.values())
+    found = (sample_metadata(path, reading, inputs.format) for path in paths)
+    return sorted(set().union(*found))
 
 
 def _models(file: SampleFile, name: str) -> dict[str, ModelRows]:

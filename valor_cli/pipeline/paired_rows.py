@@ -1,0 +1,162 @@
+"""Two models' results in; the values that both have, with what they can be paired by, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from valor_cli.pipeline.paired_samples import Aligned, Floats, means, samples_of
+from valor_cli.reports.naming import frozen
+from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
+
+LEVEL, RESAMPLES, SEED = 0.95, 1000, 0
+"""Of intervals of differences, where the run has none of its own."""
+
+_NEXT = "evaluate both with the same `interval:` on the same data"
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Whose values are judged, and whose they are held against.
+
+    Attributes:
+        result, model: The judged one.
+        before, other: The one it is held against; `before` may be the same run.
+    """
+
+    result: RunResult
+    model: str
+    before: RunResult
+    other: str
+
+    @property
+    def earlier(self) -> bool:
+        """Whether the other one stands in another run."""
+        return self.before is not self.result
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+        return LEVEL if self.result.intervals is None else self.result.intervals.level
+
+    @property
+    def chance(self) -> float:
+        """What a p-value must be below to tell the two apart."""
+        return round(1 - self.level, 12)
+
+    @property
+    def resamples(self) -> int:
+        """Of the bootstrap of mean differences."""
+        return RESAMPLES if self.result.intervals is None else self.result.intervals.resamples
+
+    @property
+    def seed(self) -> int:
+        """Of all that is drawn."""
+        return SEED if self.result.intervals is None else self.result.intervals.seed
+
+    @property
+    def where(self) -> str:
+        """What the other one is called in reasons."""
+        return "the earlier run" if self.earlier else self.other
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRow:
+    """A value that both have.
+
+    Attributes:
+        row, other: Of the judged, and of the one that it is held against.
+        columns: (2, n) the values of single samples of both, in one order; NaN where there is
+            none. None: the value is no mean of samples.
+        resampled: (resamples,) differences at the same resamples; NaN where either has no value.
+        reason: Why it has neither.
+    """
+
+    row: MetricResult
+    other: MetricResult
+    columns: Floats | None = None
+    resampled: Floats | None = None
+    reason: str | None = None
+
+
+def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
+    """The values of the whole data that have a direction, in the order of the run.
+
+    Returns:
+        The rows; the samples that their columns are of.
+    """
+    there = {value_key(row): row for row in judged_rows(sides.before, sides.other)}
+    own, their = _samples(sides.result, sides.model), _samples(sides.before, sides.other)
+    aligned = Aligned.of([*own, *their])
+    rows = [
+        _paired(sides, row, there[value_key(row)], aligned)
+        for row in judged_rows(sides.result, sides.model)
+        if value_key(row) in there
+    ]
+    return rows, aligned
+
+
+def judged_rows(result: RunResult, model: str) -> list[MetricResult]:
+    """The values of a model on the whole data of which one can be better than another."""
+    return [
+        row
+        for row in result.metrics
+        if row.model == model and row.label is None and row.slice is None and row.direction
+    ]
+
+
+def _samples(result: RunResult, model: str) -> list[SamplesResult]:
+    return [one for one in result.samples if one.model == model]
+
+
+def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
+    """What a value of the whole data is, whoever's: the same in any run."""
+    return row.metric, row.output, frozen(row.parameters)
+
+
+def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned) -> PairedRow:
+    if row.value is None:
+        return PairedRow(row, other, reason=f"no value: {row.undefined}")
+    if other.value is None:
+        return PairedRow(row, other, reason=f"no value in {sides.where}: {other.undefined}")
+    own, their = samples_of(sides.result, row), samples_of(sides.before, other)
+    if own is not None and their is not None:
+        readings = means(own, row.output, row.value)
+        others = means(their, other.output, other.value)
+        for reading in (name for name in readings if name in others):
+            sides_by_side = [
+                aligned.column(own, readings[reading]),
+                aligned.column(their, others[reading]),
+            ]
+            return PairedRow(row, other, np.array(sides_by_side))
+    return _by_resamples(sides, row, other)
+
+
+def _by_resamples(sides: Sides, row: MetricResult, other: MetricResult) -> PairedRow:
+    own, their = _resampled(sides.result, row), _resampled(sides.before, other)
+    if own is None or their is None:
+        return PairedRow(row, other, reason=_why_unpaired(sides))
+    if own.drawn != their.drawn or len(own.values) != len(their.values):
+        reason = f"other samples, or other resamples of them, than in {sides.where}"
+        return PairedRow(row, other, reason=f"{reason}: {_NEXT}")
+    differences = np.array(own.values, np.float64) - np.array(their.values, np.float64)
+    return PairedRow(row, other, resampled=differences)
+
+
+def _resampled(result: RunResult, row: MetricResult) -> ResampledResult | None:
+    whole = (one for one in result.resamples if one.label is None and one.slice is None)
+    own = (one for one in whole if one.model == row.model)
+    return next((one for one in own if value_key(one) == value_key(row)), None)
+
+
+def _why_unpaired(sides: Sides) -> str:
+    """Why a value that both have cannot be tested, and the next step."""
+    if not sides.before.samples and not sides.before.resamples and sides.earlier:
+        return (
+            "the earlier run has values of neither samples nor resamples: keep samples.jsonl and "
+            f"resamples.jsonl beside its results.json; {_NEXT}"
+        )
+    if sides.result.intervals is None or sides.before.intervals is None:
+        return f"no mean of samples, and not resampled: {_NEXT}"
+    return "no mean of samples, and no resamples that both have"

@@ -1,0 +1,137 @@
+"""Values of single samples of two models in; columns of equal length, sample by sample, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.pipeline.draws import Ints, clusters_of
+from valor_cli.reports.naming import frozen
+from valor_cli.results import (
+    MetricResult,
+    MetricSamples,
+    MetricValue,
+    RunResult,
+    SamplesResult,
+    Scalar,
+)
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-9
+"""How far, as a part of itself, a value may be from the mean that it is: it is summed otherwise."""
+
+_READ = ("ok", "parse_failure")
+"""What a rate is a fraction of: samples that were judged, and those whose reply says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Two models' samples in one order: those of `model`, then those that `other` has alone.
+
+    Attributes:
+        sample_ids: (n,) of both.
+        clusters: (n,) the cluster of each, from 0; None: each stands alone.
+    """
+
+    sample_ids: Sequence[Scalar]
+    clusters: Ints | None
+    _places: Mapping[tuple[type, Scalar], int]
+    _known: dict[int, tuple[Sequence[Scalar], Ints]] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(samples: Sequence[SamplesResult]) -> Aligned:
+        """The samples of several metrics, the model's before the other's."""
+        places: dict[tuple[type, Scalar], int] = {}
+        groups: dict[int, Scalar] = {}
+        done: list[Sequence[Scalar]] = []
+        for one in samples:
+            if one.groups is None and any(ids is one.sample_ids for ids in done):
+                continue
+            done.append(one.sample_ids)
+            kinds = map(type, one.sample_ids)
+            at = [
+                places.setdefault(key, len(places))
+                for key in zip(kinds, one.sample_ids, strict=True)
+            ]
+            for place, group in zip(at, one.groups or (), strict=False):
+                groups.setdefault(place, group)
+        grouped = any(group is not None for group in groups.values())
+        clusters = clusters_of([groups.get(at) for at in range(len(places))]) if grouped else None
+        return Aligned([name for _, name in places], clusters, places)
+
+    def column(self, samples: SamplesResult, values: Floats) -> Floats:
+        """(n,) the values of some samples in this order; NaN where there is none."""
+        key = id(samples.sample_ids)
+        if key not in self._known:
+            keys = zip(map(type, samples.sample_ids), samples.sample_ids, strict=True)
+            at = np.array([self._places[one] for one in keys], np.int64)
+            # The ids are kept with it: while they live, no others have their number.
+            self._known[key] = samples.sample_ids, at
+        whole = np.full(len(self._places), np.nan)
+        whole[self._known[key][1]] = values
+        return whole
+
+
+def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
+    """The values of samples that stand behind a row, if there are any.
+
+    A row's parameters may say more than those it was asked with: the model that it rests on.
+    """
+    kind = set(frozen(row.parameters))
+    found = [
+        one
+        for one in result.samples
+        if one.metric == row.metric and one.model == row.model and row.output in one.columns
+        if kind.issuperset(frozen(one.parameters))
+    ]
+    return max(found, key=lambda one: len(one.parameters), default=None)
+
+
+def known(samples: SamplesResult | MetricSamples, output: str) -> Floats:
+    """(n,) the values of one output; NaN where there is none."""
+    return np.array(samples.columns[output], np.float64)
+
+
+def means(
+    samples: SamplesResult | MetricSamples, output: str, value: float | None
+) -> Mapping[str, Floats]:
+    """The readings of a column whose mean is the value; none where it is no mean of samples.
+
+    "valued" is the column as it stands. In "read", a sample that had its input, and yet no value,
+    counts as 0, as in rates: a reply that says nothing passes nothing.
+
+    Args:
+        samples: The values.
+        output: The column.
+        value: What the whole data has: a mean, or something else, as BLEU of a corpus is.
+    """
+    column = known(samples, output)
+    whole = not np.isnan(column).any()
+    found = {}
+    if _is_mean(column, value):
+        found = {"valued": column, "read": column} if whole else {"valued": column}
+    if not whole and samples.statuses is not None:
+        was_read = np.array([status in _READ for status in samples.statuses], bool)
+        filled = np.where(was_read & np.isnan(column), 0.0, column)
+        if _is_mean(filled, value):
+            found["read"] = filled
+    return found
+
+
+def told_by_samples(samples: MetricSamples | None, value: MetricValue) -> bool:
+    """Whether the values of samples are enough to compare a value with another run's."""
+    if samples is None or value.output not in samples.columns:
+        return False
+    return value.value is None or bool(means(samples, value.output, value.value))
+
+
+def _is_mean(column: Floats, value: float | None) -> bool:
+    valued = column[~np.isnan(column)]
+    if value is None or not len(valued):
+        return False
+    slack = _ROUNDING * abs(value) + 1e-12 * float(np.abs(valued).mean())
+    return abs(float(valued.mean()) - value) <= slack

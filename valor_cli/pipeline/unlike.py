@@ -1,0 +1,114 @@
+"""Two runs in; why to hold one against the other may say little, in words, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from valor_cli.results import RunResult, Scalar
+
+_ASKED = ("embedder", "judge")
+"""Settings that say who was asked."""
+
+_OF_ANSWERS = "response"
+"""The text that is a model's own: all others are the same for all models."""
+
+_COUNTING = "sacrebleu"
+"""The package whose versions count words in different ways."""
+
+
+def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """What differs beside the models.
+
+    Args:
+        first, second: The runs; nothing is told of one held against itself.
+        pairs: (model of the second, model of the first) that are compared.
+    """
+    if first is second:
+        return []
+    return [
+        *_settings(first, second),
+        *_sizes(first, second),
+        *_inputs(first, second),
+        *_texts(first, second, pairs),
+        *_versions(first, second),
+        *_stopped(first, second),
+    ]
+
+
+def _settings(first: RunResult, second: RunResult) -> Iterator[str]:
+    # Who was asked in one of the runs alone has no part in values that are in both.
+    alone = {name for name in _ASKED if (name in first.settings) != (name in second.settings)}
+    before, now = (
+        {name: value for name, value in run.settings.items() if name not in alone}
+        for run in (first, second)
+    )
+    if before != now:
+        there, here = (
+            ", ".join(f"{name}: {value}" for name, value in each.items()) or "as usual"
+            for each in (before, now)
+        )
+        yield f"evaluated in another way (first {there}; second {here})"
+    prompts = [{one.name: one.sha256 for one in run.prompts} for run in (first, second)]
+    other = [name for name, sha in prompts[1].items() if prompts[0].get(name, sha) != sha]
+    if other:
+        yield f"judges were asked with other prompts: {', '.join(sorted(other))}"
+
+
+def _sizes(first: RunResult, second: RunResult) -> Iterator[str]:
+    if dict(first.data) != dict(second.data):
+        yield f"made from other data (first {_counts(first.data)}; second {_counts(second.data)})"
+
+
+def _counts(data: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in data.items())
+
+
+def _inputs(first: RunResult, second: RunResult) -> Iterator[str]:
+    """Of runs whose ground truth is a file of its own: it is read before those of the models."""
+    truths = [
+        run.run.inputs[: max(len(run.run.inputs) - len(run.models), 0)] for run in (first, second)
+    ]
+    if all(truths) and [one.sha256 for one in truths[0]] != [one.sha256 for one in truths[1]]:
+        there, here = (", ".join(one.path for one in each[:3]) for each in truths)
+        yield f"the ground truth is not the same file (first {there}; second {here})"
+
+
+def _texts(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Samples of one id of which another thing was asked, or expected."""
+    for model, other in pairs:
+        now, before = _said(second, model), _said(first, other)
+        common = [name for name in now if name in before]
+        differing = sum(now[name] != before[name] for name in common)
+        if differing:
+            of = f" of {model}" if len(pairs) > 1 else ""
+            yield (
+                f"{differing:,} of {len(common):,} samples{of} that both have are others but for "
+                "their ids: another question or reference"
+            )
+
+
+def _said(run: RunResult, model: str) -> dict[tuple[type, Scalar], list[str | None]]:
+    """By sample, its texts that no model made; as one list, whatever runs call their columns."""
+    said = next((one for one in run.texts if one.model == model), None)
+    if said is None:
+        return {}
+    names = sorted(name for name in said.columns if name != _OF_ANSWERS)
+    rows = zip(*(said.columns[name] for name in names), strict=True)
+    ids = zip(map(type, said.sample_ids), said.sample_ids, strict=True)
+    return dict(zip(ids, map(list, rows), strict=False))
+
+
+def _versions(first: RunResult, second: RunResult) -> Iterator[str]:
+    before, now = first.run, second.run
+    if before.valor_version != now.valor_version:
+        told = f"first {before.valor_version}; second {now.valor_version}"
+        yield f"made by other versions of valor ({told})"
+    there, here = before.packages.get(_COUNTING), now.packages.get(_COUNTING)
+    if there and here and there != here:
+        yield f"made with other versions of {_COUNTING} (first {there}; second {here})"
+
+
+def _stopped(first: RunResult, second: RunResult) -> Iterator[str]:
+    for which, run in (("first", first), ("second", second)):
+        if run.run.stopped is not None:
+            yield f"the {which} run was stopped: {run.run.stopped}"
