@@ -462,7 +462,7 @@ def test_options_out_of_range(valor: Valor, folder: Path) -> None:
         assert done.returncode == 2
         assert f"'{option}': Input should be greater than or equal to 1" in done.stderr
     done = valor("evaluate", "run.yaml", "--out", "-", "--format", "html", cwd=folder)
-    refused(done, "--out - prints json only", folder=folder)
+    refused(done, "--out - prints one of json, markdown, junit, csv", folder=folder)
     done = valor("evaluate", "run.yaml", "--set", "data.class=[cat]", cwd=folder)
     refused(done, "--set data.class: unknown key", folder=folder)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from tests.cli.conftest import Valor
@@ -806,7 +807,15 @@ def test_gates_on_rows_of_a_label_and_of_a_label_key(evaluate: Evaluate, tmp_pat
 # ---- intervals
 
 
-def test_intervals_are_quantiles_of_resampled_values(evaluate: Evaluate, tmp_path: Path) -> None:
+def wilson(value: float, n: int, level: float) -> list[float]:
+    """The interval of so many samples of n, as scipy has it."""
+    found = stats.binomtest(round(value * n), n).proportion_ci(level, method="wilson")
+    return [float(found.low), float(found.high)]
+
+
+def test_intervals_are_wilson_s_of_rates_and_else_quantiles_of_resampled_values(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
     samples = sorted(random_samples(91, count=50, partial=True, digits=1))
     samples.sort(key=lambda one: one.id)
     labels = truth.labels_of(samples)
@@ -836,6 +845,10 @@ def test_intervals_are_quantiles_of_resampled_values(evaluate: Evaluate, tmp_pat
         for row in result["metrics"]:
             if row["metric"] != name or not parameters.items() <= row["parameters"].items():
                 continue
+            if name in ("accuracy", "top_k_accuracy"):
+                assert row["method"] == "wilson"
+                assert row["interval"] == near(wilson(row["value"], row["n"], 0.9), 1e-9)
+                continue
             known = [one for one in drawn[at, row["output"], row["label"]] if one is not None]
             if len(known) < 38:
                 assert row["interval"] is None
@@ -843,8 +856,8 @@ def test_intervals_are_quantiles_of_resampled_values(evaluate: Evaluate, tmp_pat
                 ends = np.quantile(known, [0.05, 0.95]).tolist()
                 assert row["interval"] == near(ends, 1e-9), row
                 compared += 1
-    # Of 5 plain values, 6 + 1 + 7 of ranking, 2 x 24 counts, 7 F1 and 4 of probabilities some are
-    # undefined too often.
+    # Of 3 plain values that are no rates, 6 + 1 + 7 of ranking, 2 x 24 counts, 7 F1 and 4 of
+    # probabilities some are undefined too often.
     assert compared > 60
 
 

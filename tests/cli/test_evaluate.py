@@ -40,6 +40,7 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "report.html",
         "report.md",
+        "resamples.jsonl",
         "results.json",
         "samples.jsonl",
     ]
@@ -227,7 +228,7 @@ def test_json_to_stdout(valor: Valor, project: Path) -> None:
     assert not (project / "out").exists()
     refused = valor("evaluate", "run.yaml", "--out", "-", "--format", "html", cwd=project)
     assert refused.returncode == 2
-    assert "--out - prints json only" in refused.stderr
+    assert "--out - prints one of json, markdown, junit, csv" in refused.stderr
 
 
 def test_predictions_from_stdin(valor: Valor, project: Path) -> None:

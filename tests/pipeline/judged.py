@@ -8,7 +8,14 @@ from typing import Any
 
 from valor_cli.evaluators.samples import mean_of_samples
 from valor_cli.metric import Call, Loaded, Metric, Output, Spent
-from valor_cli.results import CoverageResult, InsightResult, MetricResult, SamplesResult, Scalar
+from valor_cli.results import (
+    CoverageResult,
+    InsightResult,
+    MetricResult,
+    SamplesResult,
+    Scalar,
+    SliceSearchResult,
+)
 
 
 def metric(name: str, *outputs: Output, **more: Any) -> Metric[Any]:
@@ -71,6 +78,7 @@ def run(
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] | None = None,
     spent: Mapping[str, Spent] | None = None,
     insights: Sequence[InsightResult] = (),
+    searches: Sequence[SliceSearchResult] = (),
 ) -> tuple[Any, Loaded[Any], Any]:
     """A plan, what was loaded and what was computed, as far as findings look at them."""
     task = SimpleNamespace(metrics=(HIT, LOSS, RULE), primary=tuple(primary))
@@ -92,6 +100,7 @@ def run(
         samples=samples,
         coverage=coverage,
         insights=list(insights),
+        searches=searches,
         rows_of=lambda call: [
             row
             for row in metrics

@@ -14,6 +14,7 @@ import typer
 from valor_cli import __version__
 from valor_cli.cli.cache import cache
 from valor_cli.cli.calibrate import calibrate
+from valor_cli.cli.compare import compare
 from valor_cli.cli.convert import convert
 from valor_cli.cli.doctor import doctor
 from valor_cli.cli.estimate import estimate
@@ -23,6 +24,7 @@ from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
 from valor_cli.cli.perturb import perturb
 from valor_cli.cli.quick_start import leave_at_once, quicken
+from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
 from valor_cli.errors import ValorError
@@ -38,6 +40,8 @@ app = typer.Typer(
 )
 for command in (
     evaluate,
+    compare,
+    report,
     validate,
     estimate,
     calibrate,

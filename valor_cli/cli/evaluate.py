@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from valor_cli.cli.github import annotate, unheeded
 from valor_cli.cli.output import Talk, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
@@ -30,15 +30,23 @@ def evaluate(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the reports; - prints JSON instead."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder for the reports; - prints JSON, or the one format asked for.",
+        ),
     ] = None,
     formats: Annotated[
         str | None,
-        typer.Option("--format", metavar="LIST", help="Reports to write: json,markdown,html."),
+        typer.Option(
+            "--format", metavar="LIST", help="Reports to write: json,markdown,html,junit,csv."
+        ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="results.json (or its folder) that max_drop compares to."),
+        typer.Option(
+            metavar="RUN", help="Earlier results.json (or its folder) to hold this run against."
+        ),
     ] = None,
     limit: Annotated[
         int | None,
@@ -114,7 +122,11 @@ def _run(
     from valor_cli import pipeline
 
     plan = pipeline.make_plan(config)
-    before = None if baseline is None else _baseline(baseline)
+    before = None
+    if baseline is not None:
+        from valor_cli.reports.run_files import read_run
+
+        before = read_run(baseline)
     with talk.progress() as progress:
         result = pipeline.evaluate(
             plan,
@@ -128,15 +140,17 @@ def _run(
         )
         progress("writing reports", 0, 0)
         if folder is None:
-            from valor_cli.reports.results_json import to_json
+            from valor_cli.reports.writer import content_of
 
-            text = to_json(result)
+            text = content_of(result, formats[0])
         else:
             result, written = _reported(plan, result, folder, formats)
     if folder is None:
         say(text)
     elif not talk.quiet:
-        _summary(result, written, talk)
+        with unheeded():
+            _summary(result, written, talk)
+        annotate(config, result)
     return result
 
 
@@ -193,23 +207,17 @@ def _take(folder: Path | None, path: str, taken: dict[Path | None, str]) -> None
 def _formats(config: RunConfig, asked: str | None, folder: Path | None) -> tuple[str, ...]:
     if asked is None:
         return ("json",) if folder is None else tuple(config.report.formats)
-    from valor_cli.reports.writer import FILES
+    from valor_cli.reports.writer import FILES, TEXTS
 
     names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
     unknown = [name for name in names if name not in FILES]
-    if unknown or (folder is None and names != ("json",)):
-        what = "--out - prints json only" if not unknown else f"no format '{unknown[0]}'"
-        raise ConfigError(Problem("--format", f"{what}; formats: {', '.join(FILES)}"))
+    if unknown:
+        message = f"no format '{unknown[0]}'; formats: {', '.join(FILES)}"
+        raise ConfigError(Problem("--format", message))
+    if folder is None and (len(names) > 1 or names[0] not in TEXTS):
+        message = f"--out - prints one of {', '.join(TEXTS)}"
+        raise ConfigError(Problem("--format", message))
     return names
-
-
-def _baseline(path: str) -> RunResult:
-    from valor_cli.readers.files import TextSource
-    from valor_cli.reports.results_json import from_json
-
-    # os.path answers also for names that no file can have.
-    file = Path(path) / "results.json" if os.path.isdir(path) else Path(path)
-    return from_json(TextSource(str(file)).whole(), str(file))
 
 
 def _intention(config: RunConfig, folder: Path | None, formats: tuple[str, ...]) -> str:

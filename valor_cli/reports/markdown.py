@@ -2,54 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
-from valor_cli.reports.breakdown import breakdowns
-from valor_cli.reports.coverage import PARTIAL
-from valor_cli.reports.digest import Digest, difference, digest, worst_first
-from valor_cli.reports.formatting import covered, number, plain, signed, span
-from valor_cli.reports.grids import Cell, Grid, Measure
+from valor_cli.reports.differences import differences
+from valor_cli.reports.digest import Digest, digest
+from valor_cli.reports.formatting import plain
+from valor_cli.reports.gates import Gate
+from valor_cli.reports.grids import FEW_MARK
+from valor_cli.reports.intervals_told import few_told, intervals_told
+from valor_cli.reports.markdown_compared import baseline, notes, pairs, searches
 from valor_cli.reports.markdown_findings import breakdown, calibration, confusions, spread, worst
 from valor_cli.reports.markdown_judges import judges
 from valor_cli.reports.markdown_samples import coverage, insights, problems, worst_texts
-from valor_cli.reports.markdown_text import escaped, table
+from valor_cli.reports.markdown_text import escaped, folded, table
+from valor_cli.reports.markdown_values import headline, labels, slices
 from valor_cli.results import RunInfo, RunResult
 
-LABELS = 500
-SLICES = 50
-"""Lines shown in full: GitHub cuts a comment at 65,536 characters."""
+ROOM = 65_000
+"""Characters of the whole: GitHub takes 65,536 of a comment."""
 
-MEASURES = 9
-CELLS = 4_500
-"""Measures shown of each label, and of all labels and models together."""
+BADGES = 6
+GATES = 40
+WARNINGS = 15
+INPUTS = 30
+"""Gates beside the verdict, gates listed, warnings, and files that were read."""
 
+_SYMBOLS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 _MARKS = {"passed": "✓ passed", "failed": "✗ **failed**", "not checked": "? not checked"}
 
 
 def to_markdown(result: RunResult) -> str:
-    """The report; every word from the data is escaped."""
+    """The report; every word from the data is escaped.
+
+    First what a reviewer needs to know, then folded blocks for those who ask further. Where all of
+    it is longer than a comment may be, the longest blocks give way, and the last line names them.
+    """
     told = digest(result)
-    sections = [
-        _verdict(told),
-        _headline(told),
-        _gates(told),
-        problems(result),
-        insights(result),
-        coverage(result, told),
-        judges(result, told),
-        _slices(told),
-        *map(breakdown, breakdowns(result), repeat(told)),
-        confusions(result, told),
-        calibration(result, told),
-        spread(result, told),
-        worst(result, told),
-        worst_texts(result, told),
-        _warnings(result.warnings, told),
-        _labels(told),
-        _run(result.run, told),
-    ]
-    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines) + "\n"
+    compared = differences(result)
+    sections: dict[str, Iterable[str]] = {
+        "verdict": _verdict(told),
+        "values": headline(told, compared, [*_notes(result, told), *notes(compared, told)]),
+        "gates": _gates(result, told),
+        "problems": problems(result),
+        "the baseline": baseline(compared),
+        "models against each other": pairs(compared, told),
+        "found slices": searches(result, told),
+        "insights": insights(result),
+        "warnings": _warnings(result.warnings, told),
+        "slices": slices(told),
+        "labels": labels(told),
+        "errors": breakdown(result, told),
+        "confusions": confusions(result, told),
+        "calibration": calibration(result, told),
+        "spread": spread(result, told),
+        "worst images": worst(result, told),
+        "worst samples": worst_texts(result, told),
+        "coverage": coverage(result, told),
+        "judges": judges(result, told),
+        "run": _run(result.run, told),
+    }
+    texts = {name: "\n".join(lines) for name, lines in sections.items()}
+    return "\n\n".join(_fitting({name: text for name, text in texts.items() if text})) + "\n"
+
+
+def _fitting(texts: dict[str, str]) -> list[str]:
+    """The sections that there is room for; the verdict always stays."""
+    left_out: list[str] = []
+    while sum(len(text) + 2 for text in texts.values()) > ROOM and len(texts) > 1:
+        longest = max(
+            (name for name in texts if name != "verdict"), key=lambda one: len(texts[one])
+        )
+        del texts[longest]
+        left_out.append(longest)
+    told = f"Left out for want of room: {', '.join(left_out)}. The HTML report has them."
+    return [*texts.values(), *([told] if left_out else [])]
 
 
 def _verdict(told: Digest) -> Iterator[str]:
@@ -58,122 +85,86 @@ def _verdict(told: Digest) -> Iterator[str]:
     if told.stopped:
         yield f"**STOPPED**: {escaped(told.stopped)}"
         yield ""
+    if told.gates:
+        many = len(told.models) > 1
+        badges = [_badge(gate, many=many) for gate in told.gates[:BADGES]]
+        if len(told.gates) > BADGES:
+            badges.append(f"… {len(told.gates) - BADGES:,} more")
+        yield " ".join(f"<kbd>{badge}</kbd>" for badge in badges)
+        yield ""
     yield f"**{escaped(told.task)}** · " + " · ".join(map(escaped, told.scope))
 
 
-def _value(cell: Cell, measure: Measure, *, interval: bool = True) -> str:
-    text = number(cell.value, measure.unit)
-    text = f"**{text}**" if cell.best else text
-    text = f"{text} {span(cell.interval, measure.unit)}".rstrip() if interval else text
-    return text if cell.coverage is None else f"{text} ({covered(cell.coverage)})"
+def _badge(gate: Gate, *, many: bool) -> str:
+    parts = [plain(gate.subject, 60), plain(gate.where, 40) if gate.where else ""]
+    parts += [plain(gate.model, 30) if many and gate.model else ""]
+    subject = escaped(" · ".join(filter(None, parts)))
+    asked = escaped(gate.rule)
+    found = asked if gate.status == "not checked" else f"{gate.value} ({asked})"
+    return f"{_SYMBOLS[gate.status]} {subject}: {found}"
 
 
-def _headline(told: Digest) -> Iterator[str]:
-    if not told.headline.measures:
-        return
-    rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))
-    leading = told.leading if told.of_samples and told.leading else len(rows)
-    yield from _measures(rows[:leading], told)
-    if told.partial:
-        yield f"\n{PARTIAL}."
-    if rows[leading:]:
-        yield f"\n<details><summary>{len(rows) - leading} further outputs</summary>\n"
-        yield from _measures(rows[leading:], told)
-        yield "\n</details>"
-    if told.unlisted:
-        yield f"\n{told.unlisted:,} more in results.json"
+def _notes(result: RunResult, told: Digest) -> Iterator[str]:
+    """What is said once of all numbers of the headline."""
+    cells = [cell for line in told.headline.lines for cells in line.cells for cell in cells]
+    if any(cell.interval for cell in cells):
+        how = intervals_told(result, told.unit)
+        if how:
+            yield how
+    everywhere = (*told.headline.lines, *told.slices.lines, *told.labels.lines)
+    if any(line.few for line in everywhere):
+        yield f"{FEW_MARK} {few_told(result, told.unit)}"
 
 
-def _measures(shown: Sequence[tuple[Measure, Sequence[Cell]]], told: Digest) -> Iterator[str]:
-    pair = ["difference"] if len(told.models) == 2 else []
-    rows = []
-    for measure, cells in shown:
-        change = [signed(difference(cells), measure.unit)] if pair else []
-        values = [_value(cell, measure) for cell in cells]
-        rows.append([escaped(str(measure)), *values, *change])
-    yield from table(["", *map(escaped, told.models), *pair], rows)
-
-
-def _gates(told: Digest) -> Iterator[str]:
+def _gates(result: RunResult, told: Digest) -> Iterator[str]:
+    """To be seen where one failed, folded where none did."""
     if not told.gates:
         return
+    counts = Counter[str](gate.status for gate in result.gates)
+    if counts["failed"]:
+        yield "### Gates"
+        yield ""
+        yield from _gate_table(told)
+        return
+    shown = [f"{counts[status]:,} {status}" for status in _MARKS if counts[status]]
+    yield from folded(f"Gates ({', '.join(shown)})", _gate_table(told))
+
+
+def _gate_table(told: Digest) -> Iterator[str]:
     many = len(told.models) > 1
+    reasons = any(gate.reason for gate in told.gates[:GATES])
     rows = []
-    for gate in told.gates:
+    for gate in told.gates[:GATES]:
         subject = escaped(f"{gate.subject} · {gate.where}" if gate.where else gate.subject)
         model = [escaped(gate.model)] if many else []
-        cells = [gate.rule, gate.value, escaped(gate.reason)]
+        cells = [escaped(gate.rule), gate.value, *([escaped(gate.reason)] if reasons else [])]
         rows.append([_MARKS[gate.status], subject, *model, *cells])
-    yield "### Gates"
-    yield ""
-    headings = ["status", "metric", *(["model"] if many else []), "rule", "value", "reason"]
+    headings = ["status", "metric", *(["model"] if many else []), "rule", "value"]
+    headings += ["reason"] if reasons else []
     yield from table(headings, rows, left=len(headings))
-
-
-def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) -> Iterator[str]:
-    """Labels or slices: a column per measure and model."""
-    many = len(told.models) > 1
-    headings = [
-        f"{escaped(str(measure))}<br>{escaped(model)}" if many else escaped(str(measure))
-        for measure in grid.measures
-        for model in told.models
-    ]
-    rows = []
-    for line in grid.lines[:most]:
-        pairs = zip(line.cells, grid.measures, strict=True)
-        values = [
-            _value(cell, measure, interval=intervals) for cells, measure in pairs for cell in cells
-        ]
-        rows.append([escaped(line.name), number(line.n, "count"), *values])
-    yield from table([first, told.n_name, *headings], rows)
-    if len(grid.lines) > most:
+    if len(told.gates) > GATES:
         yield ""
-        yield f"… and {len(grid.lines) - most:,} more."
-
-
-def _slices(told: Digest) -> Iterator[str]:
-    if not told.slices.lines:
-        return
-    yield "### Slices, worst first"
-    yield ""
-    few = slice(3)
-    lines = tuple(
-        type(line)(line.name, line.n, line.cells[few]) for line in worst_first(told.slices)
-    )
-    yield from _lines(Grid(told.slices.measures[few], lines), told, "slice", SLICES, intervals=True)
-
-
-def _labels(told: Digest) -> Iterator[str]:
-    if not told.labels.lines:
-        return
-    yield f"<details><summary>Labels ({len(told.labels.lines):,})</summary>"
-    yield ""
-    # Intervals would double the width of a table that is wide already; results.json has them.
-    few = slice(MEASURES)
-    lines = tuple(type(line)(line.name, line.n, line.cells[few]) for line in told.labels.lines)
-    grid = Grid(told.labels.measures[few], lines)
-    most = min(LABELS, CELLS // max(len(grid.measures) * len(told.models), 1))
-    yield from _lines(grid, told, "label", most, intervals=False)
-    if len(told.labels.measures) > MEASURES:
-        yield ""
-        yield f"… and {len(told.labels.measures) - MEASURES} more columns in results.json."
-    yield ""
-    yield "</details>"
+        yield f"… and {len(told.gates) - GATES:,} more in results.json."
 
 
 def _warnings(warnings: Sequence[str], told: Digest) -> Iterator[str]:
-    notes = [f"- {escaped(plain(warning, 400))}" for warning in warnings]
-    notes += [f"- No predictions for labels of {escaped(line)}" for line in told.missing]
-    notes += [f"- No ground truth for labels of {escaped(line)}" for line in told.ignored]
-    if notes:
-        yield "### Warnings"
-        yield ""
-        yield from notes
+    found = [f"- {escaped(plain(warning, 400))}" for warning in warnings]
+    found += [f"- No predictions for labels of {escaped(line)}" for line in told.missing]
+    found += [f"- No ground truth for labels of {escaped(line)}" for line in told.ignored]
+    if not found:
+        return
+    yield "### Warnings"
+    yield ""
+    yield from found[:WARNINGS]
+    if len(found) > WARNINGS:
+        yield f"- … and {len(found) - WARNINGS:,} more in results.json"
 
 
 def _run(run: RunInfo, told: Digest) -> Iterator[str]:
-    yield "<details><summary>Run</summary>"
-    yield ""
+    yield from folded("Run", _facts(run, told))
+
+
+def _facts(run: RunInfo, told: Digest) -> Iterator[str]:
     facts = {
         "valor": run.valor_version,
         "started": run.started_at,
@@ -190,8 +181,9 @@ def _run(run: RunInfo, told: Digest) -> Iterator[str]:
     yield ""
     inputs = [
         [escaped(plain(file.path, 200)), f"{file.rows:,}", f"{file.skipped:,}", file.sha256[:12]]
-        for file in run.inputs
+        for file in run.inputs[:INPUTS]
     ]
     yield from table(["input", "rows", "skipped", "sha256"], inputs)
-    yield ""
-    yield "</details>"
+    if len(run.inputs) > INPUTS:
+        yield ""
+        yield f"… and {len(run.inputs) - INPUTS:,} more in results.json."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from valor_cli.reports.breakdown import Breakdown, Share
-from valor_cli.reports.confusion import Confusion, first_of_each_key, top_pairs
+from valor_cli.reports.breakdown import Breakdown, Share, breakdowns
+from valor_cli.reports.confusion import Confusion, Pair, first_of_each_key, top_pairs
 from valor_cli.reports.confusion import confusions as tables_of
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest
 from valor_cli.reports.distribution import MARKS, distributions
 from valor_cli.reports.formatting import number, signed, words
-from valor_cli.reports.markdown_text import escaped, table
+from valor_cli.reports.markdown_text import escaped, folded, in_html, table
 from valor_cli.reports.outcomes import MISSED
-from valor_cli.reports.reliability import Reliability, calibrations
-from valor_cli.reports.worst import worst_images
+from valor_cli.reports.reliability import Calibration, Reliability, calibrations
+from valor_cli.reports.worst import WorstImage, worst_images
 from valor_cli.results import RunResult
 
 TABLES = 4
@@ -25,9 +25,16 @@ WORST = 5
 """Confusions and images shown of each model."""
 
 
-def breakdown(found: Breakdown, told: Digest) -> Iterator[str]:
-    yield f"### Average precision lost{f' ({escaped(found.detail)})' if found.detail else ''}"
-    yield ""
+def breakdown(result: RunResult, told: Digest) -> Iterator[str]:
+    """What kinds of errors cost, a block for each setting."""
+    for at, found in enumerate(breakdowns(result)[:TABLES]):
+        if at:
+            yield ""
+        detail = f" ({in_html(found.detail)})" if found.detail else ""
+        yield from folded(f"Average precision lost{detail}", _costs(found, told))
+
+
+def _costs(found: Breakdown, told: Digest) -> Iterator[str]:
     many = len(told.models) > 1
     names = [f"{escaped(model)}<br>" if many else "" for model in told.models]
     headings = ["error", *(f"{name}{what}" for name in names for what in ("AP lost", "errors"))]
@@ -51,17 +58,17 @@ def confusions(result: RunResult, told: Digest) -> Iterator[str]:
     tops = [(one, top_pairs(one, PAIRS)) for one in found]
     if not any(pairs for _, pairs in tops):
         return
-    yield "### Top confusions"
-    for one, pairs in tops:
-        if not pairs:
-            continue
+    yield from folded("Top confusions", _confusions(tops, told))
+
+
+def _confusions(tops: Sequence[tuple[Confusion, Sequence[Pair]]], told: Digest) -> Iterator[str]:
+    for one, pairs in [each for each in tops if each[1]][: 2 * TABLES]:
         shown = any(pair.sample_id for pair in pairs)
         model = f"**{escaped(told.models[one.model])}**" if len(told.models) > 1 else ""
         where = " at ".join(part for part in (model, escaped(one.settings)) if part)
         if where:
-            yield ""
             yield f"{where if model else f'At {where}'}:"
-        yield ""
+            yield ""
         rows = [
             [
                 escaped(pair.ground_truth),
@@ -75,6 +82,7 @@ def confusions(result: RunResult, told: Digest) -> Iterator[str]:
         counted = "pixels" if one.pixels else "count"
         headings = ["ground truth", "taken for", counted, f"of its {_of(one, told)}"]
         yield from table([*headings, *([f"example {told.unit}"] if shown else [])], rows, left=2)
+        yield ""
 
 
 def _of(confusion: Confusion, told: Digest) -> str:
@@ -86,8 +94,10 @@ def calibration(result: RunResult, told: Digest) -> Iterator[str]:
     found = calibrations(result)
     if not found:
         return
-    yield "### Calibration"
-    yield ""
+    yield from folded("Calibration", _calibrations(found, told))
+
+
+def _calibrations(found: Sequence[Calibration], told: Digest) -> Iterator[str]:
     rows = [
         [escaped(told.models[one.model]), escaped(part.title), number(one.error), one.leaning]
         for part in found
@@ -99,13 +109,9 @@ def calibration(result: RunResult, told: Digest) -> Iterator[str]:
     yield from table(headings if len(rows[0]) == 4 else [headings[0], *headings[2:]], rows)
     for part in found[:TABLES]:
         for one in part.models[:SIDE_BY_SIDE]:
-            model = escaped(" · ".join(filter(None, (told.models[one.model], part.title))))
+            model = in_html(" · ".join(filter(None, (told.models[one.model], part.title))))
             yield ""
-            yield f"<details><summary>Reliability table, {model}</summary>"
-            yield ""
-            yield from _bins(one)
-            yield ""
-            yield "</details>"
+            yield from folded(f"Reliability table, {model}", _bins(one))
 
 
 def _bins(one: Reliability) -> Iterator[str]:
@@ -129,8 +135,6 @@ def spread(result: RunResult, told: Digest) -> Iterator[str]:
     found = distributions(result)
     if not found:
         return
-    yield f"### By {told.unit}"
-    yield ""
     rows = [
         [
             escaped(f"{part.title} ({part.detail})" if part.detail else part.title),
@@ -140,19 +144,21 @@ def spread(result: RunResult, told: Digest) -> Iterator[str]:
         for part in found[: 2 * TABLES]
         for one in part.spreads
     ]
-    yield from table(["", "model", *(name for _, name in MARKS)], rows, left=2)
+    shown = table(["", "model", *(name for _, name in MARKS)], rows, left=2)
+    yield from folded(f"By {told.unit}: how values spread", shown)
 
 
 def worst(result: RunResult, told: Digest) -> Iterator[str]:
     found = worst_images(result, WORST)
     if not any(found):
         return
-    yield "### Worst images"
-    for model, images in zip(told.models, found, strict=True):
-        if not images:
-            continue
-        yield ""
+    yield from folded("Worst images", _worst(found, told))
+
+
+def _worst(found: Sequence[Sequence[WorstImage]], told: Digest) -> Iterator[str]:
+    for model, images in [pair for pair in zip(told.models, found, strict=True) if pair[1]]:
         if len(told.models) > 1:
+            yield ""
             yield f"**{escaped(model)}**"
             yield ""
         for image in images:

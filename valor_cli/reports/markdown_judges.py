@@ -9,11 +9,12 @@ from valor_cli.reports.formatting import plain
 from valor_cli.reports.judge_agreement import (
     FEW,
     AgreementLine,
+    PromptLine,
     agreement_lines,
     prompt_lines,
 )
 from valor_cli.reports.judge_usage import TOTAL, UsageLine, UsageTable, usage_table
-from valor_cli.reports.markdown_text import escaped, table
+from valor_cli.reports.markdown_text import escaped, folded, table
 from valor_cli.reports.shown_verdicts import shown_verdicts
 from valor_cli.results import RunResult, Verdict
 
@@ -34,25 +35,28 @@ def judges(result: RunResult, told: Digest) -> Iterator[str]:
     prompts = prompt_lines(result)
     if not (used or agreed or prompts):
         return
-    yield "### Judges"
+    yield from folded("Judges", _judges(used, agreed, prompts, told))
+
+
+def _judges(
+    used: UsageTable | None,
+    agreed: Sequence[AgreementLine],
+    prompts: Sequence[PromptLine],
+    told: Digest,
+) -> Iterator[str]:
     if used:
-        yield ""
         yield from _usage(used)
+        yield ""
     if agreed:
-        yield ""
         yield from _agreements(agreed, many=len(told.models) > 1)
+        yield ""
     if prompts:
-        yield ""
-        yield f"<details><summary>Prompts ({len(prompts):,})</summary>"
-        yield ""
         rows = [
             [escaped(one.name), one.version, escaped(one.sha256), one.source]
             for one in prompts[:LINES]
         ]
         yield from table(["prompt", "version", "sha256", "from"], rows, left=4)
         yield from _more(len(prompts) - LINES)
-        yield ""
-        yield "</details>"
 
 
 def _usage(used: UsageTable) -> Iterator[str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from valor_cli.reports.coverage import coverage_table
+from valor_cli.reports.coverage import CoverageTable, coverage_table
 from valor_cli.reports.digest import Digest
 from valor_cli.reports.markdown_judges import verdict_lines
-from valor_cli.reports.markdown_text import escaped, in_html, table
-from valor_cli.reports.problems import counted, shown_insights, shown_problems
+from valor_cli.reports.markdown_text import escaped, folded, in_html, table
+from valor_cli.reports.problems import RANKS, counted, shown_insights, shown_problems
 from valor_cli.reports.shown_texts import parts, titles
 from valor_cli.reports.worst_samples import WorstSample, WorstSamples, worst_samples
 from valor_cli.results import RunResult, ShownText
 
-PROBLEMS = 30
-INSIGHTS = 12
+PROBLEMS = 15
+INSIGHTS = 5
 COVERAGE = 40
 """Lines listed."""
 
@@ -47,7 +47,7 @@ def problems(result: RunResult) -> Iterator[str]:
 
 def insights(result: RunResult) -> Iterator[str]:
     """One of each kind before others."""
-    found = shown_insights(result)
+    found = shown_insights(result, RANKS)  # the table of values shows these
     if not found:
         return
     yield "### Insights"
@@ -63,8 +63,10 @@ def coverage(result: RunResult, told: Digest) -> Iterator[str]:
     if not result.coverage:
         return
     found = coverage_table(result)
-    yield "### Coverage"
-    yield ""
+    yield from folded("Coverage", _coverage(found, told))
+
+
+def _coverage(found: CoverageTable, told: Digest) -> Iterator[str]:
     if found.lines:
         many = len(told.models) > 1
         rows = [
@@ -89,7 +91,10 @@ def worst_texts(result: RunResult, told: Digest) -> Iterator[str]:
     found = worst_samples(result, WORST)
     if not found:
         return
-    yield "### Worst samples"
+    yield from folded("Worst samples", _worst(found, told))
+
+
+def _worst(found: Sequence[WorstSamples], told: Digest) -> Iterator[str]:
     room, left_out = ROOM, 0
     for group in found:
         lines = [line for sample in group.samples for line in _sample(sample)]
@@ -97,14 +102,9 @@ def worst_texts(result: RunResult, told: Digest) -> Iterator[str]:
         if room < 0:
             left_out += 1
             continue
+        yield from folded(_title(group, told), lines)
         yield ""
-        yield f"<details><summary>{_title(group, told)}</summary>"
-        yield ""
-        yield from lines
-        yield ""
-        yield "</details>"
     if left_out:
-        yield ""
         yield f"Those of {left_out:,} more metrics and models stand in results.json."
 
 

@@ -34,3 +34,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
     yield "|" + "|".join([":--"] * left + ["--:"] * (len(headings) - left)) + "|"
     for row in rows:
         yield f"| {' | '.join(row)} |"
+
+
+def folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines that a click opens; without the empty ones GitHub would show a table as its source.
+
+    `summary` stands in HTML: what is foreign in it goes through `in_html`.
+    """
+    yield f"<details><summary>{summary}</summary>"
+    yield ""
+    yield from lines
+    yield ""
+    yield "</details>"

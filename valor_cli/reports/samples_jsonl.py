@@ -12,34 +12,46 @@ from valor_cli.reports.finite import finite
 from valor_cli.reports.naming import Names
 from valor_cli.reports.results_json import dumps
 from valor_cli.reports.sample_places import placed
-from valor_cli.results import RunResult, SamplesResult, Status
+from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
 
 
 def to_jsonl(result: RunResult) -> bytes:
     """The file, models in the order of the run, samples in the order of their first metric.
 
-    A metric asked twice stands under two names, with the parameters in which they differ.
+    A metric asked twice stands under two names, with the parameters in which they differ. Beside
+    its values, a sample has the `group` that it belongs to and its `texts`, where it has any.
 
     Raises:
         ValueError: A number is NaN or infinite, which JSON does not have.
     """
+    for one in result.samples:
+        _refuse_nan(one)
     names = Names((one.metric, one.parameters) for one in result.samples)
+    texts = {one.model: one for one in result.texts}
     file = BytesIO()
     for model in result.models:
-        columns: dict[str, SamplesResult] = {}
-        for one in result.samples:
-            if one.model == model:
-                _refuse_nan(one)
-                detail = names.detail(one.metric, one.parameters)
-                name = f"{one.metric} ({detail})" if detail else one.metric
-                columns[_unlike(name, columns)] = one
-        file.writelines(_rows(model, columns))
+        own = [one for one in result.samples if one.model == model]
+        called = named(names, ((one.metric, one.parameters) for one in own))
+        columns = dict(zip(called, own, strict=True))
+        file.writelines(_rows(model, columns, texts.get(model)))
     return file.getvalue()
 
 
-def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:
+def named(names: Names, measures: Iterable[tuple[str, Parameters]]) -> list[str]:
+    """What the lines of one model call each of its measures, no two of them alike."""
+    called: dict[str, None] = {}
+    for metric, parameters in measures:
+        detail = names.detail(metric, parameters)
+        called[_unlike(f"{metric} ({detail})" if detail else metric, called)] = None
+    return list(called)
+
+
+def _rows(
+    model: str, columns: Mapping[str, SamplesResult], texts: TextsResult | None
+) -> Iterator[bytes]:
     """The lines of a model, one at a time: all records at once would be ten times the file."""
     ids, where = placed(list(columns.values()))
+    beside = _beside(ids, columns.values(), texts)
     records = {name: _records(one) for name, one in columns.items()}
     if all(lines is where[0] for lines in where):
         found = zip(*records.values(), strict=True)
@@ -50,8 +62,30 @@ def _rows(model: str, columns: Mapping[str, SamplesResult]) -> Iterator[bytes]:
             for line, record in zip(lines, own, strict=True):
                 by_line[line][name] = record
         each = by_line
-    for sample_id, metrics in zip(ids, each, strict=True):
-        yield dumps({"sample_id": sample_id, "model": model, "metrics": metrics}) + b"\n"
+    for sample_id, more, metrics in zip(ids, beside, each, strict=True):
+        yield dumps({"sample_id": sample_id, "model": model, **more, "metrics": metrics}) + b"\n"
+
+
+def _beside(
+    ids: Sequence[Scalar], columns: Iterable[SamplesResult], texts: TextsResult | None
+) -> Sequence[Mapping[str, Any]]:
+    """What each line says of its sample beside its values."""
+    grouped = [one for one in columns if one.groups is not None]
+    if texts is None and not grouped:
+        return ({},) * len(ids)
+    lines = {(type(name), name): line for line, name in enumerate(ids)}
+    beside: list[dict[str, Any]] = [{} for _ in ids]
+    for one in grouped:
+        for name, group in zip(one.sample_ids, one.groups or (), strict=True):
+            if group is not None:
+                beside[lines[type(name), name]]["group"] = group
+    if texts is not None:
+        for name, *said in zip(texts.sample_ids, *texts.columns.values(), strict=True):
+            own = zip(texts.columns, said, strict=True)
+            told = {field: text for field, text in own if text is not None}
+            if told and (type(name), name) in lines:
+                beside[lines[type(name), name]]["texts"] = told
+    return beside
 
 
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:

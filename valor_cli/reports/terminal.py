@@ -10,12 +10,22 @@ from rich.text import Text
 
 from valor_cli.reports.breakdown import breakdowns, costliest
 from valor_cli.reports.confusion import confusions, most_confused
+from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
 from valor_cli.reports.judge_agreement import agreement_lines
 from valor_cli.reports.judge_usage import usage_table
 from valor_cli.reports.problems import RANKS, shown_insights, shown_problems
+from valor_cli.reports.terminal_comparisons import (
+    against_baseline,
+    baseline,
+    found_slices,
+    legend,
+    pair_lines,
+    pairs,
+    searched,
+)
 from valor_cli.reports.terminal_findings import folded, insight_lines, problem_lines
 from valor_cli.reports.terminal_judges import agreement_sentences, judge_lines
 from valor_cli.reports.terminal_tables import gates, headline, more, slices
@@ -25,9 +35,9 @@ SCREEN = 30
 """Lines the summary tries to stay within."""
 
 _MOST = {"headline": 12, "gates": 8, "problems": 6, "insights": 3, "slices": 6}
-_MOST |= {"usage": 6, "agreements": 4, "warnings": 5}
+_MOST |= {"usage": 6, "agreements": 4, "warnings": 5, "pairs": 6, "baseline": 8, "found": 5}
 _LEAST = {"headline": 6, "gates": 3, "problems": 2, "insights": 2, "slices": 3}
-_LEAST |= {"usage": 0, "agreements": 1, "warnings": 2}
+_LEAST |= {"usage": 0, "agreements": 1, "warnings": 2, "pairs": 2, "baseline": 3, "found": 2}
 _STYLES = {
     "PASSED": "bold green",
     "FAILED": "bold red",
@@ -66,24 +76,35 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     problems, insights = shown_problems(result), shown_insights(result, RANKS)
     used = usage_table(result, _USAGE, by_metric=False, by_model=False)
     agreed = agreement_sentences(agreement_lines(result), many=len(told.models) > 1)
+    of_two = differences(result).of_two
+    compared, held, worst = pair_lines(result), against_baseline(result), found_slices(result)
+    marks = legend(result, told, compared=bool(of_two))
     found = {
+        "pairs": len(compared),
+        "baseline": len(held.leading) if held else 0,
+        "found": len(worst),
         "problems": len(problems),
         "insights": len(insights),
         "usage": len(used.lines) if used else 0,
         "agreements": len(agreed),
         "warnings": len(warnings),
     }
-    lines = len(files) + len(errors) + bool(errors) + told.partial
+    lines = len(files) + len(errors) + bool(errors) + told.partial + bool(marks)
+    lines += bool(held) + bool(worst) + 2 * bool(result.searches and not worst)
     lines += 2 if used or agreed else 0
     lines += 1 + folded([told.stopped]) if told.stopped else 0
     foldable = {"problems": [problem.message for problem in problems], "agreements": agreed}
     room = _room(told, found, lines, foldable)
     parts = [_verdict(told)]
-    parts += _section(headline(told, room["headline"]))
+    parts += _section(headline(told, room["headline"], of_two))
+    parts += [Text(marks, style="dim")] if marks else []
+    parts += _section(pairs(compared, room["pairs"]))
+    parts += _section(baseline(held, room["baseline"], many=len(told.models) > 1))
     parts += _section(gates(told.gates, room["gates"], many=len(told.models) > 1))
     parts += _section(problem_lines(problems, room["problems"]))
     parts += _section(insight_lines(insights, room["insights"]))
     parts += _section(slices(told, room["slices"]))
+    parts += _section(searched(result, worst, room["found"]))
     parts += _section(judge_lines(used, room["usage"], agreed, room["agreements"]))
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))

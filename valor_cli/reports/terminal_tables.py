@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
+from valor_cli.reports.compared_rows import ComparedValue
+from valor_cli.reports.compared_terminal import STYLES
 from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.fitting import HEADING, Fitting, table
 from valor_cli.reports.formatting import covered, number, plain, signed, span
 from valor_cli.reports.gates import Gate
-from valor_cli.reports.grids import Cell, Line, Measure
+from valor_cli.reports.grids import FEW_MARK, Cell, Key, Line, Measure
 
 RANKED = 12
 """Models shown one a line at most."""
@@ -30,6 +32,17 @@ class _Form(NamedTuple):
     intervals: bool = True
     difference: bool = True
     heading: int = HEADING
+    verdict: bool = False
+    p: bool = False
+
+
+def _compared_forms(columns: int) -> Iterator[_Form]:
+    """As `_forms`, with the verdict: first its p-value goes, then intervals, then the verdict."""
+    for intervals in (True, False):
+        for p in (True, False):
+            yield _Form(columns, intervals, verdict=True, p=p)
+            yield _Form(columns, intervals, heading=12, verdict=True, p=p)
+    yield from _forms(columns)
 
 
 def _forms(columns: int) -> Iterator[_Form]:
@@ -41,8 +54,16 @@ def _forms(columns: int) -> Iterator[_Form]:
         yield _Form(left, intervals=False, difference=False, heading=12)
 
 
-def headline(told: Digest, most: int) -> Iterator[RenderableType]:
-    """The whole run's values: models side by side, or one a line if there are many."""
+def headline(
+    told: Digest, most: int, compared: Mapping[Key, ComparedValue] | None = None
+) -> Iterator[RenderableType]:
+    """The whole run's values: models side by side, or one a line if there are many.
+
+    Args:
+        told: What there is to show.
+        most: Lines.
+        compared: By measure, how the second of two models stands against the first.
+    """
     grid = told.headline
     if not grid.measures:
         yield Text("No overall values; the report shows what was found.")
@@ -53,14 +74,18 @@ def headline(told: Digest, most: int) -> Iterator[RenderableType]:
     if count > SIDE_BY_SIDE or (count > 2 and intervals and not told.of_samples):
         yield from _ranking(told)
     else:
-        yield Fitting(_side_by_side(told, most, form) for form in _forms(count))
+        forms = _compared_forms(count) if compared else _forms(count)
+        yield Fitting(_side_by_side(told, most, form, compared or {}) for form in forms)
         yield from more(len(grid.measures) + told.unlisted - most)
     if told.partial:
         yield Text(PARTIAL, style="dim")
 
 
-def _side_by_side(told: Digest, most: int, form: _Form) -> list[RenderableType]:
+def _side_by_side(
+    told: Digest, most: int, form: _Form, compared: Mapping[Key, ComparedValue]
+) -> list[RenderableType]:
     pair = ["difference"] if len(told.models) == 2 and form.difference else []
+    pair += [f"{told.models[1]} is"] if form.verdict else []
     made = table("", *told.models[: form.columns], *pair, width=form.heading)
     rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:most]
     values = [_values(cells, measure, form) for measure, cells in rows]
@@ -69,7 +94,10 @@ def _side_by_side(told: Digest, most: int, form: _Form) -> list[RenderableType]:
         _line_up(column, tails, str(made.columns[index + 1].header))
     for (measure, cells), texts in zip(rows, values, strict=True):
         change = [_change(cells, measure)] if pair else []
+        change += [_judged(compared.get(measure.key), p=form.p)] if form.verdict else []
         made.add_row(Text(str(measure)), *texts, *change)
+    if form.verdict:
+        made.columns[-1].justify = "left"
     return [made, *_left_out(len(told.models) - form.columns)]
 
 
@@ -90,6 +118,14 @@ def _change(cells: Sequence[Cell], measure: Measure) -> Text:
     good = change is not None and (change > 0) == (measure.direction == "higher")
     style = "none" if not change or measure.direction is None else "green" if good else "red"
     return Text(signed(change, measure.unit), style=style)
+
+
+def _judged(one: ComparedValue | None, *, p: bool) -> Text:
+    """The verdict of the second model, with its p-value."""
+    if one is None:
+        return Text("")
+    text = Text(one.verdict, style=STYLES[one.outcome])
+    return text.append(f" {one.p}", style="dim") if p and one.row.p is not None else text
 
 
 def _ranking(told: Digest) -> Iterator[RenderableType]:
@@ -129,7 +165,8 @@ def _value(cell: Cell, measure: Measure, *, interval: bool) -> Text:
 
 
 def _part(cell: Cell) -> str:
-    return "" if cell.coverage is None else f" ({covered(cell.coverage)})"
+    few = FEW_MARK if cell.few else ""
+    return few if cell.coverage is None else f"{few} ({covered(cell.coverage)})"
 
 
 def gates(held: Sequence[Gate], most: int, *, many: bool) -> Iterator[RenderableType]:

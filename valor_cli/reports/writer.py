@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.results import Pictures, RunResult
 
-FILES = {"json": "results.json", "markdown": "report.md", "html": "report.html"}
+FILES = {
+    "json": "results.json",
+    "markdown": "report.md",
+    "html": "report.html",
+    "junit": "junit.xml",
+    "csv": "results.csv",
+}
 """The file each format is written to."""
+
+TEXTS = tuple(name for name in FILES if name != "html")
+"""Formats that go to a standard output; a page with pictures is a file."""
 
 SAMPLES = "samples.jsonl"
 """Values of single samples, written with json where there are any."""
 
+RESAMPLES = "resamples.jsonl"
+"""Values at every resample, likewise."""
+
 Render = Callable[[RunResult, Pictures], bytes]
 
 _NO_PICTURES = Pictures()
+_FOLDER = "name another folder with --out DIR"
+_FILE = "name another file"
 
 
 def write_reports(
@@ -29,32 +43,66 @@ def write_reports(
 ) -> list[Path]:
     """Write the formats asked for into `out`, in the order asked.
 
-    All files are rendered and written beside their places before the first is renamed. So each
-    file is whole, the new one or what stood there before; only a failed rename can leave some
-    new beside some old, and the error names the new ones.
-
     Args:
         result: The run.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl where there are values of samples.
+        formats: Names in `FILES`; json brings samples.jsonl and resamples.jsonl where there are
+            values of samples and of resamples.
         pictures: Images that the HTML report embeds.
 
     Raises:
         UnknownNameError: There is no such format.
-        DataError: The folder or a file cannot be written; no half-written file is left behind.
+        DataError: As `write_files`.
     """
-    renderers = {name: _renderer(name) for name in dict.fromkeys(formats)}
-    if "json" in formats and result.samples:
-        renderers[SAMPLES] = _renderer(SAMPLES)
+    names = list(dict.fromkeys(formats))
+    beside = {SAMPLES: bool(result.samples), RESAMPLES: bool(result.resamples)}
+    if "json" in names:
+        names += [name for name, there in beside.items() if there]
+    renderers = {name: _renderer(name) for name in names}
     rendered = {
         FILES.get(name, name): render(result, pictures) for name, render in renderers.items()
     }
-    waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in rendered}
+    # Those of an earlier run would pass for this run's.
+    stale = [name for name, there in beside.items() if "json" in names and not there]
+    return write_files(out, rendered, stale)
+
+
+def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) -> bytes:
+    """What the file of a format holds.
+
+    Raises:
+        UnknownNameError: There is no such format.
+    """
+    return _renderer(name)(result, pictures)
+
+
+def write_files(
+    out: Path, contents: Mapping[str, bytes], stale: Sequence[str] = (), *, hint: str = _FOLDER
+) -> list[Path]:
+    """Write files into one folder, all of them or none.
+
+    Each is written beside its place before the first is renamed. So each file is whole, the new
+    one or what stood there before; only a failed rename can leave some new beside some old, and
+    the error names the new ones.
+
+    Args:
+        out: The folder, made if there is none.
+        contents: Of each file, by its name.
+        stale: Names of files that go, if they are there, once the others stand.
+        hint: The next step, where that fails.
+
+    Returns:
+        The files, in the order of `contents`.
+
+    Raises:
+        DataError: The folder or a file cannot be written; no half-written file is left behind.
+    """
+    waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in contents}
     at = out
     new: list[str] = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for target, content in zip(waiting, rendered.values(), strict=True):
+        for target, content in zip(waiting, contents.values(), strict=True):
             at = target
             if target.is_dir():
                 raise IsADirectoryError(None, "a folder stands where the file goes")
@@ -62,14 +110,13 @@ def write_reports(
         for at, temporary in waiting.items():
             os.replace(temporary, at)
             new.append(at.name)
-        if "json" in formats and not result.samples:
-            # That of an earlier run would pass for this run's.
-            (out / SAMPLES).unlink(missing_ok=True)
+        for name in stale:
+            at = out / name
+            at.unlink(missing_ok=True)
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         if new:
             message += f"; already new: {', '.join(new)}"
-        hint = "name another folder with --out DIR"
         raise DataError(Problem(str(at), message), hint=hint) from error
     finally:
         for temporary in waiting.values():
@@ -78,8 +125,26 @@ def write_reports(
     return list(waiting)
 
 
+def write_file(path: Path, content: bytes) -> Path:
+    """Write one file whole, its folder made if there is none.
+
+    Raises:
+        DataError: It cannot be written.
+    """
+    return write_files(path.parent, {path.name: content}, hint=_FILE)[0]
+
+
 def _renderer(name: str) -> Render:
     """A format's renderer, imported on use: a run that writes JSON alone needs no Jinja."""
+    found = _of_rows(name) or _of_pages(name)
+    if found is None:
+        message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
+        raise UnknownNameError(Problem("formats", message), hint=f"formats: {', '.join(FILES)}")
+    return found
+
+
+def _of_rows(name: str) -> Render | None:
+    """What programs read."""
     if name == "json":
         from valor_cli.reports.results_json import to_json
 
@@ -88,6 +153,23 @@ def _renderer(name: str) -> Render:
         from valor_cli.reports.samples_jsonl import to_jsonl
 
         return lambda result, _: to_jsonl(result)
+    if name == RESAMPLES:
+        from valor_cli.reports import resamples_jsonl
+
+        return lambda result, _: resamples_jsonl.to_jsonl(result)
+    if name == "csv":
+        from valor_cli.reports.csv_rows import to_csv
+
+        return lambda result, _: to_csv(result)
+    return None
+
+
+def _of_pages(name: str) -> Render | None:
+    """What people read, or what shows it to them."""
+    if name == "junit":
+        from valor_cli.reports.junit import to_junit
+
+        return lambda result, _: to_junit(result)
     if name == "markdown":
         from valor_cli.reports.markdown import to_markdown
 
@@ -96,5 +178,4 @@ def _renderer(name: str) -> Render:
         from valor_cli.reports.html import to_html
 
         return lambda result, pictures: to_html(result, pictures).encode()
-    message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
-    raise UnknownNameError(Problem("formats", message), hint=f"formats: {', '.join(FILES)}")
+    return None

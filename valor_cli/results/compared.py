@@ -103,5 +103,6 @@ class ComparedRuns:
     @property
     def worse(self) -> bool:
         """Whether a headline value is worse; of a run without headline values, any value."""
-        headline = [row for row in self.comparisons if (row.metric, row.output) in self.primary]
+        whole = [row for row in self.comparisons if row.label is None and row.slice is None]
+        headline = [row for row in whole if (row.metric, row.output) in self.primary]
         return any(row.verdict == "worse" for row in headline or self.comparisons)

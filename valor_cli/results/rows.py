@@ -262,7 +262,7 @@ class InsightResult:
 
     Attributes:
         kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
-            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence" …
+            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence", "worst_slice" …
         models: Those concerned, all of them where they tie.
     """
 

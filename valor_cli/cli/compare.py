@@ -1,0 +1,177 @@
+"""`valor compare`: two runs, or the models of one, held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.errors import ConfigError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from valor_cli.results import ComparedRuns
+
+WORSE = 1
+
+FILES = {"json": "compared.json", "markdown": "compared.md", "html": "compared.html"}
+"""The file each format is written to."""
+
+
+def compare(
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN_A", help="The earlier run, or the one to beat: results.json or its folder."
+        ),
+    ],
+    second: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RUN_B",
+            help="The run that is judged. Without it the models of RUN_A are compared.",
+            show_default=False,
+        ),
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", metavar="B=A", help="Compare model B of RUN_B with model A of RUN_A only."
+        ),
+    ] = None,
+    fail_on_worse: Annotated[
+        bool, typer.Option("--fail-on-worse", help="Exit with 1 where a headline value is worse.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the reports; - prints JSON instead."),
+    ] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--format", metavar="LIST", help="Reports to write: json,markdown,html."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also timings.")] = False,
+) -> None:
+    """Say whether a run is better or worse than another, and which samples changed.
+
+    Values are compared sample by sample where both runs have samples.jsonl beside results.json,
+    and by paired resamples where both have resamples.jsonl. "cannot tell" is a verdict, too:
+    chance alone may have made the difference.
+
+    \b
+    Example:
+      valor evaluate configs/object_detection.yaml --out reports/monday
+      valor evaluate configs/object_detection.yaml --out reports/today
+      valor compare reports/monday reports/today --fail-on-worse --out reports/compared
+
+    \b
+    Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read
+    or the runs cannot be compared.
+    """
+    wanted = _formats(formats, out)
+    pairs = _pairs(models)
+    talk = Talk(quiet=quiet, verbose=verbose)
+    with talk.progress() as progress:
+        progress("reading runs", 0, 0)
+        compared = _compared(first, second, pairs, progress)
+        written = _written(compared, out, wanted, progress)
+    if out == "-":
+        from valor_cli.reports.compared_json import compared_json
+
+        say(compared_json(compared))
+    elif not quiet:
+        from valor_cli.reports.compared_terminal import compared_summary
+
+        to_terminal(compared_summary(compared, [str(path) for path in written]))
+    raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
+
+
+def _compared(
+    first: str,
+    second: str | None,
+    pairs: Sequence[tuple[str, str]] | None,
+    progress: Callable[[str, int, int], None],
+) -> ComparedRuns:
+    from valor_cli.pipeline.compare import compare_runs
+    from valor_cli.reports.run_files import read_run
+
+    one = read_run(first)
+    other = one if second is None else read_run(second)
+    progress("comparing", 0, 0)
+    paths = {"first_path": first, "second_path": first if second is None else second}
+    return compare_runs(one, other, **paths, pairs=pairs)
+
+
+def _written(
+    compared: ComparedRuns,
+    out: str | None,
+    formats: Sequence[str],
+    progress: Callable[[str, int, int], None],
+) -> list[Path]:
+    """The files, all of them or none."""
+    if out is None or out == "-":
+        return []
+    from valor_cli.reports.writer import write_files
+
+    progress("writing reports", 0, 0)
+    contents = {FILES[name]: _rendered(compared, name) for name in formats}
+    return write_files(Path(out), contents)
+
+
+def _rendered(compared: ComparedRuns, name: str) -> bytes:
+    if name == "json":
+        from valor_cli.reports.compared_json import compared_json
+
+        return compared_json(compared)
+    if name == "markdown":
+        from valor_cli.reports.compared_markdown import compared_markdown
+
+        return compared_markdown(compared).encode()
+    from valor_cli.reports.compared_html import compared_html
+
+    return compared_html(compared).encode()
+
+
+def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:
+    """The names, checked.
+
+    Raises:
+        ConfigError: There is no such format, or no place for its file.
+    """
+    if out == "":
+        raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
+    if asked is None:
+        return tuple(FILES)
+    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
+    unknown = next((name for name in names if name not in FILES), None)
+    if unknown is not None:
+        message = f"no format '{unknown}'{did_you_mean(unknown, FILES)}"
+        raise ConfigError(Problem("--format", message), hint=f"formats: {', '.join(FILES)}")
+    if out is None:
+        message = "files need a folder"
+        raise ConfigError(Problem("--format", message), hint="name one with --out DIR")
+    if out == "-" and names != ("json",):
+        raise ConfigError(Problem("--format", "--out - prints json only"))
+    return names
+
+
+def _pairs(asked: Sequence[str] | None) -> list[tuple[str, str]] | None:
+    """The models named by `--model B=A`.
+
+    Raises:
+        ConfigError: One of them is no such pair.
+    """
+    if not asked:
+        return None
+    found = []
+    for text in asked:
+        model, equals, other = text.partition("=")
+        if not (model and equals and other):
+            message = f"expected B=A, found '{text}'"
+            hint = "name the model of the second run, then that of the first: --model new=old"
+            raise ConfigError(Problem("--model", message), hint=hint)
+        found.append((model, other))
+    return list(dict.fromkeys(found))

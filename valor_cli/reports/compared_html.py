@@ -1,0 +1,225 @@
+"""Two runs held against each other in; one self-contained HTML page out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
+
+from valor_cli.reports.anchors import Anchors
+from valor_cli.reports.compared_digest import ShownCount, ShownPair, compared_digest
+from valor_cli.reports.compared_rows import MARKS, ComparedValue, remarks
+from valor_cli.reports.compared_samples import (
+    ShownSample,
+    ShownSide,
+    metrics_of,
+    shown_samples,
+)
+from valor_cli.reports.compiled_templates import CompiledTemplates
+from valor_cli.reports.drawings import Drawings
+from valor_cli.reports.leaderboard import breakable
+from valor_cli.reports.outcomes import counted, legend
+from valor_cli.reports.worst import KIND as WHOLE
+from valor_cli.results import ChangedSample, ComparedRuns, ExampleResult
+
+SAMPLES = 50
+"""Samples shown of each pair of models."""
+
+TEXT = 900_000
+"""Characters of all texts shown; the page says how many samples it left out."""
+
+FURTHER = 500
+"""Further values shown of each pair."""
+
+PAIRS = 20
+"""Pairs of models shown with all their values; of the others the page says how they stand."""
+
+NAMES = 200
+"""Values named that only one run has."""
+
+LONG = 400
+"""Characters of a shared text above which it is folded."""
+
+FOREST = 120
+"""Width of a drawn difference in its own units; 0 stands in the middle."""
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_SCRIPTS = ("report.js", "compared.js")
+_STYLES = ("report.css", "errors.css", "samples.css", "compared.css")
+
+
+def compared_html(compared: ComparedRuns) -> str:
+    """The page: nothing in it is fetched, and every word from the data is escaped."""
+    told = compared_digest(compared)
+    script = "".join(map(_file, _SCRIPTS))
+    every = shown_samples(compared, SAMPLES)
+    shown = _fitting(every)
+    metrics = metrics_of(shown)
+    page = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        bytecode_cache=CompiledTemplates(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return page.get_template(
+        "compared.html.j2"
+    ).render(
+        told=told,
+        css=Markup("".join(map(_file, _STYLES))),  # noqa: S704 - files of this package
+        script=Markup(script),  # noqa: S704 - files of this package
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        marks=MARKS,
+        breakable=breakable,
+        pairs=[_pair(pair) for pair in told.pairs[:PAIRS]],
+        more_pairs=told.pairs[PAIRS:],
+        metrics=metrics,
+        cards=_cards(shown, told.pairs, metrics),
+        legend=legend(
+            name for one in shown for example in _sides(one.source) for name in counted(example)
+        ),
+        left_out=len(compared.changed) - len(shown),
+        only=[(title, names[:NAMES], len(names)) for title, names in told.only],
+    )
+
+
+def _file(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _fitting(samples: Sequence[ShownSample]) -> list[ShownSample]:
+    """Those there is room for, the widest changes first."""
+    kept, room = [], TEXT
+    for one in samples:
+        room -= one.size
+        if room >= 0:
+            kept.append(one)
+    return kept
+
+
+def _pair(pair: ShownPair) -> dict[str, Any]:
+    headline, further = (pair.headline, pair.further)
+    leading = headline or further[:FURTHER]
+    rest = further[:FURTHER] if headline else ()
+    return {
+        "title": pair.title,
+        "counts": pair.counts,
+        "other": pair.other,
+        "model": pair.model,
+        "headline": _drawn(leading),
+        "further": _drawn(rest),
+        "left_out": len(further) - len(rest) if headline else len(further) - len(leading),
+        "differ": sum(one.outcome in ("better", "worse") for one in rest),
+        "remarks": remarks(leading),
+        "changes": [(one, _shares(one)) for one in pair.changes],
+    }
+
+
+def _drawn(values: Sequence[ComparedValue]) -> list[tuple[ComparedValue, Markup]]:
+    """Each value with its difference drawn; those of one unit to one scale."""
+    scales = _scales(values)
+    return [(one, _forest(one, scales)) for one in values]
+
+
+def _scales(values: Sequence[ComparedValue]) -> dict[str, float]:
+    """By unit, the farthest from 0 that any difference or end of an interval is."""
+    scales: dict[str, float] = {}
+    for one in values:
+        points = [one.row.difference or 0.0, *(one.row.interval or ())]
+        farthest = max(map(abs, points))
+        scales[one.row.unit] = max(scales.get(one.row.unit, 0.0), farthest)
+    return scales
+
+
+def _forest(one: ComparedValue, scales: dict[str, float]) -> Markup:
+    """The difference as a point and its interval as a line, 0 in the middle; empty without one."""
+    scale = scales[one.row.unit]
+    if one.row.difference is None or not scale:
+        return Markup("")
+    half = FOREST / 2
+    at = [
+        half + end / scale * (half - 4) for end in (one.row.difference, *(one.row.interval or ()))
+    ]
+    line = f'<path class="reach" d="M{at[1]:.1f} 8H{at[2]:.1f}"/>' if one.row.interval else ""
+    kind = one.outcome.replace(" ", "-")
+    ready = (
+        f'<svg class="forest {kind}" viewBox="0 0 {FOREST} 16" aria-hidden="true">'
+        f'<path class="zero" d="M{half:.0f} 0v16"/>{line}<circle cx="{at[0]:.1f}" cy="8" r="3"/>'
+        "</svg>"
+    )
+    return Markup(ready)  # noqa: S704 - numbers and words of ours alone
+
+
+def _shares(one: ShownCount) -> tuple[float, float]:
+    """The parts of the samples that are worse and better."""
+    total = max(one.worse + one.better + one.equal, 1)
+    return round(one.worse / total * 100, 2), round(one.better / total * 100, 2)
+
+
+def _cards(
+    samples: Sequence[ShownSample], pairs: Sequence[ShownPair], metrics: Sequence[str]
+) -> list[dict[str, Any]]:
+    anchors = Anchors()
+    drawings = Drawings({}, 2)
+    index = {pair.key: at for at, pair in enumerate(pairs)}
+    cards = []
+    for one in samples:
+        at = index[one.source.model, one.source.other]
+        drawn = [drawings.draw(example) for example in _sides(one.source)]
+        cards.append(
+            {
+                "anchor": anchors.name(one.source.sample_id, pairs[at].title),
+                "name": one.name,
+                "pair": at,
+                "title": pairs[at].title,
+                "other": pairs[at].other,
+                "model": pairs[at].model,
+                "changes": [
+                    (change, metrics.index(change.metric), f"{size:.6g}")
+                    for change, size in zip(one.changes, _sizes(one.source), strict=True)
+                ],
+                "shared": [
+                    (title, text, left_out, len(text) > LONG)
+                    for title, text, left_out in one.shared
+                ],
+                "texts": [
+                    (text.title, _ready(text.other, "del"), _ready(text.own, "ins"))
+                    for text in one.texts
+                ],
+                "drawings": drawn if any(drawn) else [],
+            }
+        )
+    return cards
+
+
+def _sizes(sample: ChangedSample) -> list[float]:
+    return [abs(change.value - change.other_value) for change in sample.changes]
+
+
+def _ready(side: ShownSide, tag: str) -> dict[str, Any]:
+    """A text whose words that differ stand in that tag."""
+    text = "".join(
+        f"<{tag}>{escape(part)}</{tag}>" if differs and part.strip() else escape(part)
+        for part, differs in side.parts
+    )
+    ready = Markup(text)  # noqa: S704 - escaped just before
+    return {"ready": ready, "left_out": side.left_out, "missing": side.missing}
+
+
+def _sides(sample: ChangedSample) -> list[ExampleResult]:
+    """The objects of an image on either side, as examples that can be drawn; the earlier first."""
+    if sample.picture is None and not sample.objects and not sample.other_objects:
+        return []
+    whole: dict[str, Any] = {
+        "metric": "", "label": None, "slice": None, "parameters": {}, "kind": WHOLE,
+        "sample_id": sample.sample_id, "value": None, "picture": sample.picture,
+    }  # fmt: skip
+    return [
+        ExampleResult(model=side, objects=objects, **whole)
+        for side, objects in (("A", sample.other_objects), ("B", sample.objects))
+    ]

@@ -1,0 +1,164 @@
+"""Samples that changed between two runs in; what reports show of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from valor_cli.reports.formatting import number, plain, signed
+from valor_cli.reports.naming import Names
+from valor_cli.reports.shown_texts import left_out, titles, visible
+from valor_cli.reports.word_differences import Part, word_differences
+from valor_cli.results import ChangedSample, ComparedRuns, Parameters, SampleChange, ShownText
+
+_PASS = ("pass", "passes", "fails")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """What one metric says of a sample in both runs, as text."""
+
+    metric: str
+    other: str
+    value: str
+    difference: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSide:
+    """A text of one side in parts; none where that side has no such text."""
+
+    parts: Sequence[Part]
+    left_out: str = ""
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextPair:
+    """A text that differs, the earlier one first."""
+
+    title: str
+    other: ShownSide
+    own: ShownSide
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSample:
+    """A sample that changed.
+
+    Attributes:
+        changes: By metric, the widest first.
+        shared: Title, characters and what is left out of each text that both sides have.
+        texts: Those that differ; the words that do are told apart.
+        source: The record.
+    """
+
+    name: str
+    changes: Sequence[ShownChange]
+    shared: Sequence[tuple[str, str, str]]
+    texts: Sequence[TextPair]
+    source: ChangedSample
+
+    @property
+    def size(self) -> int:
+        """Characters of all texts."""
+        own = sum(len(text.text) for text in (*self.source.texts, *self.source.other_texts))
+        return own + sum(len(text) for _, text, _ in self.shared)
+
+
+def shown_samples(compared: ComparedRuns, most: int) -> list[ShownSample]:
+    """The first so many of each pair of models, in the order of the record."""
+    names = ChangeNames(compared)
+    left: dict[tuple[str, str], int] = {}
+    shown = []
+    for one in compared.changed:
+        pair = one.model, one.other
+        left[pair] = left.get(pair, most) - 1
+        if left[pair] >= 0:
+            shown.append(_sample(one, names))
+    return shown
+
+
+class ChangeNames:
+    """How metrics of single samples are called, and the units of their values."""
+
+    def __init__(self, compared: ComparedRuns) -> None:
+        rows = [
+            *((one.metric, one.parameters) for one in compared.comparisons),
+            *((one.metric, one.parameters) for one in compared.changes),
+        ]
+        self._names = Names(rows)
+        self._units = {(row.metric, row.output): row.unit for row in compared.comparisons}
+
+    def name(self, metric: str, output: str, parameters: Parameters) -> str:
+        """The metric, its output where it is not the value, and what sets it apart."""
+        told = plain(metric if output == "value" else f"{metric} {output}")
+        detail = self._names.detail(metric, parameters)
+        return f"{told} ({detail})" if detail else told
+
+    def unit(self, metric: str, output: str) -> str:
+        """The unit of the value of the whole, else a fraction."""
+        return self._units.get((metric, output), "fraction")
+
+
+def _sample(one: ChangedSample, names: ChangeNames) -> ShownSample:
+    return ShownSample(
+        name=plain(str(one.sample_id), 80),
+        changes=tuple(_change(change, names) for change in one.changes),
+        shared=tuple(
+            (title, visible(text.text), left_out(text))
+            for text, title in zip(one.shared, titles(one.shared), strict=True)
+        ),
+        texts=tuple(_pairs(one.other_texts, one.texts)),
+        source=one,
+    )
+
+
+def _change(change: SampleChange, names: ChangeNames) -> ShownChange:
+    unit = names.unit(change.metric, change.output)
+    passes = change.output == _PASS[0] and {change.value, change.other_value} <= {0, 1}
+    told = [
+        (_PASS[1] if value else _PASS[2]) if passes else number(value, unit)
+        for value in (change.other_value, change.value)
+    ]
+    return ShownChange(
+        metric=names.name(change.metric, change.output, change.parameters),
+        other=told[0],
+        value=told[1],
+        difference="" if passes else signed(change.value - change.other_value, unit),
+        word=change.change,
+    )
+
+
+def _pairs(others: Sequence[ShownText], own: Sequence[ShownText]) -> Iterator[TextPair]:
+    """Texts of the same field beside each other."""
+    first = {text.field: text for text in others}
+    second = {text.field: text for text in own}
+    fields = [first.get(field) or second[field] for field in {**first, **second}]
+    for text, title in zip(fields, titles(fields), strict=True):
+        a, b = first.get(text.field), second.get(text.field)
+        if a is None or b is None:
+            yield TextPair(title, _alone(a), _alone(b))
+            continue
+        left, right = word_differences(a.text, b.text)
+        yield TextPair(
+            title,
+            ShownSide(_visible(left), left_out(a)),
+            ShownSide(_visible(right), left_out(b)),
+        )
+
+
+def _alone(text: ShownText | None) -> ShownSide:
+    if text is None:
+        return ShownSide((), missing=True)
+    return ShownSide(((visible(text.text), False),), left_out(text))
+
+
+def _visible(parts: Sequence[Part]) -> Sequence[Part]:
+    return tuple((visible(text), differs) for text, differs in parts)
+
+
+def metrics_of(samples: Sequence[ShownSample]) -> list[str]:
+    """The metrics by which any of them changed, in the order they first appear."""
+    return list(dict.fromkeys(change.metric for one in samples for change in one.changes))

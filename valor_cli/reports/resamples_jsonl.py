@@ -1,0 +1,75 @@
+"""A run in, the bytes of resamples.jsonl out: a line per value that was resampled; and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from math import isfinite
+from typing import Any
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.reports.naming import frozen
+from valor_cli.reports.results_json import dumps
+from valor_cli.reports.sample_columns import NEXT
+from valor_cli.reports.sample_lines import read_lines
+from valor_cli.results import MetricResult, ResampledResult, RunResult
+
+_KEYS = tuple(field.name for field in fields(ResampledResult))
+_FORM = f"expected {', '.join(_KEYS)}; values is a list of numbers and null"
+_NUMBERS = {float, int, type(None)}
+
+
+def to_jsonl(result: RunResult) -> bytes:
+    """The file, values in the order of the run.
+
+    Raises:
+        ValueError: A number is NaN or infinite, which JSON does not have.
+    """
+    for one in result.resamples:
+        if not all(map(isfinite, filter(None, one.values))):
+            raise ValueError(f"resamples of {one.model}, {one.metric} {one.output}: NaN")
+    return b"".join(dumps(one) + b"\n" for one in result.resamples)
+
+
+def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledResult, ...]:
+    """What `to_jsonl` wrote of a run; parameters are those of the run's rows.
+
+    Args:
+        content: The file's bytes.
+        path: Where they were read, for messages.
+        result: The run, as results.json has it.
+
+    Raises:
+        DataError: Not such lines, or those of another run.
+    """
+    rows = {_key(row): row for row in result.metrics}
+    asked = result.intervals
+    found = []
+    for number, record in read_lines(content, path):
+        one = _resampled(record)
+        if one is None:
+            raise DataError(Problem(f"{path}:{number}", _FORM), hint=NEXT)
+        row = rows.get(_key(one))
+        if row is None:
+            message = f"results.json has no value {one.metric} {one.output} of {one.model!r:.60}"
+            raise DataError(Problem(f"{path}:{number}", f"{message} so computed"), hint=NEXT)
+        if asked is not None and len(one.values) != asked.resamples:
+            message = f"{len(one.values):,} resamples; results.json says {asked.resamples:,}"
+            raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
+        record["parameters"] = row.parameters
+        found.append(ResampledResult(**record))
+    return tuple(found)
+
+
+def _resampled(record: dict[str, Any]) -> ResampledResult | None:
+    """The record, if it has the form of one."""
+    if set(record) != set(_KEYS) or type(record["values"]) is not list:
+        return None
+    texts = all(type(record[name]) is str for name in ("metric", "output", "model", "drawn"))
+    named = all(type(record[name]) in (str, type(None)) for name in ("label", "slice"))
+    numbers = set(map(type, record["values"])) <= _NUMBERS
+    fits = texts and named and numbers and type(record["parameters"]) is dict
+    return ResampledResult(**record) if fits else None
+
+
+def _key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
+    return (row.metric, row.output, row.model, row.label, row.slice, frozen(row.parameters))

@@ -1,0 +1,65 @@
+"""The path of a run's results in; the run as it was written out, values of samples included."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from dataclasses import replace
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.reports.results_json import from_json
+from valor_cli.reports.writer import FILES, RESAMPLES, SAMPLES
+from valor_cli.results import RunResult
+
+RESULTS = FILES["json"]
+
+
+def read_run(path: str, *, samples: bool = True) -> RunResult:
+    """A run read back from disk.
+
+    Args:
+        path: Its results.json, or the folder that this stands in.
+        samples: Whether to read samples.jsonl and resamples.jsonl beside it, too, where they are;
+            without them two runs can be told apart by their values alone.
+
+    Raises:
+        DataError: A file is missing, unreadable, broken, or one of another run.
+    """
+    file = os.path.join(path, RESULTS) if os.path.isdir(path) else path
+    result = from_json(_content(file), file)
+    if not samples:
+        return result
+    beside = os.path.dirname(file)
+    of_samples, of_resamples = os.path.join(beside, SAMPLES), os.path.join(beside, RESAMPLES)
+    if os.path.isfile(of_samples):
+        from valor_cli.reports import sample_lines
+
+        found, texts = sample_lines.from_jsonl(_content(of_samples), of_samples, result)
+        result = replace(result, samples=found, texts=texts)
+    if os.path.isfile(of_resamples):
+        from valor_cli.reports import resamples_jsonl
+
+        resamples = resamples_jsonl.from_jsonl(_content(of_resamples), of_resamples, result)
+        result = replace(result, resamples=resamples)
+    return result
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a file, less a byte order mark.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    hint = "name the folder of a run, or its results.json"
+    try:
+        with open(path, "rb") as file:
+            return file.read().removeprefix(codecs.BOM_UTF8)
+    except FileNotFoundError:
+        message = "no such file"
+        if not path.endswith(RESULTS):
+            raise DataError(Problem(path, message), hint=hint) from None
+        message = "no such file; `valor evaluate` writes it with `--format json`"
+    except (OSError, ValueError) as error:
+        # A name with a NUL character is a ValueError.
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise DataError(Problem(path, message), hint=hint)
