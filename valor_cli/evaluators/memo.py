@@ -11,10 +11,11 @@ T = TypeVar("T")
 class Memo:
     """What was computed already, by name; other processes get it empty and compute their own."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_found", "_last")
 
     def __init__(self) -> None:
         self._found: dict[object, Any] = {}
+        self._last: dict[object, tuple[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
         return Memo, ()
@@ -29,4 +30,18 @@ class Memo:
         if key not in self._found:
             self._found[key] = make()
         found: T = self._found[key]
+        return found
+
+    def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
+        """What `make` makes of something, kept until it is asked for of something else.
+
+        Args:
+            key: As in `once`.
+            of: What it is made of: the same only where it is the same object.
+            make: Makes it.
+        """
+        kept = self._last.get(key)
+        if kept is None or kept[0] is not of:
+            kept = self._last[key] = (of, make())
+        found: T = kept[1]
         return found

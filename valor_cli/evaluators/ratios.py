@@ -156,6 +156,27 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n)
 
 
+def labels_and_average_replicas(ratios: Ratios, how: Average, words: Words) -> NDArray[np.float64]:
+    """What `labels_and_average` finds of each resample; NaN for no value.
+
+    Args:
+        ratios: (resamples, labels) columns.
+        how, words: As `over_labels`.
+
+    Returns:
+        (resamples, labels + 1).
+    """
+    undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined)
+    found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan)
+    found[:, :-1] = np.where(undefined, np.nan, ratios.values)
+    for resample in range(len(found)):
+        part, whole, truth, defined, seen = (column[resample] for column in ratios[:5])
+        mine = Ratios(part, whole, truth, defined, seen, ratios.instead)
+        mean = over_labels(mine, how, words).value
+        found[resample, -1] = np.nan if mean is None else mean
+    return found
+
+
 def labels_and_average(
     labels: Sequence[str],
     ratios: Ratios,

@@ -6,6 +6,7 @@ What is compared is what is written: the number 17 and the text "17" are one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,11 @@ def filtered_columns(selection: Selection) -> tuple[str, ...]:
     """The metadata columns that slices and the filter need, behind them those that may lack."""
     kept = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
     return tuple(dict.fromkeys([*selection.metadata, *kept, *selection.optional]))
+
+
+def with_metadata(selection: Selection, names: Sequence[str]) -> Selection:
+    """A selection that wants some metadata columns more."""
+    return replace(selection, metadata=tuple(dict.fromkeys([*selection.metadata, *names])))
 
 
 def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:

@@ -63,7 +63,7 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
     # np.spacing(1) keeps 0/0 away in the reference and stays in the last bit of the quotient.
     precision = tp / (hits.seen + np.spacing(1))
     distinct, which = np.unique(ground_truths, return_inverse=True)
-    needed = _needed(distinct, recalls)[which]
+    needed = needed_hits(distinct, recalls)[which]
     missed = needed > (running[ends] - before)[:, None]
     # The hit that brings the k-th true positive of all segments, looked up by k.
     bringing = np.append(np.repeat(np.arange(len(tp)), hits.copies), 0)
@@ -95,7 +95,7 @@ def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
     return quotient(area, ground_truths, np.nan)
 
 
-def _needed(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
+def needed_hits(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
     """(segments, r) the fewest true positives k, at least 1, with k / ground_truths >= recall."""
     positives = np.maximum(ground_truths, 1)[:, None]
     k = np.ceil(recalls * positives)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from valor_cli.metric import Call, Evidence
 from valor_cli.pipeline.draws import Draws
-from valor_cli.pipeline.resampling import Parts, resampled
+from valor_cli.pipeline.resampling import TOGETHER, Parts, resampled
 from valor_cli.pipeline.workers import Workers
 from valor_cli.results import Findings, IntervalMethod, MetricValue
 from valor_cli.statistics.bootstrap import percentile_intervals
 from valor_cli.statistics.proportions import wilson_interval
 
-RESAMPLES_AT_ONCE = 25
+RESAMPLES_AT_ONCE = TOGETHER
 
 
 class Around(NamedTuple):
@@ -115,9 +115,13 @@ def _columns(
 ) -> NDArray[np.float64]:
     """(values, resamples) of all calls, one after the other."""
     last = draws.resamples
+    at_once = RESAMPLES_AT_ONCE
+    if workers.count > 1:
+        # Each task takes the evidence to another process, and prepares it there: a few large ones.
+        at_once *= max(last // (at_once * workers.count * 2), 1)
     tasks = [
-        (calls, evidence, parts, draws, first, min(first + RESAMPLES_AT_ONCE, last))
-        for first in range(0, last, RESAMPLES_AT_ONCE)
+        (calls, evidence, parts, draws, first, min(first + at_once, last))
+        for first in range(0, last, at_once)
     ]
     batches: list[NDArray[np.float64]] = []
     for batch in workers.map(_resampled, tasks):

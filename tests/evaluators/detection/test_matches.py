@@ -136,9 +136,10 @@ def test_selecting_images_equals_evaluating_them_alone() -> None:
     assert np.array_equal(selected.ground_truth_count, alone.ground_truth_count)
 
 
+@pytest.mark.parametrize("digits", [None, 1, 0])
 @pytest.mark.parametrize("seed", range(6))
-def test_resampling_equals_evaluating_copies_of_images(seed: int) -> None:
-    dataset = random_dataset(seed, images=15, digits=None)
+def test_resampling_equals_evaluating_copies_of_images(seed: int, digits: int | None) -> None:
+    dataset = random_dataset(seed, images=15, digits=digits)
     weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
     for number, again in enumerate(match_detections(dataset, PLAN).resamples(weights)):
         whole = match_detections(copied(dataset, weights[number]), PLAN)

@@ -88,6 +88,7 @@ OBJECT_DETECTION = Task(
     wings=(WING, LVIS_WING, KEYPOINTS_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
+    by_sample="image_scores",
     pictures=thumbnails,
 )
 
@@ -100,5 +101,6 @@ INSTANCE_SEGMENTATION = Task(
     wings=(WING, LVIS_WING, PANOPTIC_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
+    by_sample="image_scores",
     pictures=thumbnails,
 )

@@ -9,6 +9,12 @@ detection has 0.
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection import replica_rows
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import (
     COCO_IOUS,
@@ -16,6 +22,7 @@ from valor_cli.evaluators.detection.plan import (
     IouThresholds,
     MaxDetections,
 )
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
@@ -82,9 +89,31 @@ def mean_average_precision_over_ious(
     return over_labels(matches, matches.precision(iou_thresholds, max_detections, interpolation))
 
 
+def average_precision_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    over_ious: bool,
+    over_labels: bool,
+    iou_thresholds: IouThresholds,
+    max_detections: MaxDetections,
+    interpolation: Interpolation,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of the metric that takes its mean over these."""
+    replicas = Replicas.of(matches, weights)
+    precision = replicas.precision(iou_thresholds, max_detections, interpolation)
+    parts = [precision] if over_ious else precision.swapaxes(0, 1)
+    if over_labels:
+        return replica_rows.side_by_side(
+            [replica_rows.over_labels(replicas, part) for part in parts]
+        )
+    return replica_rows.side_by_side([replica_rows.means_by_label(part) for part in parts])
+
+
 AVERAGE_PRECISION = Metric(
     name="average_precision",
     compute=average_precision,
+    replicas=partial(average_precision_replicas, over_ious=False, over_labels=False),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("AP",),
@@ -92,6 +121,7 @@ AVERAGE_PRECISION = Metric(
 AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="average_precision_over_ious",
     compute=average_precision_over_ious,
+    replicas=partial(average_precision_replicas, over_ious=True, over_labels=False),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("APAveragedOverIOUs",),
@@ -99,6 +129,7 @@ AVERAGE_PRECISION_OVER_IOUS = Metric(
 MEAN_AVERAGE_PRECISION = Metric(
     name="mean_average_precision",
     compute=mean_average_precision,
+    replicas=partial(average_precision_replicas, over_ious=False, over_labels=True),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAP",),
@@ -106,6 +137,7 @@ MEAN_AVERAGE_PRECISION = Metric(
 MEAN_AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="mean_average_precision_over_ious",
     compute=mean_average_precision_over_ious,
+    replicas=partial(average_precision_replicas, over_ious=True, over_labels=True),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAPAveragedOverIOUs",),

@@ -6,8 +6,13 @@ without ground truth has no value and enters no mean; one that is never detected
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection import replica_rows
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
@@ -45,9 +50,38 @@ def mean_average_recall(
     return over_labels(matches, recalls)
 
 
+def average_recall_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_thresholds: IouThresholds,
+    recall_score_threshold: float,
+    max_detections: MaxDetections,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `average_recall`."""
+    replicas = Replicas.of(matches, weights)
+    recalls = replicas.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    return replica_rows.means_by_label(recalls)
+
+
+def mean_average_recall_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_thresholds: IouThresholds,
+    recall_score_threshold: float,
+    max_detections: MaxDetections,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `mean_average_recall`."""
+    replicas = Replicas.of(matches, weights)
+    recalls = replicas.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    return replica_rows.side_by_side([replica_rows.over_labels(replicas, recalls)])
+
+
 AVERAGE_RECALL = Metric(
     name="average_recall",
     compute=average_recall,
+    replicas=average_recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("AR", "ARAveragedOverIOUs"),
@@ -55,6 +89,7 @@ AVERAGE_RECALL = Metric(
 MEAN_AVERAGE_RECALL = Metric(
     name="mean_average_recall",
     compute=mean_average_recall,
+    replicas=mean_average_recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAR", "mARAveragedOverIOUs"),

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 from annotated_types import Interval, MinLen
+from numpy.typing import NDArray
 from pydantic import AfterValidator
 
+from valor_cli.evaluators.detection import replica_rows
 from valor_cli.evaluators.detection.keypoint_matching import (
     KeypointMatches,
     match_keypoints,
@@ -18,6 +21,7 @@ from valor_cli.evaluators.detection.keypoint_matching import (
     plan_keypoints,
 )
 from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings
@@ -67,9 +71,32 @@ def coco_keypoints(
     )
 
 
+def coco_keypoints_replicas(
+    poses: KeypointMatches,
+    weights: NDArray[np.int64],
+    *,
+    oks_thresholds: IouThresholds,
+    areas: PoseSizes,
+    max_detections: MaxDetections,
+    sigmas: Sigmas,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `coco_keypoints`."""
+    replicas = Replicas.of(poses.by_sigmas[sigmas], weights)
+    precision = replicas.precision(oks_thresholds, max_detections)
+    recalls = replicas.recalls(oks_thresholds, max_detections)
+    return replica_rows.side_by_side(
+        [
+            *replica_rows.at_thresholds(replicas, precision, oks_thresholds),
+            *replica_rows.at_thresholds(replicas, recalls, oks_thresholds),
+            *replica_rows.in_areas(replicas, areas, oks_thresholds, max_detections),
+        ]
+    )
+
+
 COCO_KEYPOINTS = Metric(
     name="coco_keypoints",
     compute=coco_keypoints,
+    replicas=coco_keypoints_replicas,
     reference="pycocotools.cocoeval.COCOeval.summarize",
     citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     needs=("ground_truth", "predictions", "keypoints"),

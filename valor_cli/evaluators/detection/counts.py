@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.replica_rows import side_by_side
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import per_label
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
@@ -32,9 +37,23 @@ def counts(
     )
 
 
+def counts_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: float,
+    max_detections: MaxDetections,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `counts`."""
+    replicas = Replicas.of(matches, weights)
+    return side_by_side(replicas.counts(iou_threshold, score_threshold, max_detections))
+
+
 COUNTS = Metric(
     name="counts",
     compute=counts,
+    replicas=counts_replicas,
     reference="pycocotools.cocoeval.COCOeval.evaluateImg",
     citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     outputs=(

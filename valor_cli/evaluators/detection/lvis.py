@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.detection import replica_rows
 from valor_cli.evaluators.detection.lvis_matching import (
     FederatedMatches,
     match_federated,
@@ -19,6 +20,7 @@ from valor_cli.evaluators.detection.plan import (
     Sizes,
     plan_matching,
 )
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, over_labels
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, MetricValue
@@ -51,6 +53,32 @@ def lvis(
     return Findings(values)
 
 
+def lvis_replicas(
+    federated: FederatedMatches,
+    weights: NDArray[np.int64],
+    *,
+    iou_thresholds: IouThresholds,
+    areas: Sizes,
+    max_detections: MaxDetections,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `lvis`."""
+    replicas = Replicas.of(federated.matches, weights)
+    frequency = np.array(federated.frequency, "U1")
+    precision = replicas.precision(iou_thresholds, max_detections)
+    recalls = replicas.recalls(iou_thresholds, max_detections)
+    return replica_rows.side_by_side(
+        [
+            *replica_rows.at_thresholds(replicas, precision, iou_thresholds),
+            *(
+                replica_rows.over_labels(replicas, precision, among=frequency == group)
+                for group in FREQUENCIES
+            ),
+            replica_rows.over_labels(replicas, recalls),
+            *replica_rows.in_areas(replicas, areas, iou_thresholds, max_detections),
+        ]
+    )
+
+
 def _over_group(
     federated: FederatedMatches, precision: NDArray[np.float64], group: str
 ) -> MetricValue:
@@ -67,6 +95,7 @@ def _over_group(
 LVIS = Metric(
     name="lvis",
     compute=lvis,
+    replicas=lvis_replicas,
     reference="lvis.LVISEval",
     citation="Gupta et al., LVIS: A Dataset for Large Vocabulary Instance Segmentation, CVPR 2019",
     needs=("ground_truth", "predictions", "federated"),

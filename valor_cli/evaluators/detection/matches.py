@@ -22,6 +22,7 @@ from valor_cli.kernels.precision_recall import (
     interpolate,
 )
 from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
+from valor_cli.kernels.tied_copies import copies_apart, tied_groups
 
 T = TypeVar("T")
 
@@ -201,7 +202,7 @@ class Matches:
         """
         if self.weights is not None:
             raise ValueError("scores are those of the evidence itself, not of a resample")
-        order = self._order(iou_thresholds, max_detections)
+        order = self.order(iou_thresholds, max_detections)
         at = self._interpolated(iou_thresholds, max_detections, RECALLS).at
         reached = np.append(self.score[order.rows], 0.0)[at]
         shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
@@ -227,7 +228,7 @@ class Matches:
 
     def ranking(self, iou_threshold: float, max_detections: int | None = None) -> Ranking:
         """True and false positives from the best score down, at each score that a label has."""
-        order = self._order([iou_threshold], max_detections)
+        order = self.order([iou_threshold], max_detections)
         weight = self.unit_weights[self.image]
         change = np.where(order.counted, weight, 0)
         np.add.at(change, order.corrected, order.sign * weight[order.corrected])
@@ -251,6 +252,77 @@ class Matches:
             make: Makes it.
         """
         return self._shared.once((self.area, key), make)
+
+    def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
+        """What is made of these matches in this area range and of something else (`Memo.latest`).
+
+        Args:
+            key: As in `once`.
+            of: What else it is made of.
+            make: Makes it.
+        """
+        return self._shared.latest((self.area, key), of, make)
+
+    def order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
+        """Where the true positives stand at each threshold; `max_detections` as in `precision`."""
+        max_detections = self.limit(max_detections)
+        return self.once(
+            (tuple(iou_thresholds), max_detections),
+            lambda: self._ordered(iou_thresholds, max_detections),
+        )
+
+    def apart(self, weights: NDArray[np.int64]) -> tuple[Matches, NDArray[np.int64]]:
+        """The same detections, and weights, to rank those of copies of an image as copies are.
+
+        Detections of an image that have one label and score are tied: each copy of the image has
+        rows of its own for them, and stands behind all images as one that counts once or not at
+        all (`kernels.tied_copies`).
+        """
+        groups = self._shared.once("tied groups", self._tied_groups)
+        if groups is None:
+            return self, weights
+        # Of a few sizes only, for most resamples to share what is made of them.
+        most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
+        images = np.unique(self.image[groups >= 0])
+        apart = self._shared.once(("apart", most), lambda: self._apart(groups, images, most))
+        copies = weights[:, images, None] > np.arange(most)
+        return apart.within(self.area), np.hstack([weights, copies.reshape(len(weights), -1)])
+
+    def _tied_groups(self) -> NDArray[np.int64] | None:
+        """(n,) numbers of the groups of tied detections that may be right; None without any."""
+        groups = tied_groups((self.label, self.score, self.image), self.candidate)
+        return groups if (groups >= 0).any() else None
+
+    def _apart(self, groups: NDArray[np.int64], images: NDArray[np.int64], most: int) -> Matches:
+        row, copy = copies_apart(groups, most)
+        stands = self.unit_count + np.searchsorted(images, self.image[row]) * most + copy
+        place = np.full(len(self.label), -1)
+        place[self.candidate] = np.arange(len(self.candidate))
+        candidate = np.flatnonzero(place[row] >= 0)
+        chosen = place[row[candidate]]
+        return replace(
+            self,
+            image_ids=np.arange(self.unit_count + len(images) * most),
+            image=np.where(copy < 0, self.image[row], stands),
+            label=self.label[row],
+            score=self.score[row],
+            number=self.number[row],
+            rank=self.rank[row],
+            outside=self.outside[:, row],
+            candidate=candidate,
+            codes=self.codes[:, :, chosen],
+            taken=self.taken[:, :, chosen],
+            encounters=None,
+            weights=None,
+            replica=0,
+            _shared=Memo(),
+            _known=Memo(),
+        )
+
+    def limit(self, max_detections: int | None) -> int | None:
+        """The limit of detections, or None where no image and label has more."""
+        most = self.once("most of a label", lambda: int(self.rank.max(initial=-1)) + 1)
+        return None if max_detections is None or most <= max_detections else max_detections
 
     @property
     def unit_weights(self) -> NDArray[np.int64]:
@@ -276,7 +348,7 @@ class Matches:
         self, iou_threshold: float, levels: NDArray[np.float64], max_detections: int | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(replicas, levels, labels) true positives, and false ones."""
-        order = self._order([iou_threshold], max_detections)
+        order = self.order([iou_threshold], max_detections)
         # Counted ones are right or wrong; corrections say who is counted against the rule.
         tp = self._at_least(levels, order.rows)
         counted = self._at_least(levels, np.flatnonzero(order.counted))
@@ -304,7 +376,7 @@ class Matches:
         self, iou_thresholds: Sequence[float], max_detections: int | None, score_threshold: float
     ) -> NDArray[np.float64]:
         """(replicas, ious, labels) as in `recalls`."""
-        order = self._order(iou_thresholds, None)
+        order = self.order(iou_thresholds, None)
         kept = self.score[order.rows] >= score_threshold
         if max_detections is not None:
             kept &= self.rank[order.rows] < max_detections
@@ -328,14 +400,6 @@ class Matches:
             self.score[rows], self.label[rows], levels, len(self.labels), self._weights_of(rows)
         )
 
-    def _order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
-        if max_detections is not None and not (self.rank >= max_detections).any():
-            max_detections = None
-        return self.once(
-            (tuple(iou_thresholds), max_detections),
-            lambda: self._ordered(iou_thresholds, max_detections),
-        )
-
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         area = self.plan.areas.index(self.area)
         ious = [self.plan.ious.index(float(iou)) for iou in iou_thresholds]
@@ -352,9 +416,12 @@ class Matches:
         self, iou_thresholds: Sequence[float], max_detections: int | None
     ) -> tuple[Hits, NDArray[np.int64]]:
         """True positives and ground truths of all replicas, IoU thresholds and labels."""
-        order = self._order(iou_thresholds, max_detections)
         truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
-        return running_hits(order, self.weights, self.image), truths.ravel()
+        apart, weights = self, self.weights
+        if weights is not None:
+            apart, weights = self.apart(weights)
+        order = apart.order(iou_thresholds, max_detections)
+        return running_hits(order, weights, apart.image), truths.ravel()
 
     def _interpolated(
         self,

@@ -6,14 +6,19 @@ detection follows `zero_division`, where scikit-learn has 0.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
     Words,
     ZeroDivision,
     labels_and_average,
+    labels_and_average_replicas,
 )
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
@@ -82,9 +87,62 @@ def _margins(matches: Matches, iou: float, score: float, max_detections: int | N
     return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
 
 
+def precision_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: float,
+    max_detections: MaxDetections,
+    average: Average,
+    zero_division: ZeroDivision,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `precision`."""
+    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
+    return labels_and_average_replicas(margins.precision(zero_division), average, WORDS)
+
+
+def recall_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: float,
+    max_detections: MaxDetections,
+    average: Average,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `recall`."""
+    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
+    return labels_and_average_replicas(margins.recall(), average, WORDS)
+
+
+def f1_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: float,
+    max_detections: MaxDetections,
+    average: Average,
+    zero_division: ZeroDivision,
+) -> NDArray[np.float64]:
+    """(resamples, values) those of `f1`."""
+    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
+    return labels_and_average_replicas(margins.f1(zero_division), average, WORDS)
+
+
+def _replicated(
+    matches: Matches, weights: NDArray[np.int64], at: tuple[float, float, int | None]
+) -> Margins:
+    """Margins with a row for each resample."""
+    tp, fp, fn = Replicas.of(matches, weights).counts(*at)
+    return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
+
+
 PRECISION = Metric(
     name="precision",
     compute=precision,
+    replicas=precision_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Precision",),
@@ -92,6 +150,7 @@ PRECISION = Metric(
 RECALL = Metric(
     name="recall",
     compute=recall,
+    replicas=recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Recall",),
@@ -99,6 +158,7 @@ RECALL = Metric(
 F1 = Metric(
     name="f1",
     compute=f1,
+    replicas=f1_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("F1",),

@@ -9,9 +9,11 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.frame import images_of
 from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.joining import check_named
+from valor_cli.evaluators.selection import with_metadata
 from valor_cli.metric import METADATA, Selection
 from valor_cli.readers.formats import read_objects
 from valor_cli.readers.known_images import KnownImages
+from valor_cli.readers.object_metadata import object_metadata
 from valor_cli.readers.objects import ObjectFile
 
 
@@ -28,6 +30,10 @@ def read_inputs(
     Raises:
         DataError: The problems of all files that cannot be used.
     """
+    if selection.every_metadata:
+        form = inputs.format_of("ground_truth")
+        names = object_metadata(inputs.ground_truth, inputs.columns, form)
+        selection = with_metadata(selection, names)
     filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
     metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
     fields = selection.needs & {"keypoints", "federated"}

@@ -1,0 +1,90 @@
+"""Resamples of real files: bit for bit what files have in which images stand as often as drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.evaluators.detection.asking import asked
+from valor_cli.evaluators.detection import WING
+from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.plan import MatchingPlan
+from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.metric import Call, Selection
+from valor_cli.pipeline.draws import Draws
+from valor_cli.pipeline.resampling import findings_of, resampled
+
+DATA = Path(__file__).parents[2] / "data" / "detection"
+# The first has detections of one image, label and score of which one is right and one is not.
+SETS = ("coco-val2014-100", "voc2012-100", "valor-lite-coco-15")
+NAMES = (
+    *("coco", "average_precision", "average_precision_over_ious", "average_recall"),
+    *("counts", "precision", "f1"),
+)
+CALLS = [asked(one) for name in NAMES for one in WING.metrics if one.name == name]
+
+
+def evidence(truth: Path, found: Path) -> Matches:
+    inputs = DetectionInputs(ground_truth=str(truth), predictions=str(found))
+    loaded = load_detections(inputs, DetectionOptions(), Selection())
+    return match_detections(next(iter(loaded.datasets.values())), MatchingPlan())
+
+
+def copied(folder: Path, name: str, weights: dict[int, int]) -> tuple[Path, Path]:
+    """Files in which each image stands as often as it weighs, under an id of its own."""
+    truth = json.loads((DATA / name / "groundtruth.coco.json").read_text())
+    found = json.loads((DATA / name / "predictions.bbox.json").read_text())
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    for image in sorted(truth["images"], key=lambda one: one["id"]):
+        for _ in range(weights[image["id"]]):
+            number = len(images) + 1
+            images.append({**image, "id": number})
+            for mine, rows in ((annotations, truth["annotations"]), (results, found)):
+                mine += [
+                    {**row, "image_id": number} for row in rows if row["image_id"] == image["id"]
+                ]
+    annotations = [{**row, "id": at + 1} for at, row in enumerate(annotations)]
+    (folder / "gt.json").write_text(
+        json.dumps({**truth, "images": images, "annotations": annotations})
+    )
+    (folder / "dt.json").write_text(json.dumps(results))
+    return folder / "gt.json", folder / "dt.json"
+
+
+Key = tuple[str, str, str | None, str]
+
+
+def keys(call: Call, matches: Matches) -> list[tuple[Key, float | None]]:
+    return [
+        ((call.metric.name, one.output, one.label, str(one.at)), one.value)
+        for one in findings_of(call, matches, WING.parts).values
+    ]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_value_equals_that_of_the_copied_files(name: str, seed: int, tmp_path: Path) -> None:
+    whole = evidence(DATA / name / "groundtruth.coco.json", DATA / name / "predictions.bbox.json")
+    draws = Draws(whole.unit_count, 2, seed)
+    weights = np.array([draws.weights(number) for number in range(2)])
+    found = resampled(CALLS, whole, WING.parts, weights)
+    named = [key for call in CALLS for key, _ in keys(call, whole)]
+    for row, values in zip(weights, found.tolist(), strict=True):
+        times = dict(zip(whole.image_ids.tolist(), row.tolist(), strict=True))
+        alone = evidence(*copied(tmp_path, name, times))
+        mine = {
+            key: None if value != value else value for key, value in zip(named, values, strict=True)
+        }
+        theirs = dict(pair for call in CALLS for pair in keys(call, alone))
+        assert theirs == {key: mine[key] for key in theirs}
+        # A label that is in no drawn image is none of the copied files'.
+        left = {mine[key] for key in mine.keys() - theirs.keys()}
+        assert left <= {None, 0.0}

@@ -1,0 +1,73 @@
+"""Columns over labels of several resamples to the values that a metric has at each of them.
+
+What `rows` does for one evidence, in the same order; NaN where it has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection import rows
+from valor_cli.evaluators.detection.replicas import Replicas
+
+Floats = NDArray[np.float64]
+
+
+def side_by_side(columns: Sequence[NDArray[np.float64] | NDArray[np.int64]]) -> Floats:
+    """(resamples, values) of columns that are (resamples,) or (resamples, values)."""
+    return np.column_stack([np.asarray(one, np.float64) for one in columns])
+
+
+def over_labels(
+    replicas: Replicas, values: Floats, among: NDArray[np.bool_] | None = None
+) -> Floats:
+    """(resamples,) the mean over labels that have ground truth; `values` has labels last.
+
+    All numbers of a resample are added in one pass, as `rows.over_labels` adds them. `among` says
+    which labels may enter it, (labels,).
+    """
+    seen = replicas.ground_truth_count > 0
+    if among is not None:
+        seen &= among
+    if seen.all() and values.flags.c_contiguous:
+        return np.asarray(values.reshape(len(values), -1).mean(axis=1))
+    means = np.full(len(values), np.nan)
+    for resample in np.flatnonzero(seen.any(axis=1)):
+        mine = values[resample]
+        if not seen[resample].all():
+            mine = mine[..., seen[resample]]
+        means[resample] = np.ascontiguousarray(mine).ravel().mean()
+    return means
+
+
+def means_by_label(values: Floats) -> Floats:
+    """(resamples, labels) mean over all axes between; `values` has labels last."""
+    # One by one: a copy of all of them would not fit the cache.
+    return np.array([rows.means_by_label(one) for one in values]).reshape(len(values), -1)
+
+
+def at_thresholds(replicas: Replicas, values: Floats, thresholds: Sequence[float]) -> list[Floats]:
+    """As `rows.at_thresholds`: the mean over thresholds, and those at 0.5 and 0.75."""
+    found = [over_labels(replicas, values)]
+    for threshold in (0.5, 0.75):
+        if threshold in thresholds:
+            found.append(over_labels(replicas, values[:, thresholds.index(threshold)]))
+    return found
+
+
+def in_areas(
+    replicas: Replicas,
+    areas: Sequence[str],
+    thresholds: Sequence[float],
+    max_detections: int | None,
+) -> list[Floats]:
+    """As `rows.in_areas`: average precision and recall over the objects of each area range."""
+    found = []
+    for area in areas:
+        part = replicas.within(area)
+        found.append(over_labels(part, part.precision(thresholds, max_detections)))
+        found.append(over_labels(part, part.recalls(thresholds, max_detections)))
+    return found
