@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-slow test-models test-local-model lint docs lock bench bench-models clean
+.PHONY: demo test test-browser test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -53,6 +53,10 @@ docs: $(VENV)/.installed-dev
 
 lock: $(VENV)/.installed-dev
 	$(BIN)/python docs/lock.py
+
+# What the HTML report carries of other people's work, built again from its sources.
+vendor:
+	cd docs/vendor && npm ci --silent --no-audit --no-fund && node build.mjs && rm -rf node_modules
 
 # PEERS=python of an environment that has the other tools (benchmarks/requirements.txt)
 bench: $(VENV)/.installed-dev

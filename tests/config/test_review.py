@@ -122,7 +122,10 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
         "run.yaml:5:49: metrics.1.iou_thresholds.1: expected a number, found the text '0.5'",
         "run.yaml:5:56: metrics.1.iou_thresholds.2: expected a finite number, found .nan",
         "run.yaml:6:20: label_map.lorry: expected text, found the number 7",
-        "run.yaml:8:5: gates.0: a gate needs at least one of min, max, max_drop, not_worse, coverage",
+        (
+            "run.yaml:8:5: gates.0: a gate needs at least one of "
+            "min, max, max_drop, not_worse, coverage"
+        ),
         (
             "run.yaml:9:1: reprot: unknown key (did you mean 'report'?); the config has task, "
             "data, metrics, label_map, filter, slices, interval, gates, report, matching"

@@ -103,7 +103,7 @@ def test_errors_open_and_answer_the_keyboard(
         for one in run.curves
         if one.metric == "detailed_pr_curve" and one.label == LABELS[2]
     ]
-    for at, threshold, name in ((9, "0.500", "first"), (0, "0.050", "moved")):
+    for at, threshold, name in ((5, "0.300", "first"), (0, "0.050", "moved")):
         assert counts[name] == [
             [threshold, *(str(line[column][at]) for column in COUNTS[1:])] for line in lines
         ]
@@ -160,7 +160,7 @@ def test_without_scripts_every_matrix_and_card_stands(
     page.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
     dom = opened(page.as_uri(), tmp_path / "profile")
     assert not re.search(
-        r'<div id="(matrices|gallery|sample-tables|label-views)"[^>]*class="chosen"', dom
+        r'<div id="(matrices|gallery|tables-of-samples|label-views)"[^>]*class="chosen"', dom
     )
     assert len(re.findall(r'<label class="pick"[^>]* hidden', dom)) == 5
 
@@ -197,4 +197,4 @@ def test_without_scripts_the_first_charts_stand(two_models: RunResult, tmp_path:
     dom = opened(page.as_uri(), tmp_path / "profile")
     assert dom.count('role="img"') == 6
     assert not re.search(r'<div id="more"[^>]* hidden', dom)
-    assert len(re.findall(r'<path class="m[01]" d="M[\d. L]+"', dom)) >= 12
+    assert len(re.findall(r'<path class="m[01]" data-model="[01]" d="M[\d. L]+"', dom)) >= 12

@@ -50,8 +50,9 @@ def test_usage_with_its_total() -> None:
     table = text.split("</table>")[0]
     assert table.count("<tr>") == 1 + 24 + 1
     words = _words(table)
-    assert words[:19] == [
+    assert words[:20] == [
         "Judges",
+        "What was asked, and what it took",
         *("Judge", "Metric", "Model", "Calls", "Cached", "Failed", "Tokens in", "Tokens out"),
         *("Cost", "Saved"),
         *("openai/gpt-4o-mini", "faithfulness", "small", "180", "–", "–", "146,160", "17,280"),
@@ -93,7 +94,7 @@ def test_lists_are_bounded() -> None:
 
 
 def test_a_run_that_stopped_says_so_in_the_header() -> None:
-    header = to_html(judge_run(stopped="interrupted")).split("</header>")[0].split("<header>")[1]
+    header = to_html(judge_run(stopped="interrupted")).split('<main id="main"')[1]
     assert _words(header.split('class="stopped"')[1])[:2] == [
         "STOPPED",
         "interrupted; the judges got to 234 of 240 samples; --resume goes on",

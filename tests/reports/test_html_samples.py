@@ -40,6 +40,7 @@ def test_the_page_is_whole_and_small() -> None:
         "problems",
         "insights",
         "coverage",
+        "spread",
         "worst-samples",
         "matrix",
     ]
@@ -49,7 +50,8 @@ def test_the_page_is_whole_and_small() -> None:
 def test_nothing_of_it_stands_on_pages_of_other_runs(two_models: RunResult) -> None:
     text = to_html(two_models)
     body = text.split("</style>")[1].split("<script>")[0]
-    for word in ("problems", "insights", "coverage", "worst-groups", "sample-matrices", "<mark"):
+    parts = ("problems", "insights", "coverage", "worst-groups", "matrices-of-samples")
+    for word in (*parts, "<mark"):
         assert word not in body
 
 
@@ -75,15 +77,16 @@ def test_too_few_samples_make_a_run_incomplete() -> None:
 def test_problems_most_severe_first_and_bounded() -> None:
     run = text_run()
     words = _words(_section(run, "problems"))
-    assert words[:6] == [
+    assert words[:7] == [
         "Problems",
         "1 high, 1 medium, 1 low, 1 cannot tell",
+        "Problems, most severe first",
         "Severity",
         "Kind",
         "Problem",
         "Samples",
     ]
-    assert words[6:10] == [
+    assert words[7:11] == [
         "high",
         "flip",
         "small: exact_match: faq-007 is right, its copy faq-007-typo is not",
@@ -97,7 +100,7 @@ def test_problems_most_severe_first_and_bounded() -> None:
 
 def test_coverage_lists_what_is_left_out() -> None:
     words = _words(_section(text_run(), "coverage"))
-    assert words[1:13] == [
+    assert words[2:14] == [
         "Metric", "Model", "Coverage", "OK", "Parse failure", "Missing input", "Not applicable",
         "text_", "matching", "small", "94%", "189",
     ]  # fmt: skip

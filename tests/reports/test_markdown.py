@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.reports.conftest import HOSTILE
+from tests.reports.markdown_blocks import block, tables_are_whole
 from tests.reports.task_runs import THINGS, classified, renamed, segmented
 from valor_cli.reports.markdown import escaped, to_markdown
 from valor_cli.results import Picture, RunResult
@@ -22,7 +23,7 @@ def test_verdict_table_gates_labels(two_models: RunResult) -> None:
     assert "| coco AP | 0.371 [0.360, 0.380] | **0.505** [0.494, 0.514] | +0.134 |" in text
     assert "| ✗ **failed** | coco AP | small | ≥ 0.400 | 0.371 |" in text
     assert "<details><summary>Labels (80)</summary>" in text
-    assert text.count("<details>") == text.count("</details>") == 2
+    assert text.count("<details>") == text.count("</details>") == 4
     assert to_markdown(two_models) == text
 
 
@@ -58,25 +59,23 @@ def test_hostile_words_make_no_markup_and_break_no_table(hostile: RunResult) -> 
     assert "<script" not in html
     assert "<code>" not in html
     assert "<a " not in html
-    for table in text.split("\n\n"):
-        rows = [line for line in table.split("\n") if line.startswith("|")]
-        assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+    assert tables_are_whole(text)
 
 
 def test_errors_confusions_and_worst_images(found: Build) -> None:
     run = found(("small", "large"), ("cat", "dog"))
     table = replace(run.tables[0], matrix=[[6, 3], [0, 5]], unmatched_ground_truths=[1, 0])
     text = to_markdown(replace(run, tables=(table,)))
-    assert "### Average precision lost\n" in text
     assert "| localisation | 0.121 | 2,420 | 0.064 | 1,280 |" in text
     assert "| all false positives | 0.140 |  | 0.140 |  |" in text
     assert "**small** at iou_threshold=0.5, score_threshold=0.3:" in text
     pair = next(line for line in text.split("\n") if line.startswith("| cat | dog |"))
     assert pair.split(" | ")[2:4] == ["3", "30.0%"]
-    worst = text[text.index("### Worst images") :].split("\n")
+    worst = block(text, "Worst images").split("\n")
     assert sum(line.startswith("- ") for line in worst[: worst.index("**large**")]) == 5
     assert "- 1 (000000000001.jpg) · F1 0.012 · 1 not found, " in text
-    assert "Missed: found by nothing, and no detection would find it were its label" in text
+    missed = "Missed: found by nothing, and no detection would find it were its label"
+    assert missed in block(text, "Average precision lost")
 
 
 def test_hostile_findings_make_no_markup(found: Build) -> None:
@@ -90,14 +89,12 @@ def test_hostile_findings_make_no_markup(found: Build) -> None:
     assert "<script" not in html
     assert "<code>" not in html
     assert "<a " not in html
-    for table in text.split("\n\n"):
-        rows = [line for line in table.split("\n") if line.startswith("|")]
-        assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+    assert tables_are_whole(text)
 
 
 def test_calibration_has_a_line_and_a_table_for_each_model() -> None:
     text = to_markdown(classified(("forest", "bayes")))
-    part = text[text.index("### Calibration") : text.index("<details><summary>Labels")]
+    part = block(text, "Calibration")
     assert "| model | expected calibration error | bins |" in part
     assert "| forest | 0.030 | overconfident in 8 of 12 bins |" in part
     assert part.count("<details><summary>Reliability table") == part.count("</details>") == 2
@@ -141,9 +138,7 @@ def test_hostile_names_of_other_tasks_make_no_markup() -> None:
         assert "<script" not in text
         assert "\x1b" not in text
         assert "\u202e" not in text
-        for table in text.split("\n\n"):
-            rows = [line for line in table.split("\n") if line.startswith("|")]
-            assert len({row.replace("\\|", "").count("|") for row in rows}) <= 1
+        assert tables_are_whole(text)
 
 
 def test_wide_label_tables_are_cut(found: Build) -> None:

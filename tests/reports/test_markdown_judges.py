@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, VERDICTS, agreement, judge_run, usage, worst
+from tests.reports.markdown_blocks import block, tables_are_whole
 from tests.reports.text_runs import text_run
 from valor_cli.reports.markdown import to_markdown
 from valor_cli.reports.markdown_judges import LINES
@@ -15,7 +16,7 @@ from valor_cli.results import PromptUsed, RunResult, Verdict
 
 
 def _section(run: RunResult, name: str) -> str:
-    return to_markdown(run).split(f"### {name}\n\n")[1].split("\n\n### ")[0]
+    return block(to_markdown(run), name)
 
 
 def test_usage_agreements_and_prompts() -> None:
@@ -36,7 +37,6 @@ def test_usage_agreements_and_prompts() -> None:
         "| faithfulness | small | judges a, b, c | a 0.812, b 0.790, c – | s3, s9 | 222 | 92% | "
         "Fleiss' kappa 0.610 | 0.077 |"
     ) in lines
-    assert "<details><summary>Prompts (3)</summary>" in lines
     assert "| faithfulness_verdicts | 2 | fedcba987654 | valor |" in lines
     assert "| house_style | 1 | aaaabbbbcccc | the config |" in lines
 
@@ -100,15 +100,13 @@ def test_hostile_words_stay_words() -> None:
         )
         text = to_markdown(replace(run, run=replace(run.run, models_used=(word,))))
         tags = set(re.findall(r"<(/?[a-z]+)", text))
-        assert tags <= {"details", "/details", "summary", "/summary", "br"}
+        own = {"details", "summary", "br", "kbd", "sub"}
+        assert {tag.removeprefix("/") for tag in tags} <= own
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "](" not in text.replace(r"\](", "").replace(r"\]\(", "")
         assert "http://" not in text
         assert not re.search(r"(?<!\w)@(?!&#8203;)", text)
         # one line each: no cell and no list item is torn, none has a pipe of its own
-        judged = text.split("### Judges\n\n")[1].split("\n\n###")[0]
-        for table in re.findall(r"(?:^\|.*\n)+", judged, re.MULTILINE):
-            rows = table.splitlines()
-            assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {rows[0].count("|")}
+        assert tables_are_whole(block(text, "Judges"))
         assert len(re.findall(r"^  - ✗ ", text, re.MULTILINE)) == 1

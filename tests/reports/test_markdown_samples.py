@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from tests.reports.conftest import HOSTILE
+from tests.reports.markdown_blocks import block
 from tests.reports.text_runs import METRICS, text_run, worst
 from valor_cli.reports.markdown import to_markdown
 from valor_cli.reports.markdown_samples import ROOM
@@ -13,17 +14,17 @@ from valor_cli.results import RunResult, ShownText
 
 
 def _section(run: RunResult, name: str) -> str:
-    return to_markdown(run).split(f"### {name}\n\n")[1].split("\n\n###")[0]
+    return block(to_markdown(run), name)
 
 
 def test_coverage_stands_beside_the_means_that_need_it() -> None:
     text = to_markdown(text_run())
     assert "| exact_match | 0.667 (97%) | 0.727 (97%) | **0.787** |" in text
     assert "| bleu_1 | 0.000 | 0.060 | **0.120** |" in text
-    first, further = text.split("<details><summary>9 further outputs</summary>")
+    first, further = text.split("<details><summary>9 further values</summary>")
     assert "| pii_leakage pass |" in first
     assert "| pii_leakage fail |" in further
-    assert "A percentage beside a value is the part of the samples" in first
+    assert "a percentage beside a value is the part of the samples" in first
 
 
 def test_problems_insights_and_coverage() -> None:
@@ -36,7 +37,7 @@ def test_problems_insights_and_coverage() -> None:
         "- **low** · small: text_matching: 24 of 200 have no value",
         "- **cannot tell** · small: rouge_l: its interval has the threshold of 0.5",
     ]
-    assert _section(run, "Insights").splitlines()[0] == "- large is best by bleu_1: 0.300"
+    assert _section(run, "Insights").splitlines()[0] == "- faq-019 is hardest: 0.100 on average"
     table = _section(run, "Coverage").splitlines()
     assert table[0] == (
         "| metric | model | coverage | OK | Parse failure | Missing input | Not applicable |"
@@ -44,13 +45,13 @@ def test_problems_insights_and_coverage() -> None:
     assert table[2] == "| text_matching | small | 94% | 189 | 4 | 7 | – |"
     assert table[-1] == "The other 13 pairs of metric and model have a value of every sample."
     many = replace(run, problems=run.problems * 20, insights=run.insights * 20)
-    assert "- … and 50 more in results.json" in _section(many, "Problems")
-    assert "- … and 68 more in results.json" in _section(many, "Insights")
+    assert "- … and 65 more in results.json" in _section(many, "Problems")
+    assert "- … and 15 more in results.json" in _section(many, "Insights")
 
 
 def test_worst_samples_with_what_is_marked_in_bold() -> None:
     text = _section(text_run(("small",)), "Worst samples")
-    part = text.split("<details><summary>pii_leakage</summary>\n\n")[1].split("\n\n</details>")[0]
+    part = block(text, "pii_leakage")
     lines = part.splitlines()
     assert lines[0] == (
         "- **faq-000** · fails · 2 found in the response: PHONE_NUMBER, EMAIL_ADDRESS"
@@ -120,9 +121,8 @@ def test_hostile_words_stay_words() -> None:
     ]
     text = to_markdown(replace(run, examples=examples))
     tags = set(re.findall(r"<(/?[a-z]+)", text))
-    assert tags == {"details", "/details", "summary", "/summary", "b", "/b", "br"} - (
-        {"br"} if "<br" not in text else set()
-    )
+    own = {"details", "summary", "b", "br", "kbd", "sub"}
+    assert {tag.removeprefix("/") for tag in tags} <= own
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert not re.search(r"(?<!\w)@(?!&#8203;)", text)

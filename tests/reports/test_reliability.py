@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from tests.reports.task_runs import classified
-from valor_cli.reports.curves import PLOT
-from valor_cli.reports.diagrams import diagrams
+from valor_cli.reports.charts.calibration import reliability
+from valor_cli.reports.plots import PLOT
 from valor_cli.reports.reliability import Bin, Reliability, calibrations
 from valor_cli.results import CurveResult, RunResult
 
@@ -67,24 +68,36 @@ def test_keys_have_a_table_each_and_slices_none() -> None:
     assert calibrations(replace(run, curves=night)) == ()
 
 
+def _rects(kind: str, body: str) -> list[dict[str, float]]:
+    tags = re.findall(rf'<rect class="{kind}" (.*?)/>', body)
+    return [{name: float(n) for name, n in re.findall(r'(\w+)="([\d.]+)"', tag)} for tag in tags]
+
+
 def test_bars_worked_by_hand() -> None:
-    drawn = diagrams(_run())["calibrations"][0]["drawn"][0]
-    assert len(drawn["bars"]) == 3  # the empty bin has none
+    (found,) = calibrations(_run())
+    drawing = reliability(found.models[0], found.metric)
+    bars = _rects("m0 kept", drawing.body)
+    assert len(bars) == 3  # the empty bin has none
     left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
-    under, right, over = drawn["bars"]
+    under, _, over = bars
     # 338 units wide and 200 high, from (30, 224) up: the bar ends where both agree
-    assert (under["x"], under["width"]) == (f"{left + w / 4 + 0.75:.1f}", f"{w / 4 - 1.5:.1f}")
-    assert (under["y"], under["height"]) == (f"{top + h * 0.6:.1f}", "80.0")  # 0.4 of 200
-    assert (under["gap_y"], under["gap"], under["side"]) == (f"{top + h / 2:.1f}", "20.0", "under")
-    assert right["gap"] == "0.0"
-    assert (over["height"], over["gap"], over["side"]) == ("160.0", "20.0", "over")
-    assert over["point"].startswith(f"M{left + w * 0.9:.1f} {top + h * 0.2:.1f}")
+    assert (under["x"], under["width"]) == (round(left + w / 4 + 0.75, 1), w / 4 - 1.5)
+    assert (under["y"], under["height"]) == (top + h * 0.6, 80.0)  # 0.4 of 200
+    assert over["height"] == 160.0
+    # 0.4 promised and 0.5 kept; 0.6 and 0.6; 0.9 and 0.8
+    gaps = _rects("under", drawing.body)
+    assert [(gap["y"], gap["height"]) for gap in gaps] == [(top + h / 2, 20.0), (104.0, 0.0)]
+    assert [gap["height"] for gap in _rects("over", drawing.body)] == [20.0]
+    assert f'd="M{left + w * 0.9:.1f} {top + h * 0.2:.1f}h.01"' in drawing.body
     # the histogram is 40 high where most samples are
-    assert [bar["count"] for bar in drawn["bars"]] == ["10.0", "20.0", "40.0"]
-    assert over["title"] == "0.75 to 1: 40 samples, confidence 0.900, accuracy 0.800"
+    assert [bar["height"] for bar in _rects("count", drawing.body)] == [10.0, 20.0, 40.0]
+    assert "0.75 to 1: 40 samples, confidence 0.900, accuracy 0.800</title>" in drawing.body
+    assert drawing.told == "underconfident in 1 of 3 bins, ECE 0.030"
 
 
 def test_no_samples_is_an_empty_diagram() -> None:
     empty: dict[str, list[float | None]] = {name: [] for name in POINTS}
-    drawn = diagrams(_run(empty))["calibrations"][0]["drawn"][0]
-    assert (drawn["bars"], drawn["leaning"]) == ([], "no samples")
+    (found,) = calibrations(_run(empty))
+    drawing = reliability(found.models[0], found.metric)
+    assert "<rect" not in drawing.body
+    assert drawing.told.startswith("no samples")

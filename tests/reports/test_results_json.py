@@ -11,12 +11,13 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.oracles.compared import row as compared_row
 from tests.reports.judge_runs import JUDGES, MODELS, judge_run, usage
 from tests.reports.text_runs import coverage_gate, text_run
 from valor_cli.errors import DataError
 from valor_cli.reports.results_json import from_json, to_json
 from valor_cli.reports.schema import ORDER, misfits, results_schema
-from valor_cli.results import RunResult, TableResult
+from valor_cli.results import FoundSlice, IntervalsResult, RunResult, SliceSearchResult, TableResult
 
 Build = Callable[..., RunResult]
 
@@ -442,15 +443,46 @@ def test_a_misfit_is_named_by_its_place(two_models: RunResult, change: Any, plac
     assert refused.value.problems[0].place == f"r.json: {place}"
 
 
+def compared_run(run: RunResult) -> RunResult:
+    """A run with intervals, comparisons and the slices that a search found."""
+    part = FoundSlice("metadata.camera=rear", 40, 0.25, 0.5, 0.001, 0.02)
+    search = SliceSearchResult(
+        run.models[0],
+        "image_scores",
+        "f1",
+        {"k": (1, 2)},
+        ("metadata.camera",),
+        9,
+        30,
+        0.95,
+        (part,),
+    )
+    return replace(
+        run,
+        intervals=IntervalsResult(0.95, 1000, 0, "metadata.patient"),
+        comparisons=(compared_row("coco", 0.5, 0.4, parameters={"k": (1, 2)}),),
+        searches=(search,),
+    )
+
+
+def test_comparisons_and_searches_come_back_as_they_were(found: Build) -> None:
+    run = compared_run(found())
+    read = from_json(to_json(run), "results.json")
+    assert read.comparisons == run.comparisons
+    assert read.searches == run.searches
+    assert read.intervals == run.intervals
+    # A file of before has none of these.
+    assert from_json(to_json(found()), "results.json").intervals is None
+
+
 def test_schema_and_published_page_agree() -> None:
     assert json.loads(DOCS.read_text()) == results_schema()
 
 
 def test_schema_and_output_agree(found: Build) -> None:
     schema = results_schema()
-    documents = [
-        json.loads(to_json(run)) for run in (found(), text_run(), judge_run(judges=JUDGES))
-    ]
+    runs = (found(), text_run(), judge_run(judges=JUDGES), compared_run(found()))
+    documents = [json.loads(to_json(run)) for run in runs]
     for document in documents:
         assert not list(misfits(document, schema))
     keys = set().union(*(_keys(document, schema) for document in documents))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +15,15 @@ import pytest
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.results_json import to_json
 from valor_cli.reports.samples_jsonl import to_jsonl
-from valor_cli.reports.writer import write_reports
-from valor_cli.results import Pictures, RunResult
+from valor_cli.reports.writer import (
+    FILES,
+    TEXTS,
+    content_of,
+    write_file,
+    write_files,
+    write_reports,
+)
+from valor_cli.results import Pictures, ResampledResult, RunResult
 
 ALL = ("json", "markdown", "html")
 
@@ -124,3 +132,49 @@ def test_samples_of_an_earlier_run_do_not_stay(two_models: RunResult, tmp_path: 
     assert (tmp_path / "samples.jsonl").read_text() == "old"
     write_reports(replace(two_models, samples=()), tmp_path, ["json"])
     assert not (tmp_path / "samples.jsonl").exists()
+
+
+def test_every_format_has_a_file(two_models: RunResult, tmp_path: Path) -> None:
+    paths = write_reports(two_models, tmp_path, list(FILES))
+    assert [path.name for path in paths] == [
+        *("results.json", "report.md", "report.html", "junit.xml", "results.csv")
+    ]
+    for name, path in zip(FILES, paths, strict=True):
+        assert path.read_bytes() == content_of(two_models, name)
+    assert set(TEXTS) == set(FILES) - {"html"}
+
+
+def test_json_brings_the_resamples(two_models: RunResult, tmp_path: Path) -> None:
+    one = ResampledResult("coco", "AP", "small", None, None, {}, "ab" * 32, (0.37, None, 0.38))
+    drawn = replace(two_models, resamples=(one,))
+    paths = write_reports(drawn, tmp_path, ["json", "markdown"])
+    assert [path.name for path in paths] == ["results.json", "report.md", "resamples.jsonl"]
+    (line,) = paths[2].read_text().splitlines()
+    assert json.loads(line)["values"] == [0.37, None, 0.38]
+    write_reports(two_models, tmp_path, ["markdown"])
+    assert paths[2].exists()
+    # those of an earlier run would pass for this run's
+    write_reports(two_models, tmp_path, ["json"])
+    assert not paths[2].exists()
+
+
+def test_files_in_the_order_given(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    paths = write_files(tmp_path, {"b": b"2", "a": b"1"}, ["old", "never"])
+    assert paths == [tmp_path / "b", tmp_path / "a"]
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+    assert write_files(tmp_path / "empty", {}) == []
+
+
+def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "charts" / "pr.svg"
+    assert write_file(path, b"<svg/>") == path
+    assert path.read_bytes() == b"<svg/>"
+    with pytest.raises(DataError, match="name another file") as refused:
+        write_file(path / "below", b"")
+    assert refused.value.problems[0].place == str(path)
+    for folder in (tmp_path, Path("/")):
+        with pytest.raises(DataError, match="a folder stands where the file goes"):
+            write_file(folder, b"")
+    monkeypatch.chdir(tmp_path)
+    assert write_file(Path("plain.svg"), b"x").read_bytes() == b"x"

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import escape
 
+from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.drawings import Drawings
 from valor_cli.reports.formatting import number, plain
 from valor_cli.reports.outcomes import outcome_of
@@ -18,7 +19,7 @@ EXAMPLES = 3
 LISTED = 8
 """Examples listed in a dialog that has nothing to draw."""
 
-CASES = 300
+CASES = 240
 """Examples shown of each model's confusions; of many models together twice as many."""
 
 MISTAKES = 36
@@ -37,10 +38,13 @@ class Dialogs:
         most: Examples of one model; all models together have room for twice as many.
     """
 
-    def __init__(self, prefix: str, models: int, most: int, drawings: Drawings) -> None:
+    def __init__(
+        self, prefix: str, models: int, most: int, drawings: Drawings, anchors: Anchors
+    ) -> None:
         self._prefix = prefix
         self._room = [min(most, 2 * most // max(models, 1))] * models
         self._drawings = drawings
+        self._anchors = anchors
         self._made = 0
 
     def dialog(
@@ -58,29 +62,32 @@ class Dialogs:
             "title": title,
             "count": count,
             "drawn": drawn,
-            "cases": [_case(example, self._drawings) for example in few],
+            "cases": [self._case(example, title) for example in few],
+        }
+
+    def _case(self, example: ExampleResult, title: str) -> dict[str, Any]:
+        picture = example.picture
+        sides = {"ground_truth": "–", "prediction": "–"}
+        sides |= {thing.role: plain(thing.label, 60) for thing in reversed(example.objects)}
+        scores = [thing.score for thing in example.objects if thing.score is not None]
+        return {
+            **sides,
+            "score": number(scores[0]) if scores else "–",
+            "name": plain(str(example.sample_id), 60),
+            "anchor": self._anchors.name(example.sample_id, example.model, title, bare=False),
+            "file": plain(picture.file, 120) if picture and picture.file else "",
+            "drawing": self._drawings.draw(example),
+            "objects": [_object(thing, example) for thing in example.objects[:OBJECTS]],
         }
 
 
 def opener(dialog: str, meaning: str, count: str) -> str:
     """A count as the button that opens its dialog, as HTML."""
     told = escape(f"{meaning}, {count}: show examples")
-    return f'<button type="button" popovertarget="{dialog}" aria-label="{told}">{count}</button>'
-
-
-def _case(example: ExampleResult, drawings: Drawings) -> dict[str, Any]:
-    picture = example.picture
-    sides = {"ground_truth": "–", "prediction": "–"}
-    sides |= {thing.role: plain(thing.label, 60) for thing in reversed(example.objects)}
-    scores = [thing.score for thing in example.objects if thing.score is not None]
-    return {
-        **sides,
-        "score": number(scores[0]) if scores else "–",
-        "name": plain(str(example.sample_id), 60),
-        "file": plain(picture.file, 120) if picture and picture.file else "",
-        "drawing": drawings.draw(example),
-        "objects": [_object(thing, example) for thing in example.objects[:OBJECTS]],
-    }
+    return (
+        f'<button type="button" popovertarget="{dialog}" aria-haspopup="dialog" '
+        f'aria-label="{told}">{count}</button>'
+    )
 
 
 def _object(thing: ExampleObject, example: ExampleResult) -> tuple[str, str, str, str, str]:

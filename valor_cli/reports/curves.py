@@ -1,4 +1,4 @@
-"""Curve rows in; what the HTML report draws of them out: numbers for its script, ready paths."""
+"""Curve rows in; what charts draw of them out, by label: columns, and numbers for a script."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import LABEL_KEY, Names, frozen
+from valor_cli.reports.plots import PLOT, Column
 from valor_cli.results import CurveResult, MetricResult, RunResult
 
 LIMIT = 150_000
@@ -14,9 +15,6 @@ LIMIT = 150_000
 
 STATIC = 3
 """Charts drawn without the script."""
-
-PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
-"""Where the axes stand in a chart; the script draws by the same numbers."""
 
 _AXES = ("recall", "precision")
 """The columns that make a curve one of precision and recall, whatever its metric is called."""
@@ -36,18 +34,34 @@ ROC = ("score", "false_positive_rate", "true_positive_rate")
 
 _SHARED = ("pr_curve_iou_threshold", "max_detections", LABEL_KEY)
 
-Column = Sequence[float | None]
 Lines = Sequence[Sequence[Sequence[int | float | None]]]
+
+Group = list[tuple[int, CurveResult]]
+"""Curves of one label at one setting, with the position of their model."""
+
+Line = tuple[Column, Column, Column, Column]
+"""Thresholds, recall, precision and F1; empty what there is not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """The first charts, for readers without scripts: a path for each model with a curve."""
+class Choice:
+    """All curves of one label at one setting.
+
+    Attributes:
+        title: The label, and what else tells it from the others.
+        label: As its rows have it; `metrics` are those that its curves are of.
+        lines: Of precision and recall, by model.
+        counts: Those that have `COUNTS`.
+        rocs: Those that have `ROC`, and `areas` the area under each, by model.
+    """
 
     title: str
-    precision_recall: tuple[tuple[int, str], ...]
-    f1: tuple[tuple[int, str], ...]
-    roc: tuple[tuple[int, str], ...]
+    label: str | None
+    metrics: frozenset[str]
+    lines: tuple[tuple[int, Line], ...]
+    counts: Group
+    rocs: Group
+    areas: Mapping[int, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +74,13 @@ class Curves:
     are indexes into the columns, -1 for a column that there is not.
 
     Attributes:
+        drawn: The choices that are drawn without scripts.
         counted: The models that have counts.
         reasons: Whether any counts tell hallucinations.
     """
 
     titles: tuple[str, ...]
-    charts: tuple[Chart, ...]
+    drawn: tuple[Choice, ...]
     data: str
     any_f1: bool
     any_pr: bool
@@ -75,53 +90,62 @@ class Curves:
     total: int
 
 
-Group = list[tuple[int, CurveResult]]
-"""Curves of one label at one setting, with the position of their model."""
+def choices(result: RunResult) -> tuple[Choice, ...]:
+    """The curves of the whole run and of its labels, those of one label together."""
+    groups = _choices(*(_groups(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
+    rows = [first[0][1] for group in groups for first in [next(filter(None, group))]]
+    several = len({row.metric for row in rows}) > 1 and len({row.label for row in rows}) < len(rows)
+    names = Names((row.metric, row.parameters) for row in rows)
+    areas = _areas(result)
+    return tuple(
+        Choice(
+            title=_title(row, names, several),
+            label=row.label,
+            metrics=frozenset(one.metric for _, one in (*lines, *counts, *rocs)),
+            lines=tuple((model, _line(one.points)) for model, one in lines),
+            counts=counts,
+            rocs=rocs,
+            areas={model: areas.get(_area(one)) for model, one in rocs},
+        )
+        for (lines, counts, rocs), row in zip(groups, rows, strict=True)
+    )
 
 
 def curves(result: RunResult) -> Curves:
     """The overall and per-label curves of all models."""
-    choices = _choices(*(_groups(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
-    rows = [first[0][1] for groups in choices for first in [next(filter(None, groups))]]
-    several = len({row.metric for row in rows}) > 1 and len({row.label for row in rows}) < len(rows)
-    names = Names((row.metric, row.parameters) for row in rows)
-    areas = _areas(result)
+    found = choices(result)
     columns = Columns()
     drawn: list[list[list[int]]] = []
     counted: list[list[list[int]]] = []
     rocs: list[list[list[int | float | None]]] = []
     titles: list[str] = []
-    charts: list[Chart] = []
-    for (lines, counts, characteristics), row in zip(choices, rows, strict=True):
+    for choice in found:
         if columns.size > LIMIT:
             break
-        titles.append(_title(row, names, several))
-        shapes = [(model, _line(one.points)) for model, one in lines]
-        if len(charts) < STATIC:
-            charts.append(_chart(titles[-1], shapes, characteristics))
-        drawn.append([[model, *columns.indexes(shape)] for model, shape in shapes])
+        titles.append(choice.title)
+        drawn.append([[model, *columns.indexes(line)] for model, line in choice.lines])
         counted.append(
             [
                 [m, *columns.indexes([one.points.get(name, ()) for name in COUNTS])]
-                for m, one in counts
+                for m, one in choice.counts
             ]
         )
         rocs.append(
             [
-                [m, areas.get(_area(one)), *columns.indexes([one.points[name] for name in ROC])]
-                for m, one in characteristics
+                [m, choice.areas[m], *columns.indexes([one.points[name] for name in ROC])]
+                for m, one in choice.rocs
             ]
         )
     return Curves(
         titles=tuple(titles),
-        charts=tuple(charts),
+        drawn=found[: min(STATIC, len(titles))],
         data=columns.data(drawn, counted, rocs),
         any_f1=any(line[4] >= 0 for lines in drawn for line in lines),
         any_pr=any(drawn),
         any_roc=any(rocs),
         reasons=any(line[-1] >= 0 for lines in counted for line in lines),
         counted=tuple(sorted({line[0] for lines in counted for line in lines})),
-        total=len(choices),
+        total=len(found),
     )
 
 
@@ -199,20 +223,6 @@ class Columns:
         return f'{{"plot":{{{plot}}},"columns":[[{listed}]],{lines}}}'
 
 
-def path(xs: Column, ys: Column) -> str:
-    """An SVG path through the points that exist, broken where one does not."""
-    left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
-    parts = []
-    pen = "M"
-    for x, y in zip(xs, ys, strict=True):
-        if x is None or y is None:
-            pen = "M"
-            continue
-        parts.append(f"{pen}{left + w * x:.1f} {top + h * (1 - y):.1f}")
-        pen = "L"
-    return "".join(parts)
-
-
 def _title(row: CurveResult, names: Names, several: bool) -> str:
     label = "all labels" if row.label is None else plain(row.label, 60)
     label = f"{plain(row.metric)}, {label}" if several else label
@@ -220,7 +230,7 @@ def _title(row: CurveResult, names: Names, several: bool) -> str:
     return f"{label} ({detail})" if detail else label
 
 
-def _line(points: Mapping[str, Column]) -> tuple[Column, Column, Column, Column]:
+def _line(points: Mapping[str, Column]) -> Line:
     """Thresholds, recall, precision and F1 of either form of the curve."""
     thresholds = points.get("score_threshold") or points.get("score") or ()
     precision = points["precision"]
@@ -230,18 +240,3 @@ def _line(points: Mapping[str, Column]) -> tuple[Column, Column, Column, Column]
         precision = [value if tp or fp else None for value, tp, fp in counts]
     f1 = points.get("f1", ()) if thresholds else ()  # nothing to draw it along
     return thresholds, points["recall"], precision, f1
-
-
-def _chart(
-    title: str,
-    lines: Sequence[tuple[int, tuple[Column, Column, Column, Column]]],
-    characteristics: Group,
-) -> Chart:
-    return Chart(
-        title,
-        tuple((model, path(recall, precision)) for model, (_, recall, precision, _) in lines),
-        tuple((model, path(at, f1)) for model, (at, _, _, f1) in lines if f1),
-        tuple(
-            (model, path(*(one.points[name] for name in ROC[1:]))) for model, one in characteristics
-        ),
-    )

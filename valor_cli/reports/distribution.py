@@ -41,6 +41,7 @@ class Distribution:
     title: str
     detail: str
     spreads: tuple[Spread, ...]
+    metric: str
 
 
 def distributions(result: RunResult) -> tuple[Distribution, ...]:
@@ -60,6 +61,7 @@ def distributions(result: RunResult) -> tuple[Distribution, ...]:
             spoken(output),
             names.detail(group[0].metric, group[0].parameters),
             tuple(_spread(row, models[row.model], output) for row in group),
+            group[0].metric,
         )
         for group in groups.values()
         for output in group[0].points

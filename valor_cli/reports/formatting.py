@@ -16,6 +16,9 @@ UNKNOWN = "unknown"
 LARGE = 1e15
 """From here on a number is told by its first digits and its power of ten: 3.2e+217."""
 
+CLEANED = 50
+"""Characters that are looked at for each one shown: a text may be megabytes of escapes."""
+
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # Controls, bidirectional overrides (they reorder what stands beside them) and lone surrogates.
 _UNSEEN = re.compile(
@@ -30,7 +33,9 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 def plain(text: str, limit: int = 80) -> str:
     """Foreign text as one line of printable characters, at most `limit` of them."""
     if not text.isprintable():
-        text = _UNSEEN.sub("", " ".join(_ESCAPES.sub("", text).split()))
+        seen = text[: CLEANED * limit]
+        more = "…" if len(seen) < len(text) else ""
+        text = _UNSEEN.sub("", " ".join(_ESCAPES.sub("", seen).split())) + more
     if len(text) > limit:
         text = text[: limit - 1].rstrip() + "…"
     return text or "(empty)"

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.drawings import Drawings, embedded
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.outcomes import OUTCOMES, legend
@@ -24,13 +25,17 @@ SWATCHES = 40
 """Labels whose colours are explained at most."""
 
 
-def gallery(result: RunResult, pictures: Pictures, drawings: Drawings) -> dict[str, Any]:
+def gallery(
+    result: RunResult, pictures: Pictures, drawings: Drawings, anchors: Anchors
+) -> dict[str, Any]:
     """The cards by model, and what explains them."""
     worst = worst_images(result, IMAGES)
     overlays, left_out = _overlays(worst, pictures)
     swatches = list(pictures.colours.items()) if overlays else []
     return {
-        "gallery": [[_card(image, drawings, overlays) for image in images] for images in worst],
+        "gallery": [
+            [_card(image, drawings, overlays, anchors) for image in images] for images in worst
+        ],
         "measure": next((image.measure for images in worst for image in images), ""),
         "overlaid": len(overlays),
         "left_out": left_out,
@@ -62,10 +67,13 @@ def _overlays(
     return shown, left_out
 
 
-def _card(image: WorstImage, drawings: Drawings, overlays: dict[int, bytes]) -> dict[str, Any]:
+def _card(
+    image: WorstImage, drawings: Drawings, overlays: dict[int, bytes], anchors: Anchors
+) -> dict[str, Any]:
     drawing = None if id(image) in overlays else drawings.draw(image.example)
     return {
         "name": image.name,
+        "anchor": anchors.name(image.example.sample_id, image.example.model),
         "file": image.file,
         "measure": image.measure,
         "value": image.value,

@@ -11,13 +11,18 @@ from valor_cli.reports.naming import Kind, Names, frozen
 from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
+"""Metric, output and parameters."""
+
+FEW_MARK = "°"
+"""Stands behind a value that rests on few samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What a column of numbers holds: a metric's output at one setting of its parameters.
 
-    `detail` names the parameters in which it differs from its siblings, if it has any.
+    `detail` names the parameters in which it differs from its siblings, if it has any; `key` is
+    what its rows have in common.
     """
 
     name: str
@@ -25,6 +30,7 @@ class Measure:
     unit: str
     direction: Direction
     metric: str = ""
+    key: Key = ("", "", ())
 
     def __str__(self) -> str:
         return f"{self.name} ({self.detail})" if self.detail else self.name
@@ -37,6 +43,7 @@ class Cell:
     Attributes:
         best: Whether no other model's is better.
         coverage: The part of the samples it rests on, where that is not all of them.
+        few: Whether it rests on so few that it may well be otherwise.
     """
 
     value: float | None
@@ -44,6 +51,7 @@ class Cell:
     interval: tuple[float, float] | None = None
     best: bool = False
     coverage: float | None = None
+    few: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,11 @@ class Line:
     name: str
     n: int | None
     cells: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def few(self) -> bool:
+        """Whether any of its values rests on few samples."""
+        return any(cell.few for cells in self.cells for cell in cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +139,7 @@ class RowIndex:
             if key not in self.measures:
                 name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
                 detail = names.detail(row.metric, row.label, row.parameters)
-                self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric)
+                self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric, key)
             if row.model in self.models:
                 place = (row.label, row.slice, key)
                 self.found.setdefault(place, {})[self.models[row.model]] = row
@@ -160,7 +173,8 @@ class RowIndex:
     def _cell(self, row: MetricResult, best: float | None) -> Cell:
         reason = plain(row.undefined, 200) if row.undefined else None
         leads = best is not None and row.value == best
-        return Cell(row.value, reason, row.interval, leads, self._covered.part(row))
+        few = row.caution == "small_n"
+        return Cell(row.value, reason, row.interval, leads, self._covered.part(row), few)
 
 
 def _best(values: Iterable[float | None], direction: Direction) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.breakdown import Breakdown, Kind, breakdowns
 from valor_cli.reports.cases import CASES, MISTAKES, Dialogs, opener
 from valor_cli.reports.confusion import confusions
@@ -19,15 +20,15 @@ from valor_cli.reports.matrices import matrices
 from valor_cli.results import Pictures, RunResult
 
 
-def illustrated(result: RunResult, pictures: Pictures) -> dict[str, Any]:
+def illustrated(result: RunResult, pictures: Pictures, anchors: Anchors) -> dict[str, Any]:
     """The parts of errors.html.j2: breakdowns, gallery, matrices, and the pictures they use."""
     models = [plain(model, 60) for model in result.models]
     drawings = Drawings(pictures.photos, 3 * len(models))
-    worst = gallery(result, pictures, drawings)
-    mistakes = Dialogs("e", len(models), MISTAKES, drawings)
+    worst = gallery(result, pictures, drawings, anchors)
+    mistakes = Dialogs("e", len(models), MISTAKES, drawings, anchors)
     lost = [_breakdown(one, models, mistakes) for one in breakdowns(result)]
     found = confusions(result)
-    cases = Dialogs("c", len(models), CASES, drawings)
+    cases = Dialogs("c", len(models), CASES, drawings, anchors)
     return {
         "breakdowns": lost,
         **worst,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from valor_cli.reports.compared_rows import ComparedValue
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.formatting import covered, number, signed, span
-from valor_cli.reports.grids import Cell, Measure
+from valor_cli.reports.grids import Cell, Key, Measure
 
 STRIP = 180
 """Width of a strip of bars in its own units."""
@@ -32,27 +33,41 @@ def heading(measure: Measure) -> Markup:
     return breakable(measure.name) + (detail if measure.detail else "")
 
 
-def leaderboard(told: Digest) -> list[dict[str, Any]]:
-    """A row per headline measure: its values, their difference, and the strip that draws them."""
+def leaderboard(told: Digest, of_two: Mapping[Key, ComparedValue]) -> list[dict[str, Any]]:
+    """A row per headline measure: its values, their difference, and the strip that draws them.
+
+    Args:
+        told: What is shown of the run.
+        of_two: The difference of two models, tested, by measure.
+    """
     rows = []
     lines = told.headline.lines[0].cells if told.headline.lines else ()
     for measure, cells in zip(told.headline.measures, lines, strict=True):
-        change = difference(cells)
-        better = None
-        if change and measure.direction:
-            better = (change > 0) == (measure.direction == "higher")
         rows.append(
             {
                 "heading": heading(measure),
                 "direction": _ARROWS[measure.direction],
                 "better": measure.direction,
                 "cells": [_shown(cell, measure) for cell in cells],
-                "change": signed(change, measure.unit),
-                "trend": {True: "up", False: "down", None: ""}[better],
+                **_change(cells, measure, of_two.get(measure.key)),
                 "strip": strip(cells, _ends(cells, measure)),
             }
         )
     return rows
+
+
+def _change(
+    cells: Sequence[Cell], measure: Measure, compared: ComparedValue | None
+) -> dict[str, Any]:
+    """How far the second model is from the first, and whether that can be told from chance."""
+    if compared is not None:
+        trend = {"better": "up", "worse": "down"}.get(compared.outcome, "")
+        return {"change": compared.difference, "trend": trend, "compared": compared}
+    change = difference(cells)
+    trend = ""
+    if change and measure.direction:
+        trend = "up" if (change > 0) == (measure.direction == "higher") else "down"
+    return {"change": signed(change, measure.unit), "trend": trend, "compared": None}
 
 
 def ranked(told: Digest) -> list[dict[str, Any]]:
@@ -71,10 +86,10 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
     return rows
 
 
-def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str]:
+def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str, bool]:
     value, interval = number(cell.value, measure.unit), span(cell.interval, measure.unit)
     part = "" if cell.coverage is None else covered(cell.coverage)
-    return value, interval, cell.best, cell.undefined or "", part
+    return value, interval, cell.best, cell.undefined or "", part, cell.few
 
 
 def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import Names
-from valor_cli.results import ProblemResult, RunResult
+from valor_cli.results import InsightResult, ProblemResult, RunResult, Scalar
 
 UNCLEAR = "cannot tell"
 """Said of a problem whose severity cannot be told."""
@@ -24,12 +24,16 @@ MESSAGE = 400
 
 @dataclass(frozen=True, slots=True)
 class ShownProblem:
-    """A problem in words: `message` names the model where there are several."""
+    """A problem in words: `message` names the model where there are several.
+
+    `samples` names the first of them, whose ids are `sample_ids`.
+    """
 
     severity: str
     kind: str
     message: str
     samples: str
+    sample_ids: tuple[Scalar, ...] = ()
 
 
 def shown_problems(result: RunResult) -> tuple[ShownProblem, ...]:
@@ -54,6 +58,7 @@ def _shown(problem: ProblemResult, several: bool, names: Names) -> ShownProblem:
         problem.kind,
         message,
         ", ".join(samples) + (f" and {more:,} more" if more else ""),
+        tuple(problem.sample_ids[:SAMPLES]),
     )
 
 
@@ -69,9 +74,15 @@ RANKS = frozenset({"best_model", "worst_model"})
 
 def shown_insights(result: RunResult, without: Set[str] = frozenset()) -> tuple[str, ...]:
     """All but some kinds, one of each kind before the second of any."""
+    ordered = ordered_insights(one for one in result.insights if one.kind not in without)
+    return tuple(plain(insight.message, MESSAGE) for insight in ordered)
+
+
+def ordered_insights(insights: Iterable[InsightResult]) -> list[InsightResult]:
+    """One of each kind before the second of any."""
     seen: Counter[str] = Counter()
     ranked = []
-    for insight in (one for one in result.insights if one.kind not in without):
-        ranked.append((seen[insight.kind], plain(insight.message, MESSAGE)))
+    for insight in insights:
+        ranked.append((seen[insight.kind], insight))
         seen[insight.kind] += 1
-    return tuple(message for _, message in sorted(ranked, key=lambda pair: pair[0]))
+    return [insight for _, insight in sorted(ranked, key=lambda pair: pair[0])]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valor_cli.reports.formatting import number, plain, words
 from valor_cli.reports.naming import Names
 from valor_cli.reports.sample_places import placed
-from valor_cli.results import MetricResult, RunResult, SamplesResult
+from valor_cli.results import MetricResult, RunResult, SamplesResult, Scalar
 
 ROWS = 100
 """Samples listed of each model."""
@@ -44,6 +44,7 @@ class SampleMatrix:
         model: Its position in the run.
         headings: The metrics' names.
         rows: The sample's name and a cell for each metric.
+        sample_ids: Their ids.
         left_out: How many samples have no row.
     """
 
@@ -51,6 +52,7 @@ class SampleMatrix:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[MatrixCell, ...]], ...]
     left_out: int
+    sample_ids: tuple[Scalar, ...]
 
 
 def sample_matrices(result: RunResult) -> tuple[SampleMatrix, ...]:
@@ -96,6 +98,7 @@ def _matrix(
             for line in worst
         ),
         len(ids) - len(worst),
+        tuple(ids[line] for line in worst),
     )
 
 

@@ -8,7 +8,7 @@ from heapq import nsmallest
 
 from valor_cli.reports.formatting import number, plain, words
 from valor_cli.reports.naming import Names
-from valor_cli.results import Direction, RunResult, SamplesResult
+from valor_cli.results import Direction, RunResult, SamplesResult, Scalar
 
 ROWS = 100
 """Samples listed of each model."""
@@ -45,6 +45,7 @@ class SampleTable:
         title: Model and metric.
         headings: The metric's outputs in words, the primary one first.
         rows: The sample's name and its values as texts.
+        sample_ids: Their ids.
         left_out: How many samples have no row.
     """
 
@@ -52,6 +53,7 @@ class SampleTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     left_out: int
+    sample_ids: tuple[Scalar, ...] = ()
 
 
 def sample_tables(result: RunResult) -> tuple[SampleTable, ...]:
@@ -85,6 +87,7 @@ def _table(
         headings=tuple(map(spoken, one.columns)),
         rows=tuple(_row(one, index, units) for units in [_units(one)] for index in worst),
         left_out=len(values) - len(worst),
+        sample_ids=tuple(one.sample_ids[index] for index in worst),
     )
 
 

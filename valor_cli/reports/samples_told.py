@@ -8,14 +8,23 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.coverage import coverage_table
+from valor_cli.reports.formatting import plain
+from valor_cli.reports.histograms import histogram_charts
 from valor_cli.reports.leaderboard import breakable
-from valor_cli.reports.problems import counted, shown_insights, shown_problems
-from valor_cli.reports.sample_matrix import sample_matrices
+from valor_cli.reports.problems import (
+    MESSAGE,
+    SAMPLES,
+    counted,
+    ordered_insights,
+    shown_problems,
+)
+from valor_cli.reports.sample_matrix import SampleMatrix, sample_matrices
 from valor_cli.reports.shown_texts import is_reply, left_out, parts, titles
 from valor_cli.reports.shown_verdicts import shown_verdicts
 from valor_cli.reports.worst_samples import UNREADABLE, WorstSample, WorstSamples, worst_samples
-from valor_cli.results import RunResult, ShownText
+from valor_cli.results import RunResult, Scalar, ShownText
 
 PROBLEMS = 100
 INSIGHTS = 40
@@ -37,23 +46,38 @@ LONG = 400
 COLOURS = 6
 
 
-def samples_told(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
+def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> dict[str, Any]:
     """The parts of the templates of problems, coverage, worst samples and values by sample.
 
     Args:
         result: The run.
         models: Its models' names as they are shown.
+        anchors: Names of the samples on the page; those of images are there already.
     """
-    problems, insights = shown_problems(result), shown_insights(result)
+    problems, insights = shown_problems(result), ordered_insights(result.insights)
     worst = worst_samples(result, CARDS)
     shown = _fitting(worst)
     metrics = list(dict.fromkeys(group.metric for group in worst))
+    groups = [
+        {
+            "metric": metrics.index(group.metric),
+            "title": " · ".join([group.metric, *([models[group.model]] * (len(models) > 1))]),
+            "model": models[group.model],
+            **_cards(kept, (models[group.model], group.metric), anchors),
+        }
+        for group, kept in zip(worst, shown, strict=True)
+        if kept
+    ]
+    rows = [_linked(part, models[part.model], anchors) for part in sample_matrices(result)]
     return {
-        "problems": problems[:PROBLEMS],
+        "problems": [(one, _places(one.sample_ids, anchors)) for one in problems[:PROBLEMS]],
         "all_problems": len(problems),
         "severities": counted(problems),
         "named_samples": any(problem.samples for problem in problems[:PROBLEMS]),
-        "insights": insights[:INSIGHTS],
+        "insights": [
+            (plain(one.message, MESSAGE), _places(one.sample_ids[:SAMPLES], anchors))
+            for one in insights[:INSIGHTS]
+        ],
         "all_insights": len(insights),
         "coverage": coverage_table(result) if result.coverage else None,
         "most_covered": COVERAGE,
@@ -61,20 +85,18 @@ def samples_told(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
         "worst_models": [
             model for i, model in enumerate(models) if any(g.model == i for g in worst)
         ],
-        "worst_groups": [
-            {
-                "metric": metrics.index(group.metric),
-                "title": " · ".join([group.metric, *([models[group.model]] * (len(models) > 1))]),
-                "model": models[group.model],
-                **_cards(kept),
-            }
-            for group, kept in zip(worst, shown, strict=True)
-            if kept
-        ],
+        "worst_groups": groups,
         "worst_left_out": sum(len(group.samples) for group in worst) - sum(map(len, shown)),
-        "sample_matrices": sample_matrices(result),
+        "sample_matrices": rows,
+        "histograms": histogram_charts(result, models),
         "breakable": breakable,
     }
+
+
+def _places(samples: Sequence[Scalar], anchors: Anchors) -> list[tuple[str, str]]:
+    """Of each sample that the page shows the name of its first place, and its own."""
+    named = ((anchors.first(sample), plain(str(sample), 40)) for sample in samples)
+    return [(anchor, name) for anchor, name in named if anchor]
 
 
 def _fitting(worst: Sequence[WorstSamples]) -> list[list[WorstSample]]:
@@ -98,12 +120,28 @@ def _size(sample: WorstSample) -> int:
     return judged + sum(len(text.text) for text in sample.example.texts)
 
 
-def _cards(samples: Sequence[WorstSample]) -> dict[str, Any]:
+def _linked(part: SampleMatrix, model: str, anchors: Anchors) -> dict[str, Any]:
+    """A table of samples whose rows can be linked to."""
+    return {
+        "model": part.model,
+        "headings": part.headings,
+        "rows": [
+            (anchors.name(sample, model, "values"), *row)
+            for sample, row in zip(part.sample_ids, part.rows, strict=True)
+        ],
+        "left_out": part.left_out,
+    }
+
+
+def _cards(
+    samples: Sequence[WorstSample], place: tuple[str, str], anchors: Anchors
+) -> dict[str, Any]:
     """Cards and the kinds of marks in them, each with the number of its colour."""
     kinds: dict[str, int] = {}
     cards = [
         {
             "name": sample.name,
+            "anchor": anchors.name(sample.example.sample_id, *place),
             "value": sample.value,
             "unreadable": sample.example.kind == UNREADABLE,
             "reason": sample.reason,

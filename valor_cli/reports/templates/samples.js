@@ -15,6 +15,10 @@
     select.addEventListener("change", show);
     select.parentElement.hidden = false;
   });
+  groups.forEach((group) => group.addEventListener("reveal", () => {
+    choices.forEach(([name, select]) => { select.selectedIndex = Number(group.dataset[name]); });
+    show();
+  }));
   holder.classList.add("chosen");
   show();
 })();

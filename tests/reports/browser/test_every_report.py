@@ -1,0 +1,88 @@
+"""Every report at two widths, light and dark: quiet, accessible, readable with scripts off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reports.browser.conftest import AXE, CONFIGS, Opener
+from tests.reports.browser.pages import PAGES
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def report(request: pytest.FixtureRequest, shipped: Callable[[str], Path]) -> Path | str:
+    """The page of that name."""
+    name = request.param
+    return PAGES[name]() if name in PAGES else shipped(name)
+
+
+def every(report: tuple[str, ...] = (*CONFIGS, *PAGES)) -> Any:
+    return pytest.mark.parametrize("report", report, indirect=True)
+
+
+def violations(page: Any) -> list[str]:
+    """What axe finds wrong with the page, of whatever severity, and where."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{one['id']}: {node['target']}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@every()
+def test_looks(
+    report: Path | str,
+    width: int,
+    scheme: str,
+    opened: Opener,
+    pictures: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    name = request.node.callspec.params["report"]
+    with opened(report, width, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("CSS.supports('color', 'light-dark(red, blue)')")
+        # pictures further down are read in when they are scrolled to
+        page.evaluate("document.querySelectorAll('img').forEach((one) => one.loading = 'eager')")
+        page.wait_for_function("[...document.images].every((one) => one.complete)")
+        page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png", full_page=True)
+        assert violations(page) == []
+
+
+FOLDED = "[popover], details:not([open]), .vh, .pick, .filter, .reader, .chosen-by, #counted"
+"""What a button or a summary opens, what only a script works, and what screens of other sizes have.
+
+The curves' numbers stand in their tables; `.narrow` says on a phone what wider pages say beside."""
+
+HIDDEN = f"""() => [...document.querySelectorAll("main *")].filter(
+  (node) => node.textContent.trim() && !node.checkVisibility()
+    && !node.closest("{FOLDED}, .narrow, #worst-none, #none, defs, .o, title, option")
+).map((node) => node.outerHTML.slice(0, 200))"""
+"""What a reader without scripts cannot see, nor unfold, nor open from a button."""
+
+
+@every()
+def test_readable_without_scripts(report: Path | str, opened: Opener) -> None:
+    with opened(report, java_script_enabled=False) as page:
+        assert page.evaluate(HIDDEN) == []
+        assert page.evaluate("document.querySelectorAll('.chosen').length") == 0
+        # the dialogs of examples need no script
+        button = page.locator("button[popovertarget]").first
+        if button.count():
+            button.click()
+            assert page.locator("[popover]:popover-open").count() == 1
+
+
+@every(CONFIGS)
+def test_prints(report: Path | str, opened: Opener) -> None:
+    tools = "[...document.querySelectorAll('nav, select, input, .link')]"
+    seen = f"{tools}.filter((node) => node.checkVisibility())"
+    with opened(report, 760) as page:
+        page.emulate_media(media="print")
+        assert page.evaluate(f"{seen}.map((node) => node.outerHTML)") == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 760

@@ -1,0 +1,261 @@
+"""A run read back from disk: all that was written, and clear words where a file is broken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracles.paired_runs import row, run, values
+from tests.reports.conftest import HOSTILE
+from valor_cli.errors import DataError
+from valor_cli.reports import resamples_jsonl, samples_jsonl
+from valor_cli.reports.results_json import to_json
+from valor_cli.reports.run_files import read_run
+from valor_cli.results import Asked, IntervalsResult, ResampledResult, RunResult, SamplesResult
+
+Write = Callable[[RunResult], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a run into a folder of its own, as `valor evaluate` does."""
+
+    def written(result: RunResult) -> Path:
+        (tmp_path / "results.json").write_bytes(to_json(result))
+        (tmp_path / "samples.jsonl").write_bytes(samples_jsonl.to_jsonl(result))
+        (tmp_path / "resamples.jsonl").write_bytes(resamples_jsonl.to_jsonl(result))
+        return tmp_path
+
+    return written
+
+
+def _lists(one: SamplesResult) -> SamplesResult:
+    """With lists where the file gives lists."""
+    return replace(
+        one,
+        sample_ids=tuple(one.sample_ids),
+        columns={name: list(column) for name, column in one.columns.items()},
+        undefined=list(one.undefined),
+        statuses=None if one.statuses is None else list(one.statuses),
+        details=None if one.details is None else list(one.details),
+        asked=None if one.asked is None else list(one.asked),
+    )
+
+
+def _rich() -> RunResult:
+    """Two models; a metric asked twice, one of a judge, one without coverage; groups and texts."""
+    groups, ids = ("x", "x", None, 7), ("a", 1, True, "1")
+    found = []
+    for model in ("small", "large"):
+        found += [
+            values(
+                "f1", model, [0.1, None, 0.3, 0.4], ids, groups=groups, parameters={"beta": beta}
+            )
+            for beta in (1.0, 2.0)
+        ]
+        mean, samples, coverage = values("fact", model, [1.0, 0.0, 0.0, None], ids, groups=groups)
+        asked = (Asked(2, 1, ("yes", "\x1b[31mno")), Asked(1, 0, ("{}",)), Asked(), Asked())
+        details = ({"claims": [1, {"text": "<b>"}]}, None, {"n": 1.5}, None)
+        samples = replace(samples, details=details, asked=asked)
+        found.append((replace(mean, parameters={"judge": "gpt"}), samples, coverage))
+        columns = {"f1": [0.5, None, 1.0, 0.0], "tp": [1, 0, 2, 3]}
+        images = SamplesResult("image_scores", model, {}, ids, columns,
+                               (None, "empty", None, None), groups=groups)  # fmt: skip
+        rows = [row("image_scores", model, 0.5, output="f1", n=3)]
+        found.append((rows[0], images, None))  # type: ignore[arg-type]
+    order = ("f1", "fact", "image_scores")
+    found.sort(key=lambda one: order.index(one[0].metric))
+    whole = [(mean, samples, coverage) for mean, samples, coverage in found]
+    texts = {
+        model: {"user_input": (None, "q1", "", "q3"), "response": (*HOSTILE[:3], f"of {model}")}
+        for model in ("small", "large")
+    }
+    resamples = tuple(
+        ResampledResult("f1", "value", model, None, None, {"beta": 1.0}, "d", (0.5, None, 0.25))
+        for model in ("small", "large")
+    )
+    return run(
+        whole,
+        texts=texts,
+        resamples=resamples,
+        coverage=tuple(one for _, _, one in whole if one is not None),
+        intervals=IntervalsResult(0.95, 3, 0, "group"),
+    )
+
+
+def test_all_that_was_written_is_read(write: Write) -> None:
+    result = _rich()
+    folder = write(result)
+    for path in (str(folder), str(folder / "results.json")):
+        found = read_run(path)
+        assert list(map(_lists, found.samples)) == list(map(_lists, result.samples))
+        assert found.texts == result.texts
+        assert [replace(one, values=tuple(one.values)) for one in found.resamples] == [
+            *result.resamples
+        ]
+    assert samples_jsonl.to_jsonl(found) == samples_jsonl.to_jsonl(result)
+    assert resamples_jsonl.to_jsonl(found) == resamples_jsonl.to_jsonl(result)
+    line = json.loads((folder / "samples.jsonl").read_bytes().split(b"\n")[1])
+    assert list(line) == ["sample_id", "model", "group", "texts", "metrics"]
+    assert (line["group"], line["texts"]) == ("x", {"user_input": "q1", "response": HOSTILE[1]})
+    third = json.loads((folder / "samples.jsonl").read_bytes().split(b"\n")[2])
+    assert "group" not in third
+    assert third["texts"]["user_input"] == ""
+
+
+def test_the_files_beside_it_are_read_where_they_are(write: Write) -> None:
+    folder = write(_rich())
+    bare = read_run(str(folder), samples=False)
+    assert (bare.samples, bare.texts, bare.resamples) == ((), (), ())
+    (folder / "samples.jsonl").unlink()
+    assert read_run(str(folder)).resamples
+    (folder / "resamples.jsonl").write_bytes(b"")
+    found = read_run(str(folder))
+    assert (found.samples, found.resamples) == ((), ())
+    assert found.metrics
+
+
+def test_metrics_of_other_samples_keep_their_own(write: Write) -> None:
+    found = [values("a", "m", [0.1, 0.2], ("x", "y"), groups=("g", "h")),
+             values("b", "m", [0.3, 0.4], ("y", "z"), groups=("h", None))]  # fmt: skip
+    first, second = read_run(str(write(run(found)))).samples
+    assert (first.sample_ids, first.groups) == (("x", "y"), ("g", "h"))
+    assert (second.sample_ids, second.groups) == (("y", "z"), ("h", None))
+
+
+def test_long_files_are_read_piece_by_piece(write: Write) -> None:
+    count = 1_201
+    late = (None,) * 900 + ("late",) * (count - 900)
+    column = [at / count for at in range(count)]
+    result = run([values("f1", model, column) for model in ("a", "b")],
+                 texts={"b": {"reply": late}})  # fmt: skip
+    found = read_run(str(write(result)))
+    assert list(map(_lists, found.samples)) == list(map(_lists, result.samples))
+    assert found.texts == result.texts
+
+
+def _with_line(folder: Path, number: int, change: Callable[[Any], Any] | bytes) -> str:
+    """The file with one line changed; what a message says of its place."""
+    path = folder / "samples.jsonl"
+    lines = path.read_bytes().splitlines()
+    old = lines[number - 1]
+    lines[number - 1] = (
+        change if isinstance(change, bytes) else json.dumps(change(json.loads(old))).encode()
+    )
+    path.write_bytes(b"\n".join(lines))
+    return f"{path}:{number}: "
+
+
+def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
+    def changed(line: Any) -> Any:
+        record = {**line["metrics"][name], **fields}
+        kept = {key: value for key, value in record.items() if value is not ...}
+        return {**line, "metrics": {**line["metrics"], name: kept}}
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (b'{"sample_id": 1,', "not JSON: "),
+        (b"\xff\xfe", "not JSON: "),
+        (b"[1]", "not a JSON object"),
+        (lambda line: {**line, "model": "tiny"}, "no model 'tiny' in results.json; it has 'small'"),
+        (lambda line: {**line, "model": ["small"]}, "no model ['small'] in results.json"),
+        (lambda line: {**line, "sample_id": [1]}, "sample_id, group: expected a text or a number"),
+        (lambda line: {**line, "sample_id": "a"}, "sample 'a' stands here a second time"),
+        (lambda line: {**line, "group": {}}, "sample_id, group: expected a text or a number"),
+        (lambda line: {**line, "texts": {"response": 1}}, "texts: expected {field: text}"),
+        (lambda line: {**line, "texts": ["a"]}, "texts: expected {field: text}"),
+        (lambda line: {**line, "metrics": None}, 'expected {"sample_id", "model", "metrics"'),
+        (lambda line: {"model": "small", "metrics": {}}, 'expected {"sample_id"'),
+        (
+            lambda line: {**line, "metrics": {**line["metrics"], "bleu": {}}},
+            "a metric that results.json does not have: 'bleu'; of another run?",
+        ),
+        (_metric("fact", value="0.5"), "metrics.fact: expected"),
+        (_metric("fact", value=True), "metrics.fact: expected"),
+        (_metric("fact", value=...), "metrics.fact: expected"),
+        (_metric("fact", status="fine"), "metrics.fact: expected"),
+        (_metric("fact", status=["ok"]), "metrics.fact: expected"),
+        (_metric("fact", outputs=[]), "metrics.fact: expected"),
+        (_metric("fact", outputs={"new": 1.0}), "metrics.fact: expected"),
+        (_metric("fact", reason=1), "metrics.fact: expected"),
+        (_metric("fact", replies=None), "metrics.fact: expected"),
+        (_metric("fact", calls="2"), "metrics.fact: expected"),
+        (_metric("fact", replies=[1]), "metrics.fact: expected"),
+        (_metric("fact", details=[1]), "metrics.fact: expected"),
+        (_metric("image_scores", outputs={}), "metrics.image_scores: expected"),
+    ],
+)  # fmt: skip
+def test_a_broken_line_is_named(write: Write, change: Any, words: str) -> None:
+    folder = write(_rich())
+    place = _with_line(folder, 2, change)
+    with pytest.raises(DataError) as caught:
+        read_run(str(folder))
+    assert str(caught.value).startswith(place + words)
+
+
+def test_samples_of_another_run_are_refused(write: Write) -> None:
+    folder = write(_rich())
+    path = folder / "samples.jsonl"
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join(lines[:-1]))
+    told = "3 samples of f1 (beta=1); results.json says 4: of another run?"
+    with pytest.raises(DataError, match="3 samples of f1") as caught:
+        read_run(str(folder))
+    assert str(caught.value).startswith(f"{path}: {told}")
+    write(_rich())
+    _with_line(folder, 1, _metric("image_scores", value=None))
+    with pytest.raises(DataError, match="2 samples with a value of image_scores"):
+        read_run(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"values": [1.0, "a", 2.0]}, ":1: expected metric, output"),
+        ({"values": [True, 1.0, 2.0]}, ":1: expected metric, output"),
+        ({"values": [1.0]}, ":1: 1 resamples; results.json says 3"),
+        ({"more": 1}, ":1: expected metric, output"),
+        ({"drawn": 1}, ":1: expected metric, output"),
+        ({"parameters": {"beta": 9}}, ":1: results.json has no value f1 value of 'small'"),
+        ({"parameters": None}, ":1: expected metric, output"),
+        ({"label": "cat"}, ":1: results.json has no value f1 value of 'small'"),
+    ],
+)
+def test_a_broken_line_of_resamples_is_named(
+    write: Write, change: dict[str, Any], words: str
+) -> None:
+    folder = write(_rich())
+    path = folder / "resamples.jsonl"
+    first, second = path.read_bytes().splitlines()
+    path.write_bytes(json.dumps({**json.loads(first), **change}).encode() + b"\n" + second)
+    with pytest.raises(DataError) as caught:
+        read_run(str(folder))
+    assert str(caught.value).startswith(str(path) + words)
+
+
+def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"results.json: no such file; `valor evaluate` writes it"):
+        read_run(str(tmp_path))
+    with pytest.raises(DataError, match=r"old: no such file"):
+        read_run(str(tmp_path / "old"))
+    with pytest.raises(DataError, match="cannot be read: embedded null byte"):
+        read_run("a\0b")
+    (tmp_path / "results.json").write_bytes(b"\xef\xbb\xbf{}")
+    with pytest.raises(DataError, match="it has no schema_version"):
+        read_run(str(tmp_path))
+
+
+def test_nan_stops_the_resamples() -> None:
+    result = _rich()
+    bad = replace(result.resamples[0], values=(0.5, float("nan"), 1.0))
+    with pytest.raises(ValueError, match="resamples of small, f1 value: NaN"):
+        resamples_jsonl.to_jsonl(replace(result, resamples=(bad,)))

@@ -1,0 +1,65 @@
+"""A model's reliability in; its diagram out: what it promised, what it kept, of how many."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from valor_cli.reports.charts.lines import grid
+from valor_cli.reports.formatting import number, words
+from valor_cli.reports.plots import PLOT, Drawing, class_of, rect, text, title
+from valor_cli.reports.reliability import Bin, Reliability
+
+KEY = (("over", "overconfident"), ("under", "underconfident"))
+
+_HISTOGRAM = 40
+_BELOW = 8
+_HEIGHT = PLOT["top"] + PLOT["h"] + _BELOW + _HISTOGRAM + 36
+_SHORT = {"expected_calibration_error": "ECE"}
+
+
+def error_of(one: Reliability, metric: str) -> str:
+    """The error that the metric makes of the bins, named; empty where there is none."""
+    return "" if one.error is None else f"{_SHORT.get(metric, words(metric))} {number(one.error)}"
+
+
+def span(part: Bin) -> str:
+    """A bin's confidences in words."""
+    return f"{part.low:.3g} to {part.high:.3g}"
+
+
+def reliability(one: Reliability, metric: str) -> Drawing:
+    """Bars of accuracy, what is missing to the confidence, and the samples of each bin below."""
+    most = max([part.n for part in one.bins], default=0) or 1
+    body = grid("confidence →", "accuracy", diagonal=True, below=_BELOW + _HISTOGRAM)
+    body += f'<g class="grid">{text("gray: samples", 4, _HEIGHT - 6, "axis")}</g>'
+    body += "".join(_bar(part, most, one.model) for part in one.bins if part.n)
+    told = ", ".join(filter(None, (one.leaning, error_of(one, metric))))
+    return Drawing(
+        PLOT["width"],
+        _HEIGHT,
+        Markup(body),  # noqa: S704 - numbers, and words that title() escapes
+        told,
+        (one.model,),
+        KEY,
+    )
+
+
+def _bar(part: Bin, most: int, model: int) -> str:
+    left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
+    confidence, accuracy = part.confidence or 0.0, part.accuracy or 0.0
+    floor = top + h
+    low, high = sorted((confidence, accuracy))
+    # A thousand samples must not make one of them vanish.
+    count = max(_HISTOGRAM * part.n / most, 0.8)
+    x, width = left + w * part.low + 0.75, max(w * (part.high - part.low) - 1.5, 0.5)
+    side = "over" if confidence > accuracy else "under"
+    told = f"{span(part)}: {part.n:,} samples, confidence {number(confidence)}"
+    dot = f"M{left + w * confidence:.1f} {floor - h * accuracy:.1f}h.01"
+    return (
+        f"<g>{title(f'{told}, accuracy {number(accuracy)}')}"
+        + rect(f"{class_of(model)} kept", x, floor - h * low, width, h * low)
+        + rect(side, x, floor - h * high, width, h * (high - low))
+        + f'<path class="{class_of(model)} dot" d="{dot}"/>'
+        + rect("count", x, floor + _BELOW + _HISTOGRAM - count, width, count)
+        + "</g>"
+    )
