@@ -19,15 +19,17 @@ def extra(package: str, name: str, what: str) -> ModuleType:
         what: What needs it, for the message: "backend: litellm".
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: It is not installed, or not so that it can be imported.
     """
     try:
         return importlib.import_module(package)
-    except ModuleNotFoundError as error:
-        # A package that is there and lacks one of its own is another fault.
-        if error.name != package.partition(".")[0]:
-            raise
-        raise _missing(package, name, what) from None
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == package.partition(".")[0]:
+            raise _missing(package, name, what) from None
+        # It is there, and lacks a package of its own or a library of the system.
+        problem = Problem(what, f"the package {package} is installed and does not load: {error}")
+        hint = f"pip install --upgrade --force-reinstall 'valor-cli[{name}]'"
+        raise MissingExtraError(problem, hint=hint) from error
 
 
 def extra_folder(package: str, name: str, what: str) -> Path:

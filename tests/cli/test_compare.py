@@ -106,6 +106,27 @@ def test_what_cannot_be_compared_is_told(
     assert not (runs / "x").exists()
 
 
+def test_nothing_to_compare_is_no_proof_that_nothing_is_worse(
+    valor: Valor, runs: Path, tmp_path: Path
+) -> None:
+    whole = json.loads((runs / "before" / "results.json").read_bytes())
+    whole |= {"metrics": [], "coverage": [], "examples": []}
+    (tmp_path / "results.json").write_text(json.dumps(whole))
+    done = valor("compare", "before", tmp_path, "--fail-on-worse", cwd=runs, GITHUB_ACTIONS="true")
+    assert done.returncode == 2
+    assert "--fail-on-worse: the runs have no value in common" in done.stderr
+    # Nor is a value that lies lower, and that nothing is there to test.
+    whole = json.loads((runs / "after" / "results.json").read_bytes())
+    (tmp_path / "results.json").write_text(json.dumps(whole))
+    untested = valor("compare", "before", tmp_path, "--fail-on-worse", cwd=runs)
+    assert untested.returncode == 2
+    assert "--fail-on-worse: no headline value could be tested: no mean of" in untested.stderr
+    # In GitHub Actions what stands in the summary is no command, whatever samples are called.
+    first, second, *_, last = done.stdout.splitlines()
+    assert first == f"::stop-commands::{last.strip(':')}"
+    assert second.startswith("NOTHING TO COMPARE")
+
+
 def test_a_run_without_its_samples_is_compared_by_its_values(
     valor: Valor, runs: Path, tmp_path: Path
 ) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from valor_cli import catalogue
-from valor_cli.cli.github import annotate, unheeded
+from valor_cli.cli.github import annotate, tell_error, unheeded
 from valor_cli.config import load_config
+from valor_cli.errors import DataError, Problem
 from valor_cli.results import GateResult, InputFile, RunInfo, RunResult
 
 GATE = GateResult("accuracy", "value", "m", None, None, {}, "min", 0.9, 0.5, "failed", None, gate=1)
@@ -77,3 +79,27 @@ def test_what_data_say_is_no_command(
         assert lines[1:] == ["::add-mask::a label", f"::{stop[1]}::"]
         words.add(stop[1])
     assert len(words) == 2
+
+
+def test_no_line_of_an_error_is_a_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file may have any name, and each problem stands on a line of its own."""
+    error = DataError([Problem("a.csv:1", "half"), Problem("::add-mask::x.csv:1", "half")])
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    tell_error(error)
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"error: {error}\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    tell_error(error)
+    said = capsys.readouterr()
+    first, *lines, last = said.err.splitlines()
+    assert first == f"::stop-commands::{last.strip(':')}"
+    assert (said.out, lines) == ("", f"error: {error}".splitlines())
+
+
+def test_an_error_that_nobody_reads_is_no_other_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit code is the error's: 1 would say that a gate failed."""
+    with open("/dev/full", "w", buffering=1) as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        tell_error(DataError(Problem("a.csv:1", "half")))

@@ -49,6 +49,10 @@ from tests.config.vocabulary import START, problems
         ),
         ("interval: {seed: -1}", "3:18: interval.seed: expected a number of at least 0, found -1"),
         (
+            "interval: {group: patient}",
+            "3:19: interval.group: expected a column, as metadata.name, found 'patient'",
+        ),
+        (
             "interval: {level: '0.5'}",
             "3:19: interval.level: expected a number, found the text '0.5'",
         ),

@@ -106,6 +106,9 @@ def test_texts_and_pictures_of_examples_where_runs_keep_no_others() -> None:
     assert (len(changed.objects), len(changed.other_objects)) == (3, 1)
     assert (changed.texts[0].text, changed.other_texts[0].text) == ("new", "old")
     assert _compare(first, replace(second, examples=())).changed[0].picture is not None
+    # The example of a whole image shows all of it, however few its objects are.
+    whole = replace(second, examples=(*cases, case("worst_image", "s04", 2, "new")))
+    assert len(_compare(first, whole).changed[0].objects) == 2
 
 
 def test_values_of_a_corpus_still_show_which_samples_changed() -> None:

@@ -99,6 +99,11 @@ def test_without_units_or_values_there_is_nothing_to_resample() -> None:
     assert [[one.interval for one in each] for each in found] == [[], [None] * 2, [None]]
     lines = found_by(CALLS[:1], three)
     assert intervals(CALLS[:1], lines, three, in_one_part, Draws(3, 60, 0), **options) == [[]]
+    # One thing to draw says nothing of how values vary.
+    together = Draws(3, 60, 0, np.zeros(3, np.int64))
+    for numbers, draws in ((Numbers(np.ones(1)), Draws(1, 60, 0)), (three, together)):
+        found = intervals(CALLS, found_by(CALLS, numbers), numbers, in_one_part, draws, **options)
+        assert [[one.interval for one in each] for each in found] == [[], [None] * 2, [None]]
 
 
 def share(numbers: Numbers) -> MetricValue:

@@ -14,7 +14,8 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError, DataError
 from valor_cli.metric import Terms
-from valor_cli.pipeline.run import run_identity, selection_of, session_of, usage_of
+from valor_cli.pipeline.record import run_identity, usage_of
+from valor_cli.pipeline.run import selection_of, session_of
 from valor_cli.results import RunResult, UsageResult
 
 ROWS = [{"sample_id": f"s{at}", "response": f"answer {at}"} for at in range(3)]

@@ -278,6 +278,25 @@ def test_resamples_of_other_draws_are_no_pairs() -> None:
     )
 
 
+def test_resamples_of_another_run_are_no_pairs() -> None:
+    """An interval is that of its resamples; of another file's it is not."""
+    result = _corpus()
+    metrics = tuple(
+        replace(
+            row,
+            interval=tuple(np.nanquantile(np.array(one.values, float), (0.025, 0.975)).tolist()),
+            method="bootstrap",
+        )
+        for row, one in zip(result.metrics, result.resamples, strict=True)
+    )
+    result = replace(result, metrics=metrics)
+    assert _only(comparisons_of(result)).test == "paired_bootstrap"
+    wrong = [replace(one, values=[*one.values[:-9], *[0.9] * 9]) for one in result.resamples]
+    one = _only(comparisons_of(replace(result, resamples=tuple(wrong))))
+    assert (one.p, one.verdict) == (None, "cannot tell")
+    assert (one.reason or "").startswith("the resamples of large do not give its interval")
+
+
 def test_too_few_resamples_say_how_many_it_takes() -> None:
     result = _corpus()
     few = [replace(one, values=one.values[1:19]) for one in result.resamples]

@@ -84,6 +84,24 @@ def test_a_bad_pair_is_found_and_every_metric_has_rows_of_it(tmp_path: Path, tex
     )
 
 
+def test_units_that_are_drawn_together_are_no_proof_each(tmp_path: Path) -> None:
+    """In the rain the model is bad at the rear alone: of two cameras that is one."""
+    classified(tmp_path)
+    rain = "slices: [{auto: {columns: [metadata.weather]}}]\n"
+    for interval, found in (
+        ("", ["metadata.weather=rain"]),
+        ("interval: {resamples: 5, group: metadata.camera}\n", []),
+    ):
+        bad = evaluated(tmp_path, START + rain + interval).searches[1]
+        assert [one.slice for one in bad.found] == found
+        assert bad.searched == 3
+    everything = "slices: auto\ninterval: {resamples: 5, group: metadata.camera}\n"
+    result = evaluated(tmp_path, START + everything)
+    assert list(result.searches[1].columns) == ["metadata.age", "metadata.weather"]
+    # What compares this run with another draws them together, too.
+    assert {tuple(sorted(set(one.groups or ()))) for one in result.samples} == {("front", "rear")}
+
+
 def test_a_listed_slice_comes_first_and_stands_once(tmp_path: Path) -> None:
     classified(tmp_path)
     text = "slices: [{metadata.weather: [sun]}, {auto: {depth: 1}}]\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from valor_cli.pipeline.worse import NOT_WORSE, judge_worse
-from valor_cli.results import ComparisonResult, GateResult
+from valor_cli.pipeline.worse import judge_worse
+from valor_cli.results import NOT_WORSE, ComparisonResult, GateResult
 
 
 def gate(metric: str, limit: float = 0.05, **changes: Any) -> GateResult:
@@ -65,6 +65,10 @@ def test_worse_fails_and_what_cannot_be_told_passes() -> None:
     assert told([gate("a")], [compared("a", 0.1, 0.01)]) == [("passed", 0.01)]
     lower = compared("a", 0.1, 0.01, direction="lower")
     assert told([gate("a")], [lower]) == [("failed", 0.01)]
+    # Of one metric at two settings, each gate is judged by its own.
+    other = {"parameters": {"k": [1, 3]}}
+    rows = [compared("a", -0.1, 0.01), compared("a", 0.1, 0.01, **other)]
+    assert told([gate("a"), gate("a", **other)], rows) == [("failed", 0.02), ("passed", 0.02)]
     (failed,) = judge_worse([gate("a")], [compared("a", -0.1, 0.01)])
     assert failed.reason == "-0.100 [-0.200, +0.000] against the baseline"
 

@@ -16,7 +16,7 @@ from tests.oracles.compared import (
     texts_compared,
     unpaired_compared,
 )
-from valor_cli.reports.compared_digest import compared_digest, conclusion
+from valor_cli.reports.compared_digest import compared_digest, conclusion, notes_of
 from valor_cli.reports.compared_rows import compared_values, probability, remarks
 from valor_cli.reports.compared_rows import tested as told_tests
 from valor_cli.reports.compared_samples import shown_samples
@@ -72,9 +72,12 @@ def test_equal_is_told_from_cannot_tell() -> None:
         row("a", 0.5, 0.5, wins=3, losses=3),
         row("a", 0.5, 0.5, test="paired_bootstrap"),
         row("a", 0.5, None),
+        row("a", 0.5, 0.5, test="paired_bootstrap", interval=(-0.1, 0.1)),
+        row("a", 0.5, 0.5, test="paired_bootstrap", interval=(-1e-17, 0.0)),
     ]
-    verdicts = [one.verdict for one in compared_values(rows)]
-    assert verdicts == ["= equal", "~ cannot tell", "= equal", "~ cannot tell"]
+    verdicts = [one.verdict.removeprefix("~ ") for one in compared_values(rows)]
+    expected = ["= equal", "cannot tell", "= equal", "cannot tell", "cannot tell", "= equal"]
+    assert verdicts == expected
 
 
 def test_siblings_are_told_apart_by_their_parameters() -> None:
@@ -113,6 +116,14 @@ def test_notes_explain_what_there_is() -> None:
     assert "left out" not in notes
     assert "Up to 12 samples" in " ".join(compared_digest(classification_compared()).notes)
     assert compared_digest(nothing_compared()).notes == ()
+    # Each is said of what is shown: a terminal leaves out what no verdict is made of.
+    shown = compared_values(texts_compared().comparisons)[1:2]
+    notes = " ".join(notes_of(texts_compared(), shown))
+    assert notes.startswith("Tests: McNemar's test (n 200). Brackets: 95% interval of each")
+    assert notes.endswith("g: Cohen's effect size.")
+    assert "* not adjusted" not in notes
+    asked = notes_of(replace(texts_compared(), level=0.999), shown)
+    assert any("99.9% interval" in note for note in asked)
 
 
 def test_samples_are_bounded_by_pair_and_keep_their_order() -> None:

@@ -15,6 +15,8 @@ import pytest
 from rich.console import Console
 
 from tests.oracles.compared import (
+    box,
+    changed,
     classification_compared,
     detection_compared,
     equal_compared,
@@ -233,9 +235,59 @@ def test_a_page_draws_objects_of_both_runs() -> None:
     assert text.count('class="drawing"') == 10
     assert text.count('class="o missed"') == 5
     assert ">N</b> not found" in text
-    bare = replace(detection_compared().changed[0], other_objects=(), picture=None)
-    text = compared_html(detection_compared(changed=[bare]))
-    assert "The objects in it are not kept" in text
+
+
+def _image(**rest: object) -> str:
+    sample = replace(detection_compared().changed[0], **rest)  # type: ignore[arg-type]
+    return compared_html(detection_compared(changed=[sample]))
+
+
+def test_a_card_says_which_side_has_no_objects() -> None:
+    text = _image(other_objects=())
+    assert text.count('class="drawing"') == 1
+    assert '<figcaption class="field"><bdi>B</bdi></figcaption>' in text
+    assert '<p class="note"><bdi>A</bdi>: no objects in its results.json</p>' in text
+    text = _image(objects=(), other_objects=())
+    assert 'class="drawing"' not in text
+    assert "no objects in" not in text
+
+
+def test_a_card_says_which_side_shows_part_of_the_ground_truth() -> None:
+    """Of three objects A shows the first, under the kind of a cell of a matrix."""
+    one = box("ground_truth", 0, "cat", 30.0, "unmatched_ground_truth")
+    text = _image(other_objects=(one,))
+    assert "<bdi>A</bdi> · some of its objects</figcaption>" in text
+    assert "<bdi>B</bdi></figcaption>" in text
+    # nothing met it, and one of B's three
+    assert text.count('class="o missed"') == 2
+
+
+def test_a_metric_of_several_values_is_named_once() -> None:
+    scores = [
+        replace(changed("image_scores", value, 1.0), output=output)
+        for output, value in (("f1", 0.0), ("precision", 0.1), ("recall", 0.2))
+    ]
+    sample = replace(detection_compared().changed[0], changes=(*scores, changed("iou", 0.9, 0.4)))
+    compared = detection_compared(changed=[sample])
+    line = "image_scores: f1 1.000 → 0.000, precision 1.000 → 0.100, recall 1.000 → 0.200"
+    assert f"  0  worse  {line}, 1 more\n" in _shown(compared)
+    assert "  0  worse  image_scores f1 1.000 → 0.000, 3 more\n" in _shown(compared, 70)
+    assert f"- 0 · worse {line}; better iou 0.400 → 0.900" in compared_markdown(compared)
+
+
+def test_a_card_tells_the_widest_changes_and_folds_the_others() -> None:
+    changes = tuple(changed(f"m{at}", 0.1, 0.9 - at / 10) for at in range(6))
+    text = compared_html(texts_compared(changed=[text_change(0, changes=changes)]))
+    shown, folded = text[text.index("<article") :].split("2 further values</summary>")
+    assert [f"<bdi>m{at}</bdi>" in shown for at in range(6)] == [True] * 4 + [False] * 2
+    assert folded.count("data-size=") == 2
+
+
+def test_metrics_by_which_nothing_differs_stand_apart() -> None:
+    text = compared_html(texts_compared())
+    table = text[text.index('id="changes"') : text.index('id="samples"')]
+    assert table.count('<tr><th scope="row">') == 5
+    assert "No sample differs by <bdi>perplexity</bdi>." in table
 
 
 def test_a_page_is_bounded() -> None:

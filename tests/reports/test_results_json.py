@@ -416,6 +416,10 @@ def test_what_is_no_results_file_is_refused(content: bytes, place: str) -> None:
     assert refused.value.problems[0].place.startswith(place)
 
 
+def _asked(**more: Any) -> dict[str, Any]:
+    return {"level": 0.95, "resamples": 9, "seed": 0, "group": None, **more}
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -435,6 +439,14 @@ def test_what_is_no_results_file_is_refused(content: bytes, place: str) -> None:
         (lambda d: d["run"].update(inputs=[{}]), "run.inputs.0.path"),
         (lambda d: d["primary"].append(["coco"]), "primary.5"),
         (lambda d: d["data"].update(images=1.5), "data.images"),
+        (lambda d: d.update(models=[*d["models"], "small"]), "models"),
+        (lambda d: d.update(models=[]), "models"),
+        (lambda d: d["gates"][0].update(rule="coverage", value=1e308), "gates.0.value"),
+        (lambda d: d.update(intervals=_asked(level=1.0)), "intervals.level"),
+        (lambda d: d.update(intervals=_asked(level=-0.5)), "intervals.level"),
+        (lambda d: d.update(intervals=_asked(resamples=0)), "intervals.resamples"),
+        (lambda d: d.update(intervals=_asked(seed=-1)), "intervals.seed"),
+        (lambda d: d.update(intervals=_asked(seed=2**63)), "intervals.seed"),
     ],
 )
 def test_a_misfit_is_named_by_its_place(two_models: RunResult, change: Any, place: str) -> None:

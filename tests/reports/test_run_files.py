@@ -114,7 +114,7 @@ def test_the_files_beside_it_are_read_where_they_are(write: Write) -> None:
     assert (bare.samples, bare.texts, bare.resamples) == ((), (), ())
     (folder / "samples.jsonl").unlink()
     assert read_run(str(folder)).resamples
-    (folder / "resamples.jsonl").write_bytes(b"")
+    (folder / "resamples.jsonl").unlink()
     found = read_run(str(folder))
     assert (found.samples, found.resamples) == ((), ())
     assert found.metrics
@@ -185,6 +185,7 @@ def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
         (_metric("fact", status="fine"), "metrics.fact: expected"),
         (_metric("fact", status=["ok"]), "metrics.fact: expected"),
         (_metric("fact", outputs=[]), "metrics.fact: expected"),
+        (_metric("fact", outputs=[1, 2]), "metrics.fact: expected"),
         (_metric("fact", outputs={"new": 1.0}), "metrics.fact: expected"),
         (_metric("fact", reason=1), "metrics.fact: expected"),
         (_metric("fact", replies=None), "metrics.fact: expected"),
@@ -228,6 +229,7 @@ def test_samples_of_another_run_are_refused(write: Write) -> None:
         ({"parameters": {"beta": 9}}, ":1: results.json has no value f1 value of 'small'"),
         ({"parameters": None}, ":1: expected metric, output"),
         ({"label": "cat"}, ":1: results.json has no value f1 value of 'small'"),
+        ({"model": "large"}, ":2: f1 value of 'large' stands here a second time"),
     ],
 )
 def test_a_broken_line_of_resamples_is_named(
@@ -242,7 +244,19 @@ def test_a_broken_line_of_resamples_is_named(
     assert str(caught.value).startswith(str(path) + words)
 
 
+@pytest.mark.parametrize("name", ["samples.jsonl", "resamples.jsonl"])
+def test_a_file_that_was_cut_off_at_its_start_is_not_taken_for_none(
+    write: Write, name: str
+) -> None:
+    folder = write(_rich())
+    (folder / name).write_bytes(b"\n")
+    with pytest.raises(DataError, match=f"{name}: the file is empty: was it cut off"):
+        read_run(str(folder))
+
+
 def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^RUN: expected a path, found an empty text"):
+        read_run("")
     with pytest.raises(DataError, match=r"results.json: no such file; `valor evaluate` writes it"):
         read_run(str(tmp_path))
     with pytest.raises(DataError, match=r"old: no such file"):

@@ -8,10 +8,11 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.results_json import to_json
 from valor_cli.reports.samples_jsonl import to_jsonl
@@ -178,3 +179,8 @@ def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             write_file(folder, b"")
     monkeypatch.chdir(tmp_path)
     assert write_file(Path("plain.svg"), b"x").read_bytes() == b"x"
+
+
+def test_a_config_may_name_each_format() -> None:
+    (names, _) = get_args(Report.model_fields["formats"].annotation)
+    assert get_args(names) == tuple(FILES)

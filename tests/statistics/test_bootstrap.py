@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,11 +12,15 @@ from scipy import stats
 
 from valor_cli.statistics.bootstrap import (
     cluster_weights,
-    mean_interval,
     mean_intervals,
     percentile_intervals,
     resample_weights,
 )
+
+
+def mean_interval(values: np.ndarray, **options: Any) -> tuple[float, float] | None:
+    """That of one value per unit."""
+    return mean_intervals(values[:, None], **options)[0]
 
 
 def test_weights_are_drawn_with_replacement() -> None:
@@ -55,6 +61,20 @@ def test_means_have_the_intervals_of_the_draws() -> None:
     assert alone == pytest.approx(found[1], abs=1e-12)
 
 
+def test_draws_are_made_anew_where_anything_of_them_differs() -> None:
+    """They are kept from one call to the next: each of these must give its own again."""
+    values = np.random.default_rng(3).normal(size=(20, 1))
+    asked: list[tuple[np.ndarray, dict[str, Any]]] = [
+        (values, {"resamples": 50, "seed": 1}),
+        (values, {"resamples": 50, "seed": 2}),
+        (values, {"resamples": 60, "seed": 2}),
+        (values[:19], {"resamples": 60, "seed": 2}),
+    ]
+    found = [mean_intervals(one, level=0.9, **options)[0] for one, options in asked]
+    assert len(set(found)) == 4
+    assert [mean_intervals(one, level=0.9, **options)[0] for one, options in asked] == found
+
+
 def test_means_of_many_units_are_drawn_in_parts() -> None:
     values = np.random.default_rng(7).normal(size=(40_000, 1))
     weights = (resample_weights(40_000, 1, number) for number in range(120))
@@ -85,7 +105,10 @@ def test_means_without_values_have_no_interval() -> None:
     assert mean_interval(np.full(5, np.nan), **options) is None
     # One of three has a value: 8 of 27 resamples have none.
     assert mean_interval(np.array([1.0, np.nan, np.nan]), **options) is None
-    assert mean_interval(np.array([0.5]), **options) == (0.5, 0.5)
+    # Of one unit, or one cluster, nothing varies.
+    assert mean_interval(np.array([0.5]), **options) is None
+    one = np.zeros(2, np.int64)
+    assert mean_interval(np.array([0.5, 0.7]), **options, clusters=one) is None
 
 
 def test_the_interval_of_a_mean_is_that_of_scipy() -> None:

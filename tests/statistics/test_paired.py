@@ -57,6 +57,8 @@ def test_effect_sizes_by_hand() -> None:
     assert cohens_d(np.array([1.0, 3, 2, np.nan])) == pytest.approx(2.0)
     assert cohens_d(np.array([1.0])) is None
     assert cohens_d(np.array([0.1, 0.1, 0.1])) is None
+    for unit in (5e-324, 1e-200, 1e200, 5e307):  # whose squares no double holds
+        assert cohens_d(np.array([1.0, 3, 2]) * unit) == pytest.approx(2.0)
     assert cohens_g(3, 1) == 0.25
     assert cohens_g(0, 2) == -0.5
     assert cohens_g(0, 0) is None

@@ -19,6 +19,7 @@ from valor_cli.cli.convert import convert
 from valor_cli.cli.doctor import doctor
 from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
+from valor_cli.cli.github import tell_error
 from valor_cli.cli.init import init
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
@@ -105,7 +106,7 @@ def _run() -> NoReturn:
     try:
         app(prog_name="valor")
     except ValorError as error:
-        typer.echo(f"error: {error}", err=True)
+        tell_error(error)
         sys.exit(error.exit_code)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -13,7 +13,7 @@ LIST = "list"
 
 def list_charts(run: str) -> None:
     """Say which charts a run has what it takes for."""
-    from valor_cli.reports.charts import chart_names
+    from valor_cli.reports.charts.named import chart_names
     from valor_cli.reports.run_files import read_run
 
     lines = [f"{chart.name:<18}{chart.title}" for chart in chart_names(read_run(run))]
@@ -45,7 +45,7 @@ def draw_chart(
         DataError: The results cannot be read, hold nothing to draw, or the file cannot be written.
     """
     kind = _kind(name, file)
-    from valor_cli.reports.charts import render
+    from valor_cli.reports.charts.named import render
     from valor_cli.reports.run_files import read_run
 
     svg = render(read_run(run), name, label=label, model=model, metric=metric, dark=dark)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from valor_cli.cli.github import unheeded
 from valor_cli.cli.output import Talk, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from valor_cli.results import ComparedRuns
 
 WORSE = 1
+
+_NOTHING = "the runs have no value in common, so nothing says that none is worse"
+_SAME = "evaluate both with the same metrics, parameters and `interval:` on the same data"
 
 FILES = {"json": "compared.json", "markdown": "compared.md", "html": "compared.html"}
 """The file each format is written to."""
@@ -68,8 +72,8 @@ def compare(
       valor compare reports/monday reports/today --fail-on-worse --out reports/compared
 
     \b
-    Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read
-    or the runs cannot be compared.
+    Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read,
+    the runs cannot be compared, or no headline value can be tested (with --fail-on-worse).
     """
     wanted = _formats(formats, out)
     pairs = _pairs(models)
@@ -85,7 +89,10 @@ def compare(
     elif not quiet:
         from valor_cli.reports.compared_terminal import compared_summary
 
-        to_terminal(compared_summary(compared, [str(path) for path in written]))
+        with unheeded():
+            to_terminal(compared_summary(compared, [str(path) for path in written]))
+    if fail_on_worse:
+        _refuse_untested(compared)
     raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
 
 
@@ -103,6 +110,23 @@ def _compared(
     progress("comparing", 0, 0)
     paths = {"first_path": first, "second_path": first if second is None else second}
     return compare_runs(one, other, **paths, pairs=pairs)
+
+
+def _refuse_untested(compared: ComparedRuns) -> None:
+    """Where no headline value can be held against another, nothing says that none is worse.
+
+    Raises:
+        ConfigError: It is so.
+    """
+    from valor_cli.reports.compared_rows import headline_of, outcome_of
+
+    headline, others = headline_of(compared.comparisons, compared.primary)
+    rows = headline or others
+    if any(row.p is not None or outcome_of(row) == "equal" for row in rows):
+        return
+    reasons = [row.reason for row in rows if row.reason]
+    told = f"no headline value could be tested: {reasons[0]}" if reasons else _NOTHING
+    raise ConfigError(Problem("--fail-on-worse", told), hint=_SAME)
 
 
 def _written(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valor_cli.cli.github import annotate, unheeded
+from valor_cli.cli.github import annotate, tell_error, unheeded
 from valor_cli.cli.output import Talk, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
@@ -101,7 +101,7 @@ def evaluate(
             # The other configs still run; each error is told where it happens.
             if len(configs) == 1:
                 raise
-            typer.echo(f"error: {error}", err=True)
+            tell_error(error)
             code = max(code, error.exit_code)
     raise typer.Exit(code)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import typer
 
 from valor_cli.cli.output import say
 
 if TYPE_CHECKING:
     from valor_cli.config import RunConfig
+    from valor_cli.errors import ValorError
     from valor_cli.results import RunResult
 
 
@@ -20,20 +24,38 @@ def is_watching() -> bool:
 
 
 @contextmanager
-def unheeded() -> Iterator[None]:
+def unheeded(tell: Callable[[str], None] = say) -> Iterator[None]:
     """What is said inside is text: a label such as `::add-mask::x` is no command to GitHub.
 
-    It obeys lines of the output until it is told to stop by a word that nobody can foresee.
+    It obeys lines of either output, indented ones too, until it is told to stop by a word that
+    nobody can foresee.
+
+    Args:
+        tell: Writes a line to the output that is spoken to inside.
     """
     if not is_watching():
         yield
         return
     word = os.urandom(16).hex()
-    say(f"::stop-commands::{word}")
+    tell(f"::stop-commands::{word}")
     try:
         yield
     finally:
-        say(f"::{word}::")
+        tell(f"::{word}::")
+
+
+def tell_error(error: ValorError) -> None:
+    """Say what is wrong to stderr; it names files and labels, which are no commands either."""
+    with unheeded(_to_stderr):
+        _to_stderr(f"error: {error}")
+
+
+def _to_stderr(line: str) -> None:
+    try:
+        typer.echo(line, err=True)
+    except OSError:
+        # Nobody reads it, or the disk is full: the exit code says what there is to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def annotate(config: RunConfig, result: RunResult) -> None:

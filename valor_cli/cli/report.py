@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from valor_cli.cli.chart_file import LIST, draw_chart, list_charts
+from valor_cli.cli.github import unheeded
 from valor_cli.cli.output import say, to_terminal
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
 
@@ -129,7 +130,8 @@ def _summary(run: str) -> None:
     from valor_cli.reports.terminal import summary
 
     result = read_run(run, samples=False)
-    to_terminal(summary(result, [os.path.join(run, RESULTS) if os.path.isdir(run) else run]))
+    with unheeded():
+        to_terminal(summary(result, [os.path.join(run, RESULTS) if os.path.isdir(run) else run]))
 
 
 def _print(run: str, names: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from valor_cli.cli.github import tell_error
 from valor_cli.cli.output import say
 from valor_cli.errors import ValorError, printable
 
@@ -36,6 +37,6 @@ def validate(
             say(f"{path}: ok")
         except ValorError as error:
             failed = True
-            typer.echo(f"error: {error}", err=True)
+            tell_error(error)
     if failed:
         raise typer.Exit(ValorError.exit_code)

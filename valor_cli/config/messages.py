@@ -81,6 +81,8 @@ def faults_in(error: ValidationError, tree: Any) -> list[Fault]:
 
 def _limit(kind: str, context: Mapping[str, Any]) -> str:
     limit = _LIMITS.get(kind, "").format(**context).replace(" 1 items", " 1 item")
+    if kind == "string_pattern_mismatch" and "metadata" in context["pattern"]:
+        return "a column, as metadata.name"
     if kind != "literal_error":
         return limit
     # Pydantic's "'a', 'b' or 1" becomes "a, b, 1".

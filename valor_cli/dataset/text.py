@@ -112,7 +112,8 @@ class TextDataset:
     def _safe(self, text: str) -> str:
         # A secret that the cut runs through is found a little behind it.
         near = text[: 2 * TOLD]
-        return masked(near, [Span(start, end, "") for start, end in self.secrets(near)])[:TOLD]
+        secret = [Span(start, end, "") for start, end in self.secrets(near)]
+        return (masked(near, secret) if secret else near)[:TOLD]
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The texts of each example, what its metric points at marked; then judges' replies."""

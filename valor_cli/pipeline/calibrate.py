@@ -12,8 +12,9 @@ from valor_cli.pipeline.calibration_rows import compared
 from valor_cli.pipeline.calibration_scales import is_blank
 from valor_cli.pipeline.estimate import judges_part
 from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.run import run_identity, selection_of, session_of, usage_of
+from valor_cli.pipeline.run import selection_of, session_of
 from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import CalibrationResult, SamplesResult, UsageResult
 

@@ -23,6 +23,9 @@ from valor_cli.results import (
 MOST_CHANGED = 50
 """Samples of a pair of models that are shown: half of them better, half worse, where there are."""
 
+WHOLE_IMAGE = "worst_image"
+"""The kind of example that shows all of an image, not the objects of one mistake alone."""
+
 Key = tuple[type, Scalar]
 
 
@@ -109,7 +112,7 @@ def _widest(sides: Sides, found: Sequence[_Column], aligned: Aligned) -> list[Ch
     others = _leading(gains[~headline], gains.shape[1])
     changed = np.flatnonzero((leading != 0) | (others != 0)).tolist()
     ids = aligned.sample_ids
-    changed.sort(key=lambda at: (-abs(leading[at]), -abs(others[at]), _sortable(ids[at])))
+    changed.sort(key=lambda at: (-abs(leading[at]), -abs(others[at]), at))
     sign = np.where(leading != 0, leading, others)
     kept = _both_ways(changed, sign)
     texts = [_Texts(run, model) for run, model in _both(sides)]
@@ -134,11 +137,6 @@ def _both_ways(changed: Sequence[int], sign: Floats) -> list[int]:
     rest = [at for at in changed if at not in taken][: MOST_CHANGED - len(first)]
     taken.update(rest)
     return [at for at in changed if at in taken]
-
-
-def _sortable(name: Scalar) -> tuple[str, object]:
-    """Ids of any kinds compare."""
-    return type(name).__name__, "" if name is None else name
 
 
 def _changed(
@@ -206,10 +204,14 @@ class _Texts:
 def _case(
     result: RunResult, model: str, name: Scalar, *, texts: bool = False
 ) -> ExampleResult | None:
-    """The example of a sample that shows most of it."""
+    """The example of a sample that shows all of it, else the one that shows most."""
     cases = [
         one
         for one in result.examples
         if one.model == model and one.sample_id == name and type(one.sample_id) is type(name)
     ]
-    return max(cases, key=lambda one: len(one.texts if texts else one.objects), default=None)
+
+    def shows(one: ExampleResult) -> tuple[bool, int]:
+        return one.kind == WHOLE_IMAGE, len(one.texts if texts else one.objects)
+
+    return max(cases, key=shows, default=None)

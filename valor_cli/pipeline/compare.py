@@ -10,7 +10,7 @@ from valor_cli.pipeline.changes import changes_of
 from valor_cli.pipeline.paired_rows import Sides, judged_rows, paired_rows, value_key
 from valor_cli.pipeline.pairing import compared
 from valor_cli.pipeline.unlike import unlike
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, called
 from valor_cli.results import (
     ChangeCount,
     ChangedSample,
@@ -141,6 +141,6 @@ def _alone(run: RunResult, against: RunResult, pairs: Pairs) -> tuple[str, ...]:
 
 def _words(row: MetricResult, names: Names, model: str | None) -> str:
     detail = names.detail(row.metric, row.parameters)
-    name = row.metric if row.output == "value" else f"{row.metric} {row.output}"
+    name = called(row.metric, row.output)
     name = f"{name} ({detail})" if detail else name
     return name if model is None else f"{name} of {model}"

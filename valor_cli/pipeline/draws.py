@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,35 @@ class Draws:
         units: How many there are.
         resamples, seed: As the config has them.
         clusters: (units,) the cluster of each, from 0; None: each is drawn by itself.
+        ranks: (units,) the place of each in the order of drawing; None: as they stand.
     """
 
     units: int
     resamples: int
     seed: int
     clusters: Ints | None = None
+    ranks: Ints | None = None
+
+    @staticmethod
+    def of(
+        unit_ids: Sequence[Any], resamples: int, seed: int, groups: Sequence[Scalar] | None = None
+    ) -> Draws:
+        """Those of units that are drawn in the order of their ids, however the files order them.
+
+        Args:
+            unit_ids: (units,) which compare with each other.
+            resamples, seed: As the config has them.
+            groups: (units,) whose units are drawn together; None: each is drawn by itself.
+        """
+        # Where nothing is drawn there is no order of drawing.
+        if not resamples or all(map(le, unit_ids, islice(unit_ids, 1, None))):
+            clusters = None if groups is None else clusters_of(groups)
+            return Draws(len(unit_ids), resamples, seed, clusters)
+        ranks, clusters = _ranks(unit_ids), None
+        if groups is not None:
+            order = np.argsort(ranks).tolist()
+            clusters = clusters_of([groups[at] for at in order])[ranks]
+        return Draws(len(unit_ids), resamples, seed, clusters, ranks)
 
     @property
     def drawn_count(self) -> int:
@@ -41,21 +66,29 @@ class Draws:
 
     def weights(self, number: int) -> Ints:
         """(units,) how often each unit stands in one resample."""
-        if self.clusters is None:
-            return resample_weights(self.units, self.seed, number)
-        return cluster_weights(self.clusters, self.seed, number)
+        if self.clusters is not None:
+            return cluster_weights(self.clusters, self.seed, number)
+        drawn = resample_weights(self.units, self.seed, number)
+        return drawn if self.ranks is None else drawn[self.ranks]
 
     def within(self, units: NDArray[np.bool_]) -> Draws:
-        """Those of some of the units alone."""
-        if self.clusters is None:
-            return Draws(int(units.sum()), self.resamples, self.seed)
-        _, own = np.unique(self.clusters[units], return_inverse=True)
-        return Draws(int(units.sum()), self.resamples, self.seed, own)
+        """Those of some of the units alone, as if there were no others."""
+        ranks = None if self.ranks is None else _ranks(self.ranks[units].tolist())
+        clusters = None
+        if self.clusters is not None:
+            own = self.clusters[units]
+            order = np.arange(len(own)) if ranks is None else np.argsort(ranks)
+            numbered = clusters_of(own[order].tolist())
+            clusters = np.empty_like(numbered)
+            clusters[order] = numbered
+        return Draws(int(units.sum()), self.resamples, self.seed, clusters, ranks)
 
     def digest(self, unit_ids: Sequence[Any]) -> str:
         """SHA-256 of which units are drawn how often; the same of two runs makes them pairs."""
-        names = [one.decode() if isinstance(one, bytes) else str(one) for one in unit_ids]
-        clusters = None if self.clusters is None else self.clusters.tolist()
+        order = np.arange(self.units) if self.ranks is None else np.argsort(self.ranks)
+        told = (unit_ids[at] for at in order.tolist())
+        names = [one.decode() if isinstance(one, bytes) else str(one) for one in told]
+        clusters = None if self.clusters is None else self.clusters[order].tolist()
         said = json.dumps([self.resamples, self.seed, names, clusters])
         return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -65,3 +98,10 @@ def clusters_of(groups: Sequence[Scalar]) -> Ints:
     numbers: dict[object, int] = {}
     keys = ((True, one) if one is not None else (False, at) for at, one in enumerate(groups))
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def _ranks(values: Sequence[Any]) -> Ints:
+    """(n,) the place of each among all, from 0."""
+    ranks = np.empty(len(values), np.int64)
+    ranks[sorted(range(len(values)), key=values.__getitem__)] = np.arange(len(values))
+    return ranks

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Terms
 from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.record import usage_of
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.run import selection_of, session_of, usage_of
+from valor_cli.pipeline.run import selection_of, session_of
 from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import UsageResult
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
+from valor_cli.pipeline.earlier import Earlier
 from valor_cli.pipeline.slices import Slice
-from valor_cli.pipeline.worse import NOT_WORSE, judge_worse
+from valor_cli.pipeline.worse import judge_worse
+from valor_cli.reports.naming import called
 from valor_cli.results import (
+    COVERAGE,
+    NOT_WORSE,
     ComparisonResult,
     CoverageResult,
     GateResult,
@@ -109,7 +113,7 @@ def judge_gates(
     Raises:
         ConfigError: A gate names no row of the result, or of the baseline it is held against.
     """
-    earlier = _Earlier(baseline, {row.model for row in rows})
+    earlier = Earlier(baseline, {row.model for row in rows})
     results: list[GateResult] = []
     problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
@@ -138,7 +142,7 @@ def judge_gates(
     return judge_worse(results, comparisons) if baseline is not None else results
 
 
-def _judged(gate: Gate, row: MetricResult, earlier: _Earlier) -> Iterator[GateResult]:
+def _judged(gate: Gate, row: MetricResult, earlier: Earlier) -> Iterator[GateResult]:
     """A row against every limit of a gate; whether it is worse is told when all are known."""
     if gate.min is not None:
         yield _judge(row, "min", gate.min)
@@ -151,46 +155,6 @@ def _judged(gate: Gate, row: MetricResult, earlier: _Earlier) -> Iterator[GateRe
         status: GateStatus = "failed" if undefined else "not checked"
         reason = f"undefined: {row.undefined}" if undefined else earlier.why_none()
         yield _result(row, NOT_WORSE, gate.not_worse, None, status, reason)
-
-
-class _Earlier:
-    """The rows of the baseline, found by what identifies a row."""
-
-    def __init__(self, baseline: Sequence[MetricResult] | None, models: set[str]) -> None:
-        found = baseline or ()
-        before = {row.model for row in found}
-        self.any_model = len(before) == len(models) == 1
-        self.given = baseline is not None
-        self.models = ", ".join(sorted(before)) or "none"
-        self.rows = {self._identity(row): row for row in found}
-
-    def row(self, row: MetricResult) -> MetricResult | None:
-        """What the baseline has in the place of a row."""
-        return self.rows.get(self._identity(row))
-
-    def why_none(self) -> str:
-        """Why a row has nothing to be compared with."""
-        return "not in the baseline" if self.given else "no --baseline was given"
-
-    def why_other(self, row: MetricResult) -> str:
-        """Why no row of the baseline is like one of this run."""
-        alike = (one for one in self.rows.values() if self._place(one) == self._place(row))
-        if (other := next(alike, None)) is None:
-            return f"the baseline has no such value; its models are {self.models}"
-        names = dict.fromkeys((*row.parameters, *other.parameters))
-        told = [
-            f"{name} {_told(other.parameters.get(name))}, here {_told(row.parameters.get(name))}"
-            for name in names
-            if _told(other.parameters.get(name)) != _told(row.parameters.get(name))
-        ]
-        return f"the baseline has it computed in another way: {'; '.join(told)}"
-
-    def _place(self, row: MetricResult) -> tuple[object, ...]:
-        model = None if self.any_model else row.model
-        return row.metric, row.output, model, row.label, row.slice
-
-    def _identity(self, row: MetricResult) -> tuple[object, ...]:
-        return *self._place(row), _told(dict(row.parameters))
 
 
 def _covers(gate: Gate, one: CoverageResult) -> bool:
@@ -228,7 +192,7 @@ def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
         None,
         one.slice,
         one.parameters,
-        "coverage",
+        COVERAGE,
         limit,
         one.coverage,
         "passed" if kept else "failed",
@@ -268,7 +232,7 @@ def _why_none(gate: Gate, metric: Metric[Any], rows: Sequence[MetricResult]) -> 
     if not same:
         outputs = ", ".join(dict.fromkeys(row.output for row in of_metric))
         return f"{gate.metric} has no output {output} here; it has {outputs}"
-    name = gate.metric if output == "value" else f"{gate.metric} {output}"
+    name = called(str(gate.metric), output)
     labels = {row.label for row in same}
     if gate.label is None and None not in labels:
         return f"{name} has a value per label and none for all; name one with label:"
@@ -287,7 +251,7 @@ def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:
     return _result(row, rule, limit, row.value, "passed" if kept else "failed", row.undefined)
 
 
-def _judge_drop(row: MetricResult, limit: float, earlier: _Earlier) -> GateResult:
+def _judge_drop(row: MetricResult, limit: float, earlier: Earlier) -> GateResult:
     """How far the value is worse than the baseline's, against the drop allowed."""
     before = earlier.row(row)
     if earlier.given and row.value is None:
@@ -324,12 +288,3 @@ def _result(
         status,
         reason,
     )
-
-
-def _told(value: object) -> str:
-    # Parameters may be any JSON; a list of the config comes back from a file as another.
-    return json.dumps(value, sort_keys=True, default=_plain)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]

@@ -11,6 +11,8 @@ from typing import Any
 from valor_cli.metric import Loaded, Output, Spent
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.rows import Computation
+from valor_cli.reports.compared_rows import probability
+from valor_cli.reports.naming import called
 from valor_cli.results import (
     InsightResult,
     MetricResult,
@@ -21,9 +23,6 @@ from valor_cli.results import (
 
 COMPARED = 3
 """Headline measures of which the best and the worst model are named."""
-
-LEAST_P = 0.001
-"""The smallest p-value that is told as a number."""
 
 LISTED = 3
 """Samples that are named where several are equally hard, and metrics that say so."""
@@ -81,7 +80,7 @@ def _worst_slices(
 
 def _searched(one: SliceSearchResult, noun: str) -> str:
     """What a search found, in words."""
-    measure = f"{one.metric} {one.output}".removesuffix(" value")
+    measure = called(one.metric, one.output)
     if not one.searched:
         least = f"at least {one.min_size:,} {noun} in it and outside"
         return f"no slice could be searched for the worst: none has {least}"
@@ -89,11 +88,10 @@ def _searched(one: SliceSearchResult, noun: str) -> str:
         parts = f"{one.searched:,} slice{'s' * (one.searched != 1)}"
         return f"no slice is clearly worse by {measure} ({parts} searched)"
     worst, more = one.found[0], len(one.found) - 1
-    p = "p < 0.001" if worst.p_adjusted < LEAST_P else f"p {worst.p_adjusted:.3f}"
     after = f"{one.searched:,} comparison{'s' * (one.searched != 1)}"
     return (
         f"{worst.slice}: {measure} {worst.value:.3f} against {worst.rest:.3f} elsewhere "
-        f"({worst.n:,} {noun}, {p} after {after})"
+        f"({worst.n:,} {noun}, p {probability(worst.p_adjusted)} after {after})"
         + (f"; {more} more slice{'s' * (more > 1)} found" if more else "")
     )
 
@@ -130,7 +128,7 @@ def _ends(
     for kind, end in zip(kinds, ends, strict=True):
         value = end(values.values())
         models = [model for model, own in values.items() if own == value]
-        measure = f" by {' '.join(pair).removesuffix(' value')}" if pair else ""
+        measure = f" by {called(*pair)}" if pair else ""
         words = f"{kind.replace('_', ' ')}{measure}: {', '.join(models)} ({value:{form}}{unit})"
         yield InsightResult(kind, pair and pair[0], models, (), value, words)
 

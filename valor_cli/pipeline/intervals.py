@@ -67,7 +67,8 @@ def intervals(
     ]
     with_values = [call for call, count in zip(calls, counted, strict=True) if count]
     columns = np.zeros((0, draws.resamples))
-    if draws.drawn_count and with_values:
+    # Resamples of one unit are that unit again: their interval would say that nothing varies.
+    if draws.drawn_count > 1 and with_values:
         columns = _columns(with_values, evidence, parts, draws, workers, told)
     bootstrapped = iter(_around(columns, level))
     around = []

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valor_cli.pipeline.paired_samples import Aligned, Floats, means, samples_of
+from valor_cli.pipeline.paired_samples import Aligned, Floats, behind, judged, means, samples_of
 from valor_cli.reports.naming import frozen
 from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
+from valor_cli.statistics.bootstrap import percentile_intervals
 
 LEVEL, RESAMPLES, SEED = 0.95, 1000, 0
 """Of intervals of differences, where the run has none of its own."""
 
 _NEXT = "evaluate both with the same `interval:` on the same data"
+_SAME = "evaluate both on the same samples"
+_FOREIGN = (
+    "do not give its interval: resamples.jsonl is not the one that was written with its "
+    "results.json; evaluate again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ class PairedRow:
         columns: (2, n) the values of single samples of both, in one order; NaN where there is
             none. None: the value is no mean of samples.
         resampled: (resamples,) differences at the same resamples; NaN where either has no value.
+        n, unpaired: Samples that it rests on in both, and in one of the two alone; None where
+            nothing is told of single samples.
         reason: Why it has neither.
     """
 
@@ -77,6 +85,8 @@ class PairedRow:
     other: MetricResult
     columns: Floats | None = None
     resampled: Floats | None = None
+    n: int | None = None
+    unpaired: int | None = None
     reason: str | None = None
 
 
@@ -130,18 +140,51 @@ def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Align
                 aligned.column(their, others[reading]),
             ]
             return PairedRow(row, other, np.array(sides_by_side))
-    return _by_resamples(sides, row, other)
+    return _by_resamples(sides, row, other, _shared(sides, row, other, aligned))
 
 
-def _by_resamples(sides: Sides, row: MetricResult, other: MetricResult) -> PairedRow:
+def _shared(
+    sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned
+) -> tuple[int | None, int | None]:
+    """How many samples a value that is no mean of them rests on, in both and in one alone."""
+    own, their = behind(sides.result, row), behind(sides.before, other)
+    if own is None or their is None:
+        return None, None
+    here, there = (aligned.column(one, judged(one).astype(np.float64)) == 1 for one in (own, their))
+    return int((here & there).sum()), int((here ^ there).sum())
+
+
+def _by_resamples(
+    sides: Sides, row: MetricResult, other: MetricResult, shared: tuple[int | None, int | None]
+) -> PairedRow:
+    n, unpaired = shared
+    if unpaired:
+        told = "sample is" if unpaired == 1 else "samples are"
+        reason = f"{unpaired:,} {told} on one side only, and it is no mean of samples: {_SAME}"
+        return PairedRow(row, other, unpaired=unpaired, reason=reason)
     own, their = _resampled(sides.result, row), _resampled(sides.before, other)
     if own is None or their is None:
         return PairedRow(row, other, reason=_why_unpaired(sides))
-    if own.drawn != their.drawn or len(own.values) != len(their.values):
+    for one, whose, result in ((own, row, sides.result), (their, other, sides.before)):
+        if not _gives(one, whose, result):
+            return PairedRow(row, other, reason=f"the resamples of {one.model} {_FOREIGN}")
+    if len(own.values) != len(their.values):
+        reason = f"{len(own.values):,} resamples, and {len(their.values):,} in {sides.where}"
+        return PairedRow(row, other, reason=f"{reason}: {_NEXT}")
+    if own.drawn != their.drawn:
         reason = f"other samples, or other resamples of them, than in {sides.where}"
         return PairedRow(row, other, reason=f"{reason}: {_NEXT}")
     differences = np.array(own.values, np.float64) - np.array(their.values, np.float64)
-    return PairedRow(row, other, resampled=differences)
+    return PairedRow(row, other, resampled=differences, n=n)
+
+
+def _gives(one: ResampledResult, row: MetricResult, result: RunResult) -> bool:
+    """Whether a value's interval is that of its resamples, as it is of all that valor wrote."""
+    if row.interval is None or row.method != "bootstrap" or result.intervals is None:
+        return True
+    column = np.array(one.values, np.float64)[:, None]
+    found = percentile_intervals(column, result.intervals.level)[0]
+    return found is not None and bool(np.allclose(found, row.interval, rtol=1e-9, atol=1e-12))
 
 
 def _resampled(result: RunResult, row: MetricResult) -> ResampledResult | None:

@@ -30,7 +30,7 @@ _READ = ("ok", "parse_failure")
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Two models' samples in one order: those of `model`, then those that `other` has alone.
+    """Two models' samples in one order: that of their ids, however the files order them.
 
     Attributes:
         sample_ids: (n,) of both.
@@ -44,24 +44,23 @@ class Aligned:
 
     @staticmethod
     def of(samples: Sequence[SamplesResult]) -> Aligned:
-        """The samples of several metrics, the model's before the other's."""
-        places: dict[tuple[type, Scalar], int] = {}
-        groups: dict[int, Scalar] = {}
+        """The samples of several metrics; where both know a group, the first one's counts."""
+        groups: dict[tuple[type, Scalar], Scalar] = {}
+        keys: dict[tuple[type, Scalar], None] = {}
         done: list[Sequence[Scalar]] = []
         for one in samples:
             if one.groups is None and any(ids is one.sample_ids for ids in done):
                 continue
             done.append(one.sample_ids)
-            kinds = map(type, one.sample_ids)
-            at = [
-                places.setdefault(key, len(places))
-                for key in zip(kinds, one.sample_ids, strict=True)
-            ]
-            for place, group in zip(at, one.groups or (), strict=False):
-                groups.setdefault(place, group)
+            own = list(zip(map(type, one.sample_ids), one.sample_ids, strict=True))
+            keys |= dict.fromkeys(own)
+            for key, group in zip(own, one.groups or (), strict=False):
+                groups.setdefault(key, group)
+        ordered = sorted(keys, key=_sortable)
         grouped = any(group is not None for group in groups.values())
-        clusters = clusters_of([groups.get(at) for at in range(len(places))]) if grouped else None
-        return Aligned([name for _, name in places], clusters, places)
+        clusters = clusters_of([groups.get(key) for key in ordered]) if grouped else None
+        places = {key: at for at, key in enumerate(ordered)}
+        return Aligned([name for _, name in ordered], clusters, places)
 
     def column(self, samples: SamplesResult, values: Floats) -> Floats:
         """(n,) the values of some samples in this order; NaN where there is none."""
@@ -76,8 +75,20 @@ class Aligned:
         return whole
 
 
+def _sortable(key: tuple[type, Scalar]) -> tuple[str, object]:
+    """Ids of any kinds compare."""
+    kind, name = key
+    return kind.__name__, "" if name is None else name
+
+
 def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
-    """The values of samples that stand behind a row, if there are any.
+    """The values of samples that stand behind a row, if there are any."""
+    found = behind(result, row)
+    return found if found is not None and row.output in found.columns else None
+
+
+def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
+    """What the metric of a row says of single samples, if anything, of whatever output.
 
     A row's parameters may say more than those it was asked with: the model that it rests on.
     """
@@ -85,10 +96,17 @@ def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
     found = [
         one
         for one in result.samples
-        if one.metric == row.metric and one.model == row.model and row.output in one.columns
+        if one.metric == row.metric and one.model == row.model
         if kind.issuperset(frozen(one.parameters))
     ]
     return max(found, key=lambda one: len(one.parameters), default=None)
+
+
+def judged(samples: SamplesResult) -> NDArray[np.bool_]:
+    """(n,) the samples that a value of the whole data rests on."""
+    if samples.statuses is not None:
+        return np.array([status == "ok" for status in samples.statuses], bool)
+    return np.array([one is not None for one in next(iter(samples.columns.values()))], bool)
 
 
 def known(samples: SamplesResult | MetricSamples, output: str) -> Floats:
@@ -126,7 +144,14 @@ def told_by_samples(samples: MetricSamples | None, value: MetricValue) -> bool:
     """Whether the values of samples are enough to compare a value with another run's."""
     if samples is None or value.output not in samples.columns:
         return False
-    return value.value is None or bool(means(samples, value.output, value.value))
+    if value.value is None:
+        return True
+    # What all samples have is the mean of anything: BLEU of a corpus without an error, too.
+    column = known(samples, value.output)
+    # Not np.unique, whose plain form imports all of numpy.ma: 8 ms.
+    valued = column[~np.isnan(column)]
+    varied = len(valued) > 0 and bool((valued != valued[0]).any())
+    return varied and bool(means(samples, value.output, value.value))
 
 
 def _is_mean(column: Floats, value: float | None) -> bool:

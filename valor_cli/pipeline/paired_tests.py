@@ -28,6 +28,7 @@ class Tested:
     Attributes:
         pair: What was held against what.
         drawn: What signs are drawn for: "samples", or "groups" of them.
+        units: How many of these the resamples are drawn from; None: that is not known.
         differing: How many of these, or of the resamples, differ.
     """
 
@@ -45,6 +46,7 @@ class Tested:
     effect: float | None = None
     effect_kind: Effect | None = None
     drawn: str = "samples"
+    units: int | None = None
     differing: int = 0
     reason: str | None = None
 
@@ -67,18 +69,24 @@ class Tested:
             return "no resample differs" if resampled else "no sample differs"
         among = "" if tests == 1 else f" among {tests} values"
         takes = "it takes {:,} to tell" + among
-        if resampled:
-            # The smallest p-value of so many is 1 / (resamples + 1).
-            least = floor(tests / chance)
-            count = 0 if self.pair.resampled is None else int(_known(self.pair.resampled).sum())
-            told = f"{count:,} resamples are too few: {takes.format(least)}"
-            return told if count < least else None
         # With m that differ, all to the same side, it is 2 / 2^m.
         least = floor(log2(tests / chance)) + 2
+        if resampled:
+            return self._too_few(least, floor(tests / chance), takes)
         what = self.drawn if self.differing != 1 else self.drawn.removesuffix("s")
         differ = "differs" if self.differing == 1 else "differ"
         told = f"only {self.differing:,} {what} {differ}: {takes.format(least)}"
         return told if self.differing < least else None
+
+    def _too_few(self, units: int, resamples: int, takes: str) -> str | None:
+        """Whether there are fewer units, or resamples, than it takes."""
+        if self.units is not None and self.units < units:
+            what = self.drawn if self.units != 1 else self.drawn.removesuffix("s")
+            return f"only {self.units:,} {what}: {takes.format(units)}"
+        # The smallest p-value of so many is 1 / (resamples + 1).
+        count = 0 if self.pair.resampled is None else int(_known(self.pair.resampled).sum())
+        told = f"{count:,} resamples are too few: {takes.format(resamples)}"
+        return told if count < resamples else None
 
 
 def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> list[Tested]:
@@ -90,7 +98,7 @@ def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> li
         clusters: (n,) of the samples, likewise.
     """
     at = [number for number, row in enumerate(rows) if row.columns is not None]
-    found = [_by_resamples(sides, row) for row in rows]
+    found = [_by_resamples(sides, row, clusters) for row in rows]
     for number, one in zip(at, _by_samples(sides, [rows[n] for n in at], clusters), strict=True):
         found[number] = one
     return found
@@ -151,7 +159,9 @@ def _held(
     value, other, why = row.row.value, row.other.value, ""
     if unpaired:
         value, other = columns[:, here.all(0)].mean(1).tolist()
-        why = f"over the {n:,} samples that both have; {unpaired:,} have it on one side only"
+        both = "sample" if n == 1 else f"{n:,} samples"
+        has = "has" if unpaired == 1 else "have"
+        why = f"over the {both} that both have; {unpaired:,} {has} it on one side only"
     lower = row.row.direction == "lower"
     held = Tested(
         pair=row,
@@ -177,22 +187,38 @@ def _held(
     return replace(held, test="sign_permutation", effect=effect, effect_kind=kind)
 
 
-def _by_resamples(sides: Sides, row: PairedRow) -> Tested:
-    """One value by its differences at the same resamples, where there are any."""
-    plain = Tested(row, row.row.value, row.other.value, reason=row.reason)
+def _by_resamples(sides: Sides, row: PairedRow, clusters: Ints | None) -> Tested:
+    """One value by its differences at the same resamples, where there are any.
+
+    The bootstrap is too sure of few units: of three of a kind it finds a difference at 5 % in a
+    quarter of all cases. No p-value is below what changing signs could reach, 2 / 2^units.
+    """
+    unpaired = row.unpaired or 0
+    plain = Tested(row, row.row.value, row.other.value, unpaired=unpaired, reason=row.reason)
     if row.resampled is None or plain.difference is None:
         return plain
     p = bootstrap_p(row.resampled, plain.difference)
     if p is None:
         return replace(plain, reason="no resample has a value on both sides")
+    n = _units(sides) if row.n is None else row.n
+    drawn = n if clusters is None else len(np.unique(clusters))
+    least = 0.0 if drawn is None else min(2.0 ** (1 - drawn), 1.0)
     return replace(
         plain,
         interval=percentile_intervals(row.resampled[:, None], sides.level)[0],
-        n=_units(sides),
+        n=n,
         test="paired_bootstrap",
-        p=p,
+        p=max(p, least),
+        drawn=_drawn(sides, clusters),
+        units=drawn,
         differing=int((np.nan_to_num(row.resampled) != 0).sum()) or int(plain.difference != 0),
     )
+
+
+def _drawn(sides: Sides, clusters: Ints | None) -> str:
+    if clusters is not None:
+        return "groups"
+    return "images" if "images" in sides.result.data else "samples"
 
 
 def _units(sides: Sides) -> int | None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from itertools import count, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from valor_cli.config import SliceSearch
-from valor_cli.kernels.columns import nulls
 from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
-from valor_cli.pipeline.draws import Draws, clusters_of
+from valor_cli.pipeline.draws import Draws
+from valor_cli.pipeline.found_rows import (
+    agreement_row,
+    coverage_row,
+    curve_row,
+    example_row,
+    insight_row,
+    metric_row,
+    resampled_row,
+    row_order,
+    samples_row,
+    table_row,
+)
 from valor_cli.pipeline.intervals import Around, intervals
 from valor_cli.pipeline.paired_samples import told_by_samples
 from valor_cli.pipeline.plan import Plan, WingPlan
@@ -29,7 +39,6 @@ from valor_cli.pipeline.searching import (
 from valor_cli.pipeline.slices import Slice
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
-    FEW,
     AgreementResult,
     CoverageResult,
     CurveResult,
@@ -37,14 +46,10 @@ from valor_cli.results import (
     Findings,
     InsightResult,
     MetricResult,
-    MetricValue,
-    Parameters,
-    ParameterValue,
     ResampledResult,
     SamplesResult,
     Scalar,
     SliceSearchResult,
-    Status,
     TableResult,
 )
 
@@ -78,6 +83,7 @@ class Computation:
         self.session = session
         self.resampled = 0
         self.groups = groups_of(plan, loaded)
+        self._drawn = self._all_drawn()
         self._digests: dict[str, str] = {}
         self.one_sided = {
             model: OneSided(
@@ -103,7 +109,7 @@ class Computation:
             self._search(search)
         for part in plan.wings:
             self._compute(part)
-        order = self._order()
+        order = row_order(self.plan, self.loaded, self.slices, self.metrics)
         for rows in (
             self.metrics,
             self.curves,
@@ -131,7 +137,9 @@ class Computation:
             return
         self.progress("searching slices", 0, 0)
         wholes = self._held[id(searched.part)]
-        told = searches(asked, searched, wholes, self.plan, self.loaded, self.slices)
+        interval = self.plan.config.interval
+        group = None if interval is None else interval.group
+        told = searches(asked, searched, wholes, self.loaded, self.groups, self.slices, group=group)
         for result, found in told:
             self.searches.append(result)
             self.slices = joined_slices(self.slices, found)
@@ -160,19 +168,24 @@ class Computation:
     def _compute(self, part: WingPlan) -> None:
         held = self._held.pop(id(part), None)
         for whole in self._wholes(part) if held is None else held:
-            model = whole.model
             found = part.wing.one_sided(whole.evidence)
             if any(found):
-                self.one_sided[model] = found
-            for cut, evidence in self._cuts(part.wing, whole.evidence, model):
-                findings = whole.findings if cut is None else self._findings(part, evidence)
-                draws = self._draws(model, cut, evidence)
-                ranges = self._intervals(part, evidence, findings, draws)
-                name = None if cut is None else cut.name
-                for call, one, around in zip(part.calls, findings, ranges, strict=True):
-                    self._add(call, model, name, one, around, draws)
-                    if self.illustrated:
-                        self._illustrate(call, model, name, one, whole.dataset)
+                self.one_sided[whole.model] = found
+            for cut, evidence in self._cuts(part.wing, whole.evidence, whole.model):
+                self._compute_cut(part, whole, cut, evidence)
+
+    def _compute_cut(
+        self, part: WingPlan, whole: Whole, cut: Slice | None, evidence: Evidence
+    ) -> None:
+        """The rows of a slice of a model, or of all of it."""
+        findings = whole.findings if cut is None else self._findings(part, evidence)
+        draws = self._draws(whole.model, cut)
+        ranges = self._intervals(part, evidence, findings, draws)
+        name = None if cut is None else cut.name
+        for call, found, around in zip(part.calls, findings, ranges, strict=True):
+            self._add(call, whole.model, name, found, around, draws)
+            if self.illustrated:
+                self._illustrate(call, whole.model, name, found, whole.dataset)
 
     def _needs(self, part: WingPlan) -> Mapping[str, Any]:
         """By model, what its evidence must hold; where models are asked, what they said."""
@@ -205,16 +218,20 @@ class Computation:
             if part is not None:
                 yield cut, part
 
-    def _draws(self, model: str, cut: Slice | None, evidence: Evidence) -> Draws:
+    def _draws(self, model: str, cut: Slice | None) -> Draws:
         """What a resample of some evidence draws: its units, or the clusters that they are of."""
-        asked = self.plan.config.interval
-        resamples, seed = (0, 0) if asked is None else (asked.resamples, asked.seed)
-        groups = self.groups.get(model)
-        if groups is None:
-            return Draws(evidence.unit_count, resamples, seed)
-        whole = Draws(len(groups), resamples, seed, clusters_of(groups))
+        whole = self._drawn[model]
         units = None if cut is None else cut.units(self.loaded.metadata.get(model, {}))
         return whole if units is None else whole.within(units)
+
+    def _all_drawn(self) -> Mapping[str, Draws]:
+        """By model, what a resample of all of it draws."""
+        asked = self.plan.config.interval
+        resamples, seed = (0, 0) if asked is None else (asked.resamples, asked.seed)
+        return {
+            model: Draws.of(dataset.unit_ids, resamples, seed, self.groups.get(model))
+            for model, dataset in self.loaded.datasets.items()
+        }
 
     def _intervals(
         self, part: WingPlan, evidence: Evidence, findings: Sequence[Findings], draws: Draws
@@ -252,62 +269,25 @@ class Computation:
         told = [f"{call.metric.name} of {model}{where}: {one}" for one in found.warnings]
         self.warnings |= dict.fromkeys(told)
         for value, around in zip(found.values, ranges, strict=True):
-            row = _row(call, model, cut, value, around, draws.drawn_count)
+            row = metric_row(call, model, cut, value, around, draws.drawn_count)
             self.metrics.append(row)
             self._called.append((call, row))
             if cut is None and value.label is None and not told_by_samples(found.samples, value):
                 self._keep(row, around, draws)
-        for curve in found.curves:
-            parameters = _narrowed(call.parameters, curve.at)
-            self.curves.append(
-                CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
-            )
-        for table in found.tables:
-            self.tables.append(
-                TableResult(
-                    call.metric.name,
-                    model,
-                    cut,
-                    _narrowed(call.parameters, table.at),
-                    table.labels,
-                    table.matrix,
-                    table.unmatched_ground_truths,
-                    table.unmatched_predictions,
-                    table.ious,
-                    table.unmatched_ground_truth_ratios,
-                    table.unmatched_prediction_ratios,
-                )
-            )
-        if found.samples is not None and cut is None:
-            groups = self.groups.get(model)
-            self.samples.append(
-                SamplesResult(
-                    call.metric.name,
-                    model,
-                    call.parameters,
-                    found.samples.sample_ids,
-                    found.samples.columns,
-                    found.samples.undefined,
-                    found.samples.statuses,
-                    found.samples.details,
-                    found.samples.asked,
-                    groups,
-                )
-            )
-        if cut is None:
-            self.agreements += [
-                AgreementResult(call.metric.name, model, call.parameters, **asdict(one))
-                for one in found.agreements
-            ]
-        if cut is None:
-            self.insights += [
-                InsightResult(
-                    one.kind, call.metric.name, (model,), one.sample_ids, one.value, one.message
-                )
-                for one in found.insights
-            ]
+        self.curves += [curve_row(call, model, cut, one) for one in found.curves]
+        self.tables += [table_row(call, model, cut, one) for one in found.tables]
         if found.statuses:
-            self.coverage.append(_coverage(call, model, cut, found.statuses))
+            self.coverage.append(coverage_row(call, model, cut, found.statuses))
+        if cut is None:
+            self._add_of_whole(call, model, found)
+
+    def _add_of_whole(self, call: Call, model: str, found: Findings) -> None:
+        """What slices do not have."""
+        if found.samples is not None:
+            groups = self.groups.get(model)
+            self.samples.append(samples_row(call, model, found.samples, groups))
+        self.agreements += [agreement_row(call, model, one) for one in found.agreements]
+        self.insights += [insight_row(call, model, one) for one in found.insights]
 
     def _keep(self, row: MetricResult, around: Around, draws: Draws) -> None:
         """The values at every resample, of what has no value of single samples to compare by."""
@@ -316,73 +296,16 @@ class Computation:
         if row.model not in self._digests:
             unit_ids = self.loaded.datasets[row.model].unit_ids
             self._digests[row.model] = draws.digest(unit_ids)
-        self.resamples.append(
-            ResampledResult(
-                row.metric,
-                row.output,
-                row.model,
-                row.label,
-                row.slice,
-                row.parameters,
-                self._digests[row.model],
-                nulls(around.column),
-            )
-        )
+        self.resamples.append(resampled_row(row, self._digests[row.model], around.column))
 
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset
     ) -> None:
         shown = dataset.illustrate(found.examples) if found.examples else ()
-        for example, (picture, objects, texts) in zip(found.examples, shown, strict=True):
-            self.examples.append(
-                ExampleResult(
-                    call.metric.name,
-                    model,
-                    example.label,
-                    cut,
-                    _narrowed(call.parameters, example.at),
-                    example.kind,
-                    example.sample_id,
-                    example.value,
-                    picture,
-                    objects,
-                    texts,
-                    example.reason,
-                    example.verdicts,
-                )
-            )
-
-    def _order(self) -> Any:
-        """A sort key: names in the order of catalogue, config and files; all before each."""
-        metrics = {metric.name: at for at, metric in enumerate(self.plan.task.metrics)}
-        outputs = {
-            (metric.name, output.name): at
-            for metric in self.plan.task.metrics
-            for at, output in enumerate(metric.outputs)
-        }
-        models = {model: at for at, model in enumerate(self.loaded.datasets)}
-        slices = _positions(cut.name for cut in self.slices)
-        named = {row.label for row in self.metrics if row.label is not None}
-        labels = _positions([*self.loaded.labels, *sorted(named.difference(self.loaded.labels))])
-
-        def key(row: Any) -> tuple[object, ...]:
-            # Tables have no label, values of samples no slice; examples keep the metric's order.
-            output = outputs[row.metric, row.output] if isinstance(row, MetricResult) else 0
-            return (
-                metrics[row.metric],
-                models[row.model],
-                slices[getattr(row, "slice", None)],
-                labels[getattr(row, "label", None)],
-                [_sortable(row.parameters[name]) for name in sorted(row.parameters)],
-                output,
-            )
-
-        return key
-
-
-def _positions(names: Iterable[str]) -> dict[str | None, int]:
-    """Where each name stands; None, which means all together, before the first."""
-    return dict(zip((None, *names), count(-1), strict=False))
+        self.examples += [
+            example_row(call, model, cut, example, illustration)
+            for example, illustration in zip(found.examples, shown, strict=True)
+        ]
 
 
 def groups_of(plan: Plan, loaded: Loaded[Any]) -> Mapping[str, Sequence[Scalar]]:
@@ -394,61 +317,7 @@ def groups_of(plan: Plan, loaded: Loaded[Any]) -> Mapping[str, Sequence[Scalar]]
     return {model: own[name] for model, own in loaded.metadata.items()}
 
 
-def _row(
-    call: Call, model: str, cut: str | None, value: MetricValue, around: Around, units: int
-) -> MetricResult:
-    output = call.metric.output(value.output)
-    few = min(units, units if value.n is None else value.n) < FEW
-    return MetricResult(
-        metric=call.metric.name,
-        output=value.output,
-        model=model,
-        label=value.label,
-        slice=cut,
-        parameters=_narrowed(call.parameters, value.at),
-        value=value.value,
-        unit=output.unit,
-        direction=output.better,
-        n=value.n,
-        interval=None if value.value is None else around.interval,
-        undefined=value.undefined,
-        method=None if value.value is None else around.method,
-        caution="small_n" if few and value.value is not None else None,
-    )
-
-
-def _coverage(
-    call: Call, model: str, cut: str | None, statuses: Mapping[Status, int]
-) -> CoverageResult:
-    total = sum(statuses.values())
-    expected = total - statuses.get("not_applicable", 0)
-    share = statuses.get("ok", 0) / expected if expected else None
-    counts = {str(name): count for name, count in statuses.items()}
-    return CoverageResult(call.metric.name, model, cut, call.parameters, total, counts, share)
-
-
 def _build(shard: tuple[Any, Any, Any]) -> Any:
     """Evidence of one shard, in whichever process."""
     make, dataset, needs = shard
     return make(dataset, needs)
-
-
-def _narrowed(
-    parameters: Parameters, at: Mapping[str, Scalar | Sequence[Scalar]]
-) -> dict[str, ParameterValue]:
-    """All parameters, with the lists that `at` picks an element of replaced by it."""
-    kept = {name: value for name, value in parameters.items() if name.removesuffix("s") not in at}
-    return {**kept, **at}
-
-
-def _sortable(value: ParameterValue) -> tuple[object, ...]:
-    """Values of one parameter compare, whatever their kinds: nothing, numbers, texts, lists …"""
-    if value is None:
-        return (0,)
-    if isinstance(value, (int, float)):
-        return (1, value)
-    if isinstance(value, str):
-        return (2, value)
-    if isinstance(value, Mapping):
-        return (4, tuple((name, _sortable(value[name])) for name in sorted(value)))
-    return (3, tuple(map(_sortable, value)))

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import platform
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from valor_cli import __version__
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Loaded, Selection, Session, Terms
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
-from valor_cli.pipeline.pairing import against_baseline, comparisons_of
 from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
+from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
+from valor_cli.pipeline.unlike import unlike_baseline
 from valor_cli.pipeline.workers import Progress, ThisProcess, workers
 from valor_cli.results import (
     THRESHOLD,
+    ComparisonResult,
     IntervalsResult,
     MetricResult,
     Pictures,
-    RunInfo,
     RunResult,
-    Scalar,
     TextsResult,
-    UsageResult,
 )
-
-HELPERS = (
-    *("jsonschema", "onnxruntime", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex"),
-    *("tokenizers", "torch", "transformers", "umap"),
-)
-"""Packages that some metrics rest on, imported where one of them is computed."""
 
 
 def check(plan: Plan) -> Sequence[str]:
@@ -218,25 +206,17 @@ def evaluate(
         *found.warnings,
         *(() if session is None else session.warnings),
         *_unsliced(plan),
-        *_unlike(baseline, plan.task.name, loaded.sizes, settings, _compared(config, session)),
     ]
+    if baseline is not None:
+        held = _compared(config, session)
+        warnings += unlike_baseline(baseline, plan.task.name, loaded.sizes, settings, held=held)
     result = RunResult(
         task=plan.task.name,
         models=tuple(loaded.datasets),
         primary=plan.task.primary,
         data=loaded.sizes,
         settings=settings,
-        run=RunInfo(
-            valor_version=__version__,
-            started_at=started.isoformat(timespec="seconds"),
-            duration_s=0.0,
-            command=command,
-            config=str(config.path),
-            config_sha256=config.sha256,
-            inputs=tuple(loaded.files),
-            packages={"python": platform.python_version(), "numpy": np.__version__, **_helpers()},
-            **_asked(session, plan, loaded),
-        ),
+        run=record_of(plan, loaded, session, command=command, started=started),
         metrics=tuple(found.metrics),
         curves=tuple(found.curves),
         tables=tuple(found.tables),
@@ -257,14 +237,26 @@ def evaluate(
         prompts=() if session is None else tuple(session.prompts_used),
     )
     progress("comparing", 0, 0)
-    earlier = () if baseline is None else tuple(against_baseline(result, baseline))
+    among, earlier = _comparisons(result, baseline)
     gates = judge_gates(config, plan.task, found.metrics, before, found.coverage, earlier)
     return replace(
         result,
-        comparisons=(*comparisons_of(result), *earlier),
+        comparisons=(*among, *earlier),
         gates=tuple(gates),
         run=replace(result.run, duration_s=round(time.perf_counter() - clock, 3)),
     )
+
+
+def _comparisons(
+    result: RunResult, baseline: RunResult | None
+) -> tuple[Sequence[ComparisonResult], Sequence[ComparisonResult]]:
+    """The models held against each other, and against those of a baseline."""
+    if baseline is None and len(result.models) < 2:
+        return (), ()
+    # What tests pairs is imported where there are any.
+    from valor_cli.pipeline.pairing import against_baseline, comparisons_of
+
+    return comparisons_of(result), () if baseline is None else against_baseline(result, baseline)
 
 
 def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
@@ -296,63 +288,6 @@ def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
         yield session
 
 
-NO_PART = {"path", "sha256", "report", "gates", "interval", "slices", "options"}
-"""What a config may say anew in a run that is resumed: a higher budget, more time for replies.
-Which judge is asked, and how, is a part of what its replies are kept by."""
-
-
-def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
-    """SHA-256 of what a run is: which metrics are computed, from which bytes."""
-    config = plan.config.model_dump(mode="json", exclude=NO_PART)
-    said = [config, [file.sha256 for file in loaded.files], limit]
-    return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:
-    """What was asked: by judge, by model, by metric in the order of the config.
-
-    Which metric asks first hangs on the pace of the judge; the order of the rows must not.
-    """
-    if session is None:
-        return []
-    usage = list(session.usage)
-    judges = list(dict.fromkeys(row.judge for row in usage))
-    models = list(loaded.datasets)
-    metrics = [call.metric.name for part in plan.wings for call in part.calls]
-
-    def place(row: UsageResult) -> tuple[int, int, int]:
-        return judges.index(row.judge), models.index(row.model), metrics.index(row.metric)
-
-    return sorted(usage, key=place)
-
-
-def _asked(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> dict[str, Any]:
-    """What the record of the run says of models that were asked."""
-    if session is None:
-        return {}
-    return {
-        "models_used": tuple(session.models_used),
-        "usage": tuple(usage_of(session, plan, loaded)),
-        "stopped": None if session.stopped is None else session.stopped[1],
-        "stopped_by": None if session.stopped is None else session.stopped[0],
-    }
-
-
-def _helpers() -> dict[str, str]:
-    """Versions of the packages that had a part in the numbers."""
-    return {name: _version(name) for name in HELPERS if name in sys.modules}
-
-
-def _version(package: str) -> str:
-    said = vars(sys.modules[package]).get("__version__")
-    if said is None:
-        # To read what is installed imports email, sockets and zip: 10 ms.
-        from importlib.metadata import version
-
-        said = version(package)
-    return str(said)
-
-
 def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
     """What a report shows of the images that examples stand in, and what to warn of."""
     return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
@@ -375,49 +310,8 @@ def _unsliced(plan: Plan) -> list[str]:
     return told
 
 
-_ASKED = ("embedder", "judge")
-"""Settings that say who was asked."""
-
-
 def _compared(config: RunConfig, session: Session | None) -> bool:
     """Whether gates hold values against a baseline's; a run that lacks models has none to hold."""
     whole = session is None or not session.lacking
     limits = (limit for gate in config.gates for limit in (gate.max_drop, gate.not_worse))
     return whole and any(limit is not None for limit in limits)
-
-
-def _unlike(
-    baseline: RunResult | None,
-    task: str,
-    sizes: Mapping[str, int],
-    settings: Mapping[str, Scalar],
-    compared: bool,
-) -> list[str]:
-    """Why a comparison with the baseline may say little."""
-    if baseline is None:
-        return []
-    if baseline.task != task:
-        return [f"--baseline: a run of another task, {baseline.task}"]
-    # Who was asked in one of the runs alone has no part in values that are in both.
-    alone = {name for name in _ASKED if (name in baseline.settings) != (name in settings)}
-    before, now = (
-        {name: value for name, value in each.items() if name not in alone}
-        for each in (baseline.settings, settings)
-    )
-    if before != now:
-        there, here = (
-            ", ".join(f"{name}: {value}" for name, value in each.items()) or "as usual"
-            for each in (before, now)
-        )
-        message = f"evaluated in another way ({there}; here {here})"
-        if compared:
-            hint = "compare with a run of the same settings, or leave max_drop out"
-            raise ConfigError([Problem("--baseline", message)], hint=hint)
-        return [f"--baseline: {message}"]
-    if dict(baseline.data) != dict(sizes):
-        there, here = (
-            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in each.items())
-            for each in (baseline.data, sizes)
-        )
-        return [f"--baseline: made from other data ({there}; here {here})"]
-    return []

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from valor_cli.config import SliceSearch
-from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded
+from valor_cli.metric import Call, Dataset, Evidence, Loaded
 from valor_cli.pipeline.draws import clusters_of
 from valor_cli.pipeline.plan import Plan, WingPlan
-from valor_cli.pipeline.slice_columns import SliceColumn, slice_columns
-from valor_cli.pipeline.slice_search import WorstSlice, worst_slices
 from valor_cli.pipeline.slices import Slice
 from valor_cli.results import Findings, FoundSlice, MetricSamples, Scalar, SliceSearchResult
+
+if TYPE_CHECKING:
+    from valor_cli.pipeline.slice_columns import SliceColumn
+    from valor_cli.pipeline.slice_search import WorstSlice
 
 NO_VALUES = "slices: auto: no metric of this run has values of single samples to search by"
 NO_COLUMNS = "slices: auto: the data has no metadata to look at"
@@ -73,9 +75,11 @@ def searches(
     asked: SliceSearch,
     searched: Searched,
     wholes: Sequence[Whole],
-    plan: Plan,
     loaded: Loaded[Any],
+    groups: Mapping[str, Sequence[Scalar]],
     listed: Sequence[Slice],
+    *,
+    group: str | None,
 ) -> Iterator[tuple[SliceSearchResult, list[WorstSlice]]]:
     """By model, what was found, as results say it and as slices.
 
@@ -83,22 +87,24 @@ def searches(
         asked: How to search.
         searched: Whose values are looked at.
         wholes: Of every model.
-        plan: The run.
-        loaded: With the metadata, and the clusters.
+        loaded: With the metadata.
+        groups: By model, the cluster of each unit.
         listed: The slices that there are already.
+        group: The column that clusters are of, which tells no kinds of units; None: none is.
     """
-    interval = plan.config.interval
-    group = None if interval is None else interval.group
+    # Few runs look for slices, and its import takes 4 ms.
+    from valor_cli.pipeline.slice_columns import slice_columns
+
     columns = slice_columns(loaded.metadata, asked.columns, group)
     found: list[WorstSlice]
     named = {one.name: one for one in listed}
     for whole in wholes:
         samples = searched.samples(whole)
-        groups = _groups(loaded, whole.model, group)
         count, found = 0, []
         if samples is not None:
             metadata = loaded.metadata.get(whole.model, {})
-            count, found = _found(asked, searched, samples, columns, metadata, groups)
+            clusters = groups.get(whole.model)
+            count, found = _found(asked, searched, samples, columns, metadata, clusters)
         # A value may read like two conditions; rows of one name must be of one slice.
         found = [one for one in found if _same(named.setdefault(one.slice.name, one.slice), one)]
         result = SliceSearchResult(
@@ -122,13 +128,6 @@ def _same(named: Slice, found: WorstSlice) -> bool:
     return [one.name for one in named.conditions] == [one.name for one in found.slice.conditions]
 
 
-def _groups(loaded: Loaded[Any], model: str, group: str | None) -> Sequence[Scalar] | None:
-    """The cluster of each unit, of the column that intervals name or else of the files' own."""
-    if group is None:
-        return loaded.groups.get(model)
-    return loaded.metadata[model][group.removeprefix(METADATA)]
-
-
 def _found(
     asked: SliceSearch,
     searched: Searched,
@@ -137,6 +136,8 @@ def _found(
     metadata: Mapping[str, Sequence[Any]],
     groups: Sequence[Scalar] | None,
 ) -> tuple[int, list[WorstSlice]]:
+    from valor_cli.pipeline.slice_search import worst_slices
+
     values = np.array(samples.columns[searched.output], np.float64)
     return worst_slices(
         values,

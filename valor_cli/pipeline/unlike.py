@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from valor_cli.errors import ConfigError, Problem
 from valor_cli.results import RunResult, Scalar
 
 _ASKED = ("embedder", "judge")
@@ -14,6 +15,10 @@ _OF_ANSWERS = "response"
 
 _COUNTING = "sacrebleu"
 """The package whose versions count words in different ways."""
+
+_RUNS = ("first ", "second ")
+_NOW = ("", "here ")
+"""What both sides are called: two runs; a baseline, and the run that is held against it."""
 
 
 def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -26,8 +31,9 @@ def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
     if first is second:
         return []
     return [
-        *_settings(first, second),
-        *_sizes(first, second),
+        *_settings(first.settings, second.settings, _RUNS),
+        *_prompts(first, second),
+        *_sizes(first.data, second.data, _RUNS),
         *_inputs(first, second),
         *_texts(first, second, pairs),
         *_versions(first, second),
@@ -35,32 +41,74 @@ def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
     ]
 
 
-def _settings(first: RunResult, second: RunResult) -> Iterator[str]:
+def unlike_baseline(
+    baseline: RunResult,
+    task: str,
+    sizes: Mapping[str, int],
+    settings: Mapping[str, Scalar],
+    *,
+    held: bool,
+) -> list[str]:
+    """Why a comparison with an earlier run may say little, in words.
+
+    Args:
+        baseline: The earlier run.
+        task, sizes, settings: Of the run: as `RunResult` has them, `sizes` as its `data`.
+        held: Whether gates hold values of one against those of the other.
+
+    Raises:
+        ConfigError: They do, and the run was evaluated in another way.
+    """
+    if baseline.task != task:
+        return [f"--baseline: a run of another task, {baseline.task}"]
+    for message in _settings(baseline.settings, settings, _NOW):
+        if held:
+            hint = "compare with a run of the same settings, or leave max_drop and not_worse out"
+            raise ConfigError(Problem("--baseline", message), hint=hint)
+        return [f"--baseline: {message}"]
+    return [f"--baseline: {message}" for message in _sizes(baseline.data, sizes, _NOW)]
+
+
+def _settings(
+    first: Mapping[str, Scalar], second: Mapping[str, Scalar], sides: tuple[str, str]
+) -> Iterator[str]:
     # Who was asked in one of the runs alone has no part in values that are in both.
-    alone = {name for name in _ASKED if (name in first.settings) != (name in second.settings)}
+    alone = {name for name in _ASKED if (name in first) != (name in second)}
     before, now = (
-        {name: value for name, value in run.settings.items() if name not in alone}
-        for run in (first, second)
+        {name: value for name, value in settings.items() if name not in alone}
+        for settings in (first, second)
     )
     if before != now:
         there, here = (
-            ", ".join(f"{name}: {value}" for name, value in each.items()) or "as usual"
-            for each in (before, now)
+            side + (", ".join(f"{name}: {value}" for name, value in each.items()) or "as usual")
+            for side, each in zip(sides, (before, now), strict=True)
         )
-        yield f"evaluated in another way (first {there}; second {here})"
+        yield f"evaluated in another way ({there}; {here})"
+
+
+def _prompts(first: RunResult, second: RunResult) -> Iterator[str]:
     prompts = [{one.name: one.sha256 for one in run.prompts} for run in (first, second)]
     other = [name for name, sha in prompts[1].items() if prompts[0].get(name, sha) != sha]
     if other:
         yield f"judges were asked with other prompts: {', '.join(sorted(other))}"
 
 
-def _sizes(first: RunResult, second: RunResult) -> Iterator[str]:
-    if dict(first.data) != dict(second.data):
-        yield f"made from other data (first {_counts(first.data)}; second {_counts(second.data)})"
+def _sizes(
+    first: Mapping[str, int], second: Mapping[str, int], sides: tuple[str, str]
+) -> Iterator[str]:
+    if dict(first) != dict(second):
+        there, here = (
+            side + _counts(each) for side, each in zip(sides, (first, second), strict=True)
+        )
+        yield f"made from other data ({there}; {here})"
 
 
 def _counts(data: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in data.items())
+    told = {name.replace("_", " "): count for name, count in data.items()}
+    return ", ".join(
+        f"1 {name.removesuffix('s')}" if count == 1 else f"{count:,} {name}"
+        for name, count in told.items()
+    )
 
 
 def _inputs(first: RunResult, second: RunResult) -> Iterator[str]:

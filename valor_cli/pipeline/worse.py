@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from valor_cli.results import ComparisonResult, GateResult, Parameters
+from valor_cli.reports.naming import frozen
+from valor_cli.results import NOT_WORSE, ComparisonResult, GateResult
 from valor_cli.statistics.corrections import holm
-
-NOT_WORSE = "not_worse"
-"""The rule of such gates."""
 
 
 def judge_worse(
@@ -26,13 +23,10 @@ def judge_worse(
         gates: Of all rules.
         comparisons: The values of the run held against the baseline's.
     """
-    found = {_key(row.metric, row.output, row.model, row.parameters): row for row in comparisons}
+    found = {_key(row): row for row in comparisons}
     open_ones = (gate.rule == NOT_WORSE and gate.status == "not checked" for gate in gates)
     at = [number for number, is_open in enumerate(open_ones) if is_open]
-    rows = [
-        found.get(_key(gate.metric, gate.output, gate.model, gate.parameters))
-        for gate in (gates[number] for number in at)
-    ]
+    rows = [found.get(_key(gates[number])) for number in at]
     adjusted = holm([None if row is None else row.p for row in rows])
     judged = list(gates)
     for number, row, p in zip(at, rows, adjusted, strict=True):
@@ -57,11 +51,5 @@ def _is_worse(row: ComparisonResult) -> bool:
     return difference > 0 if row.direction == "lower" else difference < 0
 
 
-def _key(metric: str, output: str, model: str, parameters: Parameters) -> tuple[str, ...]:
-    # A list of the config comes back from a file as another kind of sequence.
-    told = json.dumps(dict(parameters), sort_keys=True, default=_plain)
-    return metric, output, model, told
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]
+def _key(row: ComparisonResult | GateResult) -> tuple[object, ...]:
+    return row.metric, row.output, row.model, frozen(row.parameters)

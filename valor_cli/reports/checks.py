@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from valor_cli.reports.formatting import against, against_share, plain, words
-from valor_cli.reports.gates import COVERAGE
 from valor_cli.reports.grids import Scopes
+from valor_cli.reports.naming import called
 from valor_cli.reports.problems import SEVERITIES, UNCLEAR
 from valor_cli.reports.results_json import dumps
-from valor_cli.results import GateResult, ProblemResult, RunResult
+from valor_cli.results import COVERAGE, NOT_WORSE, GateResult, ProblemResult, RunResult
 
 NAME = 400
 MESSAGE = 400
@@ -29,7 +29,7 @@ _ASKED = {
     "min": "≥ {0}",
     "max": "≤ {0}",
     "max_drop": "drop ≤ {0}",
-    "not_worse": "not worse at {0}",
+    NOT_WORSE: "not worse at {0}",
     COVERAGE: "≥ {0}",
 }
 
@@ -76,7 +76,7 @@ def problem_checks(result: RunResult) -> tuple[Check, ...]:
 def _gate(gate: GateResult, unit: str, names: Scopes) -> Check:
     asked = _ASKED.get(gate.rule, gate.rule + " {0}")
     covers = gate.rule == COVERAGE
-    subject = f"coverage of {gate.metric}" if covers else _subject(gate.metric, gate.output)
+    subject = f"coverage of {gate.metric}" if covers else called(gate.metric, gate.output)
     # The limit as the config has it: the decimals that a message needs depend on the value.
     limit = f"{gate.limit:.15g}"
     parts = [f"{subject} {asked.format(limit)}", *_where(gate, names)]
@@ -99,7 +99,7 @@ def _found(gate: GateResult, unit: str, asked: str) -> str:
     if gate.rule == COVERAGE:
         value, limit = against_share(gate.value, gate.limit)
         return f"found values for {value} of the samples, asked for {asked.format(limit)}"
-    if gate.rule == "not_worse":
+    if gate.rule == NOT_WORSE:
         if gate.value is None:
             return f"asked for {asked.format(f'{gate.limit:g}')}"
         p, limit = against(gate.value, gate.limit)
@@ -110,7 +110,7 @@ def _found(gate: GateResult, unit: str, asked: str) -> str:
 
 
 def _problem(problem: ProblemResult, names: Scopes) -> Check:
-    about = _subject(problem.metric or "", problem.output or "value")
+    about = called(problem.metric or "", problem.output or "")
     parts = [plain(f"{words(problem.kind)} {about}".rstrip(), 160)]
     detail = names.detail(problem.metric or "", None, problem.parameters)
     parts += [detail] if detail else []
@@ -125,10 +125,6 @@ def _problem(problem: ProblemResult, names: Scopes) -> Check:
         message=_clean(problem.message),
         details=_details(problem, samples=samples),
     )
-
-
-def _subject(metric: str, output: str) -> str:
-    return metric if output in ("value", "") else f"{metric} {output}"
 
 
 def _where(gate: GateResult, names: Scopes) -> Iterator[str]:

@@ -118,7 +118,9 @@ def compared_digest(compared: ComparedRuns) -> ComparedDigest:
             if names
         ),
         warnings=tuple(plain(warning, 600) for warning in compared.warnings),
-        notes=tuple(_notes(compared, pairs)),
+        notes=notes_of(
+            compared, [one for pair in pairs for one in (*pair.headline, *pair.further)]
+        ),
     )
 
 
@@ -223,15 +225,19 @@ def _counts(compared: ComparedRuns) -> dict[tuple[str, str], list[ShownCount]]:
     return found
 
 
-def _notes(compared: ComparedRuns, pairs: Sequence[ShownPair]) -> list[str]:
-    """How the numbers are to be read, as far as there are such numbers."""
-    rows = compared.comparisons
-    values = [one for pair in pairs for one in (*pair.headline, *pair.further)]
+def notes_of(compared: ComparedRuns, values: Sequence[ComparedValue]) -> tuple[str, ...]:
+    """How the numbers are to be read, as far as there are such numbers.
+
+    Args:
+        compared: The comparison.
+        values: Those of it that are shown.
+    """
+    rows = [one.row for one in values]
     notes = [f"Tests: {tests}."] if (tests := tested(values)) else []
     if any(row.interval for row in rows):
-        notes.append(f"Brackets: {compared.level:.0%} interval of the difference.")
+        notes.append(f"Brackets: {compared.level * 100:g}% interval of each difference by itself.")
     if any(row.p_adjusted is not None for row in rows):
-        of = " of a pair" if len(pairs) > 1 else ""
+        of = " of a pair" if len(compared.pairs) > 1 else ""
         notes.append(f"p: two-sided, by Holm's method over the headline values{of}.")
     if any(one.p.endswith(UNADJUSTED) for one in values):
         notes.append(f"{UNADJUSTED} not adjusted: of many such values some are below by chance.")
@@ -243,4 +249,4 @@ def _notes(compared: ComparedRuns, pairs: Sequence[ShownPair]) -> list[str]:
     if unpaired:
         what = "1 sample or image" if unpaired == 1 else f"{unpaired:,} samples or images"
         notes.append(f"Up to {what} that only one of the two has are left out of the tests.")
-    return notes
+    return tuple(notes)

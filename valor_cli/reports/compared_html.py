@@ -9,23 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from valor_cli.reports.anchors import Anchors
+from valor_cli.reports.compared_cards import cards, drawn_names
 from valor_cli.reports.compared_digest import ShownCount, ShownPair, compared_digest
 from valor_cli.reports.compared_rows import MARKS, ComparedValue, remarks
-from valor_cli.reports.compared_samples import (
-    ShownSample,
-    ShownSide,
-    metrics_of,
-    shown_samples,
-)
+from valor_cli.reports.compared_samples import ShownSample, metrics_of, shown_samples
 from valor_cli.reports.compiled_templates import CompiledTemplates
-from valor_cli.reports.drawings import Drawings
 from valor_cli.reports.leaderboard import breakable
-from valor_cli.reports.outcomes import counted, legend
-from valor_cli.reports.worst import KIND as WHOLE
-from valor_cli.results import ChangedSample, ComparedRuns, ExampleResult
+from valor_cli.reports.outcomes import legend
+from valor_cli.results import ComparedRuns
 
 SAMPLES = 50
 """Samples shown of each pair of models."""
@@ -42,14 +35,14 @@ PAIRS = 20
 NAMES = 200
 """Values named that only one run has."""
 
-LONG = 400
-"""Characters of a shared text above which it is folded."""
+PAPER = 25
+"""Samples that a printer gets."""
 
 FOREST = 120
 """Width of a drawn difference in its own units; 0 stands in the middle."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_SCRIPTS = ("report.js", "compared.js")
+_SCRIPTS = ("report.js", "errors.js", "compared.js")
 _STYLES = ("report.css", "errors.css", "samples.css", "compared.css")
 
 
@@ -79,10 +72,9 @@ def compared_html(compared: ComparedRuns) -> str:
         pairs=[_pair(pair) for pair in told.pairs[:PAIRS]],
         more_pairs=told.pairs[PAIRS:],
         metrics=metrics,
-        cards=_cards(shown, told.pairs, metrics),
-        legend=legend(
-            name for one in shown for example in _sides(one.source) for name in counted(example)
-        ),
+        cards=cards(shown, told.pairs, metrics),
+        paper=PAPER,
+        legend=legend(drawn_names(shown)),
         left_out=len(compared.changed) - len(shown),
         only=[(title, names[:NAMES], len(names)) for title, names in told.only],
     )
@@ -116,7 +108,8 @@ def _pair(pair: ShownPair) -> dict[str, Any]:
         "left_out": len(further) - len(rest) if headline else len(further) - len(leading),
         "differ": sum(one.outcome in ("better", "worse") for one in rest),
         "remarks": remarks(leading),
-        "changes": [(one, _shares(one)) for one in pair.changes],
+        "changes": [(one, _shares(one)) for one in pair.changes if one.better or one.worse],
+        "still": [one.name for one in pair.changes if not one.better and not one.worse],
     }
 
 
@@ -159,67 +152,3 @@ def _shares(one: ShownCount) -> tuple[float, float]:
     """The parts of the samples that are worse and better."""
     total = max(one.worse + one.better + one.equal, 1)
     return round(one.worse / total * 100, 2), round(one.better / total * 100, 2)
-
-
-def _cards(
-    samples: Sequence[ShownSample], pairs: Sequence[ShownPair], metrics: Sequence[str]
-) -> list[dict[str, Any]]:
-    anchors = Anchors()
-    drawings = Drawings({}, 2)
-    index = {pair.key: at for at, pair in enumerate(pairs)}
-    cards = []
-    for one in samples:
-        at = index[one.source.model, one.source.other]
-        drawn = [drawings.draw(example) for example in _sides(one.source)]
-        cards.append(
-            {
-                "anchor": anchors.name(one.source.sample_id, pairs[at].title),
-                "name": one.name,
-                "pair": at,
-                "title": pairs[at].title,
-                "other": pairs[at].other,
-                "model": pairs[at].model,
-                "changes": [
-                    (change, metrics.index(change.metric), f"{size:.6g}")
-                    for change, size in zip(one.changes, _sizes(one.source), strict=True)
-                ],
-                "shared": [
-                    (title, text, left_out, len(text) > LONG)
-                    for title, text, left_out in one.shared
-                ],
-                "texts": [
-                    (text.title, _ready(text.other, "del"), _ready(text.own, "ins"))
-                    for text in one.texts
-                ],
-                "drawings": drawn if any(drawn) else [],
-            }
-        )
-    return cards
-
-
-def _sizes(sample: ChangedSample) -> list[float]:
-    return [abs(change.value - change.other_value) for change in sample.changes]
-
-
-def _ready(side: ShownSide, tag: str) -> dict[str, Any]:
-    """A text whose words that differ stand in that tag."""
-    text = "".join(
-        f"<{tag}>{escape(part)}</{tag}>" if differs and part.strip() else escape(part)
-        for part, differs in side.parts
-    )
-    ready = Markup(text)  # noqa: S704 - escaped just before
-    return {"ready": ready, "left_out": side.left_out, "missing": side.missing}
-
-
-def _sides(sample: ChangedSample) -> list[ExampleResult]:
-    """The objects of an image on either side, as examples that can be drawn; the earlier first."""
-    if sample.picture is None and not sample.objects and not sample.other_objects:
-        return []
-    whole: dict[str, Any] = {
-        "metric": "", "label": None, "slice": None, "parameters": {}, "kind": WHOLE,
-        "sample_id": sample.sample_id, "value": None, "picture": sample.picture,
-    }  # fmt: skip
-    return [
-        ExampleResult(model=side, objects=objects, **whole)
-        for side, objects in (("A", sample.other_objects), ("B", sample.objects))
-    ]

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from valor_cli.reports.compared_digest import ComparedDigest, ShownPair, compared_digest
 from valor_cli.reports.compared_rows import ComparedValue, remarks
-from valor_cli.reports.compared_samples import ShownSample, ShownSide, shown_samples
+from valor_cli.reports.compared_samples import (
+    ShownSample,
+    ShownSide,
+    shown_samples,
+    told_changes,
+)
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.markdown_text import escaped, in_html, table
 from valor_cli.results import ComparedRuns
@@ -144,10 +149,7 @@ def _samples(compared: ComparedRuns, told: ComparedDigest) -> Iterator[str]:
 
 def _sample(one: ShownSample, pair: ShownPair) -> Iterator[str]:
     of = f" · {pair.title}" if pair.title else ""
-    changes = ", ".join(
-        f"{change.metric} {change.other} → {change.value} ({change.word})"
-        for change in one.changes[:4]
-    )
+    changes = "; ".join(f"{word} {told}" for word, told in told_changes(one.changes[:4]))
     title = f"<b>{in_html(one.name)}</b>{in_html(of)} · {in_html(changes)}"
     if not one.shared and not one.texts:
         yield f"- {escaped(one.name + of)} · {escaped(changes)}"

@@ -66,7 +66,9 @@ class ComparedValue:
 
 def outcome_of(row: ComparisonResult) -> Outcome:
     """The verdict, or that there is nothing to judge: no sample and no value differs."""
-    if row.verdict == "cannot tell" and row.difference == 0 and not row.wins and not row.losses:
+    alike = row.difference == 0 and not row.wins and not row.losses
+    # Of values of the whole alone, resamples tell whether what they rest on is the same.
+    if alike and not any(_ends(row.interval) or ()):
         return "equal"
     return row.verdict
 

@@ -16,13 +16,20 @@ _PASS = ("pass", "passes", "fails")
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """What one metric says of a sample in both runs, as text."""
+    """What one metric says of a sample in both runs, as text.
+
+    Attributes:
+        metric: Its whole name.
+        group, output: The name in two parts: the metric, and which of its values.
+    """
 
     metric: str
     other: str
     value: str
     difference: str
     word: str
+    group: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,16 @@ class ChangeNames:
 
     def name(self, metric: str, output: str, parameters: Parameters) -> str:
         """The metric, its output where it is not the value, and what sets it apart."""
-        told = plain(metric if output == "value" else f"{metric} {output}")
+        told = metric if output == "value" else f"{metric} {output}"
+        return self._detailed(told, metric, parameters)
+
+    def group(self, metric: str, parameters: Parameters) -> str:
+        """The metric and what sets it apart: the name that all of its outputs share."""
+        return self._detailed(metric, metric, parameters)
+
+    def _detailed(self, told: str, metric: str, parameters: Parameters) -> str:
         detail = self._names.detail(metric, parameters)
-        return f"{told} ({detail})" if detail else told
+        return f"{plain(told)} ({detail})" if detail else plain(told)
 
     def unit(self, metric: str, output: str) -> str:
         """The unit of the value of the whole, else a fraction."""
@@ -128,7 +142,46 @@ def _change(change: SampleChange, names: ChangeNames) -> ShownChange:
         value=told[1],
         difference="" if passes else signed(change.value - change.other_value, unit),
         word=change.change,
+        group=names.group(change.metric, change.parameters),
+        output="" if change.output == "value" else plain(change.output),
     )
+
+
+def gathered(
+    changes: Sequence[ShownChange],
+) -> list[tuple[str, list[tuple[str, list[ShownChange]]]]]:
+    """Changes by better and worse and by metric, so that neither word is said more than once.
+
+    The widest change comes first, and with it the others of its word and metric. The name of a
+    metric with one change is its whole name.
+    """
+    words: dict[str, dict[str, list[ShownChange]]] = {}
+    for one in changes:
+        words.setdefault(one.word, {}).setdefault(one.group, []).append(one)
+    return [
+        (word, [(many[0].metric if len(many) == 1 else name, many) for name, many in of.items()])
+        for word, of in words.items()
+    ]
+
+
+def told_changes(changes: Sequence[ShownChange]) -> list[tuple[str, str]]:
+    """Those changes in words: "worse" and "rouge_l: f1 1.000 → 0.200, recall 1.000 → 0.500"."""
+    return [
+        (word, apart(groups).join(_of_metric(name, many) for name, many in groups))
+        for word, groups in gathered(changes)
+    ]
+
+
+def apart(groups: Sequence[tuple[str, Sequence[object]]]) -> str:
+    """What stands between metrics; a comma where none of them has several values."""
+    return "; " if any(len(many) > 1 for _, many in groups) else ", "
+
+
+def _of_metric(name: str, changes: Sequence[ShownChange]) -> str:
+    if len(changes) == 1:
+        return f"{name} {changes[0].other} → {changes[0].value}"
+    values = (f"{one.output} {one.other} → {one.value}".lstrip() for one in changes)
+    return f"{name}: {', '.join(values)}"
 
 
 def _pairs(others: Sequence[ShownText], own: Sequence[ShownText]) -> Iterator[TextPair]:

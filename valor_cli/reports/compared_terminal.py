@@ -14,9 +14,15 @@ from valor_cli.reports.compared_digest import (
     Conclusion,
     ShownPair,
     compared_digest,
+    notes_of,
 )
 from valor_cli.reports.compared_rows import ComparedValue, Outcome, remarks
-from valor_cli.reports.compared_samples import ShownSample, ShownSide, shown_samples
+from valor_cli.reports.compared_samples import (
+    ShownSample,
+    ShownSide,
+    shown_samples,
+    told_changes,
+)
 from valor_cli.reports.fitting import Fitting, Page, one_line, table
 from valor_cli.reports.formatting import plain
 from valor_cli.results import ComparedRuns
@@ -35,6 +41,9 @@ FURTHER = 8
 
 SAMPLES = 4
 """Samples shown with both answers."""
+
+CHANGES = 3
+"""Changes of a sample, as many of them as a line has room for."""
 
 TEXT = 240
 """Characters of an answer, from a few words before the first that differs."""
@@ -78,9 +87,9 @@ def compared_summary(compared: ComparedRuns, files: Sequence[str] = ()) -> Rende
     parts: list[RenderableType] = [_head(told.verdict), *_sides(told)]
     parts += _section(_listed("Warnings", told.warnings, _MOST["warnings"], "bold yellow"))
     for pair in told.pairs[:PAIRS]:
-        parts += _section(_pair(pair, FURTHER if len(told.pairs) == 1 else FURTHER // 2))
+        parts += _section(_pair(pair, _most(told)))
     parts += _section(_other_pairs(told.pairs[PAIRS:]))
-    parts += _section(_notes(told))
+    parts += _section(_notes(compared, told))
     if len(told.pairs) == 1:
         parts += _section(_changes(told.pairs[0]))
     parts += _section(_samples(compared, told))
@@ -134,19 +143,29 @@ def _more(count: int, of: str = "") -> Iterator[RenderableType]:
         yield Text(f"  … {count:,} more{of}", style="dim")
 
 
+def _most(told: ComparedDigest) -> int:
+    return FURTHER if len(told.pairs) == 1 else FURTHER // 2
+
+
+def _shown(pair: ShownPair, most: int) -> tuple[Sequence[ComparedValue], Sequence[ComparedValue]]:
+    """The headline values that have a line, and the further ones that are better or worse."""
+    if not pair.headline:
+        return (), pair.further[:ROWS]
+    further = [one for one in pair.further if one.outcome in ("better", "worse")]
+    return pair.headline[:ROWS], further[:most]
+
+
 def _pair(pair: ShownPair, most: int) -> Iterator[RenderableType]:
     """The headline values, then what else is better or worse."""
     if pair.title:
         yield Text.assemble((pair.title, "bold"), f"  {pair.counts}" if pair.counts else "")
-    further = [one for one in pair.further if one.outcome in ("better", "worse")]
-    if not pair.headline:
-        further, most = list(pair.further), ROWS
-    shown = [*pair.headline[:ROWS], *further[:most]]
+    headline, further = _shown(pair, most)
+    shown = [*headline, *further]
     if not shown:
         return
     yield values_table("", pair.other, pair.model, shown)
     yield from _more(len(pair.headline) - ROWS, " headline values")
-    hidden = len(pair.further) - len(further[:most])
+    hidden = len(pair.further) - len(further)
     if hidden > 0:
         values = "1 further value" if hidden == 1 else f"{hidden:,} further values"
         yield Text(f"  … {values} in the reports", style="dim")
@@ -209,9 +228,12 @@ def _other_pairs(pairs: Sequence[ShownPair]) -> Iterator[RenderableType]:
     yield from _more(len(pairs) - LISTED, " pairs")
 
 
-def _notes(told: ComparedDigest) -> Iterator[RenderableType]:
-    if told.notes:
-        yield Text(" ".join(told.notes), style="dim")
+def _notes(compared: ComparedRuns, told: ComparedDigest) -> Iterator[RenderableType]:
+    """What is to be known of the values that stand here; those of the reports may need more."""
+    tables = (_shown(pair, _most(told)) for pair in told.pairs[:PAIRS])
+    values = [one for headline, further in tables for one in (*headline, *further)]
+    if notes := notes_of(compared, values):
+        yield Text(" ".join(notes), style="dim")
 
 
 def _changes(pair: ShownPair) -> Iterator[RenderableType]:
@@ -241,15 +263,8 @@ def _samples(compared: ComparedRuns, told: ComparedDigest) -> Iterator[Renderabl
 
 
 def _sample(one: ShownSample, pair: ShownPair) -> Iterator[RenderableType]:
-    of = f" · {pair.title}" if pair.title else ""
-    changes = [f"{change.metric} {change.other} → {change.value}" for change in one.changes[:3]]
-    word = one.changes[0].word if one.changes else ""
-    style = "red" if word == "worse" else "green"
-    head = Text.assemble(
-        "  ", (one.name, "bold"), f"{of}  ", (word, style), f"  {', '.join(changes)}"
-    )
-    head.no_wrap, head.overflow = True, "ellipsis"
-    yield head
+    most = min(CHANGES, len(one.changes))
+    yield Fitting([[_changed(one, pair, shown)] for shown in range(most, 0, -1)])
     made = Table.grid(padding=(0, 1, 0, 0))
     made.add_column(no_wrap=True)
     made.add_column(overflow="fold")
@@ -258,6 +273,18 @@ def _sample(one: ShownSample, pair: ShownPair) -> Iterator[RenderableType]:
             made.add_row(Text(f"    {plain(heading, 20)}", style="dim"), _excerpt(side))
     if one.texts:
         yield made
+
+
+def _changed(one: ShownSample, pair: ShownPair, shown: int) -> Text:
+    """A line of that many changes, the widest ones; with one it is cut off where it must be."""
+    text = Text.assemble("  ", (one.name, "bold"), f" · {pair.title}" if pair.title else "")
+    for word, told in told_changes(one.changes[:shown]):
+        text.append("  ").append(word, style="red" if word == "worse" else "green")
+        text.append(f"  {told}")
+    if len(one.changes) > shown:
+        text.append(f", {len(one.changes) - shown} more", style="dim")
+    text.no_wrap, text.overflow = True, "ellipsis" if shown == 1 else None
+    return text
 
 
 def _excerpt(side: ShownSide) -> Text:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from valor_cli.reports.schema import ADDED
-from valor_cli.results import TableResult
+from valor_cli.results import COVERAGE, TableResult
 
 Found = Iterator[tuple[str, str]]
+
+_WHOLE = 2**63
+"""Beyond the whole numbers that a draw takes."""
 
 _OF_MODELS = ("metrics", "coverage", "agreements", "curves", "tables", "examples")
 
@@ -16,10 +19,18 @@ _OF_MODELS = ("metrics", "coverage", "agreements", "curves", "tables", "examples
 def disagreements(document: Mapping[str, Any]) -> Found:
     """Rows of models that do not exist, columns of different lengths: (place, message) of each."""
     models = set(document["models"])
+    if not models or len(models) < len(document["models"]):
+        yield "models", "expected one at least, and each once"
+    yield from _of_intervals(document.get("intervals"))
     for kind in _OF_MODELS:
         for index, row in enumerate(document.get(kind, ())):
             if row["model"] not in models:
                 yield f"{kind}.{index}.model", f"{row['model']!r:.60} is not among the models"
+    for index, row in enumerate(document.get("coverage", ())):
+        yield from _of_part(f"coverage.{index}.coverage", row["coverage"])
+    for index, gate in enumerate(document["gates"]):
+        if gate["rule"] == COVERAGE:
+            yield from _of_part(f"gates.{index}.value", gate["value"])
     for index, row in enumerate(document.get("agreements", ())):
         if len(row["values"]) != len(row["raters"]):
             yield f"agreements.{index}.values", "expected one for each of the raters"
@@ -28,6 +39,21 @@ def disagreements(document: Mapping[str, Any]) -> Found:
             yield f"curves.{index}.points", "columns of different lengths"
     yield from _of_tables(document)
     yield from _of_examples(document)
+
+
+def _of_intervals(asked: Mapping[str, Any] | None) -> Found:
+    if asked is None:
+        return
+    if not 0 < asked["level"] < 1:
+        yield "intervals.level", f"expected a number between 0 and 1, got {asked['level']:g}"
+    for name, least in (("resamples", 1), ("seed", 0)):
+        if not least <= asked[name] < _WHOLE:
+            yield f"intervals.{name}", f"expected {least} or more, got {asked[name]:g}"
+
+
+def _of_part(place: str, part: float | None) -> Found:
+    if part is not None and not 0 <= part <= 1:
+        yield place, f"expected a number from 0 to 1, got {part:g}"
 
 
 def _of_tables(document: Mapping[str, Any]) -> Found:

@@ -8,16 +8,10 @@ from dataclasses import dataclass
 from valor_cli.reports.formatting import against, against_share, plain
 from valor_cli.reports.grids import RowIndex, Scopes
 from valor_cli.reports.keyed import LabelRows
-from valor_cli.reports.naming import frozen
-from valor_cli.results import TOO_LOW, GateResult
-
-COVERAGE = "coverage"
-"""The rule of a gate that asks how many samples have a value."""
+from valor_cli.reports.naming import called, frozen
+from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult
 
 _ORDER = {"failed": 0, "not checked": 1, "passed": 2}
-NOT_WORSE = "not_worse"
-"""The rule of a gate that asks whether a value is worse than the baseline's."""
-
 _RULES = {
     "min": "≥",
     "max": "≤",
@@ -123,7 +117,7 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
         subject = f"coverage of {gate.metric}"
         value, limit = against_share(gate.value, gate.limit)
     else:
-        subject = gate.metric if gate.output == "value" else f"{gate.metric} {gate.output}"
+        subject = called(gate.metric, gate.output)
         unit = measure.unit if measure and gate.rule != NOT_WORSE else "fraction"
         value, limit = against(gate.value, gate.limit, unit)
     if gate.rule == NOT_WORSE and gate.value is not None:

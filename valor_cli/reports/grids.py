@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.keyed import BY_LABEL, THRESHOLD
-from valor_cli.reports.naming import Kind, Names, frozen
+from valor_cli.reports.naming import Kind, Names, called, frozen
 from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
@@ -137,7 +137,7 @@ class RowIndex:
         for row in placed:
             key = (row.metric, row.output, frozen(row.parameters))
             if key not in self.measures:
-                name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
+                name = plain(called(row.metric, row.output))
                 detail = names.detail(row.metric, row.label, row.parameters)
                 self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric, key)
             if row.model in self.models:

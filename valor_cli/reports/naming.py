@@ -56,6 +56,11 @@ class Names:
         )
 
 
+def called(metric: str, output: str) -> str:
+    """A metric's name, with that of its output where this has one of its own."""
+    return metric if output in ("value", "") else f"{metric} {output}"
+
+
 def frozen(parameters: Parameters) -> Kind:
     """Parameters as a key, whatever their order."""
     return tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))

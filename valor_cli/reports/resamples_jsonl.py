@@ -43,21 +43,28 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
     """
     rows = {_key(row): row for row in result.metrics}
     asked = result.intervals
-    found = []
+    found = {}
     for number, record in read_lines(content, path):
         one = _resampled(record)
         if one is None:
             raise DataError(Problem(f"{path}:{number}", _FORM), hint=NEXT)
-        row = rows.get(_key(one))
+        key = _key(one)
+        row = rows.get(key)
+        told = f"{one.metric:.60} {one.output:.60} of {one.model!r:.60}"
         if row is None:
-            message = f"results.json has no value {one.metric} {one.output} of {one.model!r:.60}"
-            raise DataError(Problem(f"{path}:{number}", f"{message} so computed"), hint=NEXT)
+            message = f"results.json has no value {told} so computed"
+            raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
+        if key in found:
+            message = f"{told} stands here a second time"
+            raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
         if asked is not None and len(one.values) != asked.resamples:
             message = f"{len(one.values):,} resamples; results.json says {asked.resamples:,}"
             raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
         record["parameters"] = row.parameters
-        found.append(ResampledResult(**record))
-    return tuple(found)
+        found[key] = ResampledResult(**record)
+    if asked is not None and not found:
+        raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
+    return tuple(found.values())
 
 
 def _resampled(record: dict[str, Any]) -> ResampledResult | None:

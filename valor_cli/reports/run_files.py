@@ -13,6 +13,8 @@ from valor_cli.results import RunResult
 
 RESULTS = FILES["json"]
 
+_NEXT = "name the folder of a run, or its results.json"
+
 
 def read_run(path: str, *, samples: bool = True) -> RunResult:
     """A run read back from disk.
@@ -25,6 +27,8 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
     Raises:
         DataError: A file is missing, unreadable, broken, or one of another run.
     """
+    if not path:
+        raise DataError(Problem("RUN", "expected a path, found an empty text"), hint=_NEXT)
     file = os.path.join(path, RESULTS) if os.path.isdir(path) else path
     result = from_json(_content(file), file)
     if not samples:
@@ -50,16 +54,15 @@ def _content(path: str) -> bytes:
     Raises:
         DataError: It cannot be read.
     """
-    hint = "name the folder of a run, or its results.json"
     try:
         with open(path, "rb") as file:
             return file.read().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
         message = "no such file"
         if not path.endswith(RESULTS):
-            raise DataError(Problem(path, message), hint=hint) from None
+            raise DataError(Problem(path, message), hint=_NEXT) from None
         message = "no such file; `valor evaluate` writes it with `--format json`"
     except (OSError, ValueError) as error:
         # A name with a NUL character is a ValueError.
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-    raise DataError(Problem(path, message), hint=hint)
+    raise DataError(Problem(path, message), hint=_NEXT)

@@ -21,7 +21,7 @@ from valor_cli.results import (
 
 NEXT = "evaluate again, or compare with the files as valor wrote them"
 
-MISSHAPEN = (KeyError, TypeError, AttributeError, ValueError)
+MISSHAPEN = (LookupError, TypeError, AttributeError, ValueError)
 """What a record of another form raises."""
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def columns_of(
         like: Those of records before; None: there are none.
 
     Raises:
-        ValueError, KeyError, TypeError, AttributeError: A record has another form.
+        ValueError, LookupError, TypeError, AttributeError: A record has another form.
     """
     first = records[0]
     outputs = [record["outputs"] for record in records]

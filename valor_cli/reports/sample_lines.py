@@ -54,6 +54,8 @@ def from_jsonl(
             )
         for model, own in by_model.items():
             gathered[model].add(path, own, measures[model])
+    if result.metrics and not any(one.ids for one in gathered.values()):
+        raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
     found: list[SamplesResult] = []
     told: list[TextsResult] = []
     for model, one in gathered.items():

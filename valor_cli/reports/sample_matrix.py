@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.reports.formatting import number, plain, words
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, called
 from valor_cli.reports.sample_places import placed
 from valor_cli.results import MetricResult, RunResult, SamplesResult, Scalar
 
@@ -125,7 +125,7 @@ def _worst_first(
 
 def _heading(one: SamplesResult, names: Names) -> str:
     detail, output = names.detail(one.metric, one.parameters), next(iter(one.columns))
-    name = plain(one.metric if output == "value" else f"{one.metric} {output}")
+    name = plain(called(one.metric, output))
     return f"{name} ({detail})" if detail else name
 
 

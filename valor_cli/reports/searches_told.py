@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from valor_cli.reports.compared_rows import probability
 from valor_cli.reports.formatting import number, plain
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, called
 from valor_cli.results import FoundSlice, RunResult, SliceSearchResult
 
 FOUND = 10
@@ -46,9 +46,9 @@ def searches_told(result: RunResult, unit: str) -> tuple[ToldSearch, ...]:
 
 
 def _told(one: SliceSearchResult, names: Names, unit: str, thing: str, several: bool) -> ToldSearch:
-    value = one.metric if one.output == "value" else f"{one.metric} {one.output}"
+    value = plain(called(one.metric, one.output))
     detail = names.detail(one.metric, one.parameters)
-    subject = f"{plain(value)} ({detail})" if detail else plain(value)
+    subject = f"{value} ({detail})" if detail else value
     who = f"{plain(one.model, 60)}, {subject}" if several else subject
     columns = ", ".join(plain(name, 40) for name in one.columns)
     parts = "1 part" if one.searched == 1 else f"{one.searched:,} parts"

@@ -10,7 +10,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from valor_cli.reports.compared_rows import ComparedValue
-from valor_cli.reports.compared_terminal import STYLES
 from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digest import worst_first as by_worst
@@ -124,6 +123,9 @@ def _judged(one: ComparedValue | None, *, p: bool) -> Text:
     """The verdict of the second model, with its p-value."""
     if one is None:
         return Text("")
+    # What shows two runs is imported where there are two: 5 ms.
+    from valor_cli.reports.compared_terminal import STYLES
+
     text = Text(one.verdict, style=STYLES[one.outcome])
     return text.append(f" {one.p}", style="dim") if p and one.row.p is not None else text
 

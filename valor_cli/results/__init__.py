@@ -40,7 +40,9 @@ from valor_cli.results.found import (
     Verdict,
 )
 from valor_cli.results.rows import (
+    COVERAGE,
     FEW,
+    NOT_WORSE,
     AgreementResult,
     CalibrationResult,
     Caution,
@@ -79,7 +81,9 @@ from valor_cli.results.shown import (
 )
 
 __all__ = [
+    "COVERAGE",
     "FEW",
+    "NOT_WORSE",
     "SCHEMA_VERSION",
     "STATUSES",
     "THRESHOLD",

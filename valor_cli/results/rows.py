@@ -277,6 +277,13 @@ class InsightResult:
 GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
 
 
+COVERAGE = "coverage"
+"""The rule of a gate that asks how many samples have a value."""
+
+NOT_WORSE = "not_worse"
+"""The rule of a gate that asks whether a value is worse than the baseline's."""
+
+
 @dataclass(frozen=True, slots=True)
 class GateResult:
     """One gate held against one row.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
 from valor_cli.results.found import Scalar
 from valor_cli.results.rows import (
+    COVERAGE,
     AgreementResult,
     CoverageResult,
     CurveResult,
@@ -162,7 +163,7 @@ class RunResult:
         absent = {row.metric for row in self.coverage if row.statuses.get("model_unavailable", 0)}
         if absent:
             return f"the model of {', '.join(sorted(absent))} is not on this machine"
-        limits = [gate for gate in self.gates if gate.rule == "coverage"]
+        limits = [gate for gate in self.gates if gate.rule == COVERAGE]
         limited = {(gate.metric, gate.model) for gate in limits}
         if any(
             row.statuses.get("judge_error", 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,43 +88,39 @@ def mean_intervals(
         clusters: (n,) the cluster of each unit, from 0, none empty; None: each is its own.
 
     Returns:
-        (low, high) for each column; None where too few resamples have a value.
+        (low, high) for each column; None where too few resamples have a value, and where there is
+        one unit or cluster alone, of which nothing varies.
     """
     known = ~np.isnan(values)
     # Of clusters only their sums matter; drawing those is drawing their units.
-    sums = _sums(np.where(known, values, 0.0), clusters)
-    counts = _sums(known.astype(np.float64), clusters)
-    both = np.hstack([sums, counts])
+    both = np.hstack([np.where(known, values, 0.0), known.astype(np.float64)])
+    if clusters is not None:
+        both = cluster_sums(both, clusters)
+    if len(both) < 2:
+        return [None] * values.shape[1]
     totals = np.zeros((resamples, both.shape[1]))
     at_once = max(1, _WEIGHTS_AT_ONCE // max(len(both), 1))
-    for first in range(0, resamples if len(both) else 0, at_once):
-        numbers = range(first, min(first + at_once, resamples))
-        weights = [resample_weights(len(both), seed, number) for number in numbers]
-        totals[first : first + at_once] = np.array(weights, np.float64) @ both
+    for first in range(0, resamples, at_once):
+        last = min(first + at_once, resamples)
+        totals[first:last] = _weights(len(both), seed, first, last) @ both
     means = np.full((resamples, values.shape[1]), np.nan)
     added, counted = np.hsplit(totals, 2)
     np.divide(added, counted, out=means, where=counted > 0)
     return percentile_intervals(means, level)
 
 
-def mean_interval(
-    values: NDArray[np.float64],
-    *,
-    resamples: int,
-    level: float,
-    seed: int,
-    clusters: NDArray[np.int64] | None = None,
-) -> tuple[float, float] | None:
-    """`mean_intervals` of one value per unit, (n,)."""
-    return mean_intervals(
-        values[:, None], resamples=resamples, level=level, seed=seed, clusters=clusters
-    )[0]
+# The pairs of models of a run have the same samples: their draws are made once.
+@lru_cache(maxsize=1)
+def _weights(units: int, seed: int, first: int, last: int) -> NDArray[np.float64]:
+    """(resamples, units) those of some resamples, one after the other."""
+    numbers = range(first, last)
+    drawn = np.array([resample_weights(units, seed, number) for number in numbers], np.float64)
+    drawn.flags.writeable = False
+    return drawn
 
 
-def _sums(values: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """(clusters, k) the sums of (n, k); the values themselves where each unit is its own."""
-    if clusters is None:
-        return values
+def cluster_sums(values: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(clusters, k) the sums of (n, k); `clusters` as in `cluster_weights`."""
     count = int(clusters.max()) + 1 if len(clusters) else 0
     columns = [np.bincount(clusters, column, count) for column in values.T]
     return np.array(columns, np.float64).reshape(values.shape[1], count).T

@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.statistics.bootstrap import cluster_sums
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -84,6 +86,8 @@ def cohens_d(differences: Floats) -> float | None:
     known = differences[~np.isnan(differences)]
     if len(known) < 2 or np.ptp(known) == 0:
         return None
+    # In parts of the largest: squares of the smallest doubles are 0, those of large ones infinite.
+    known = known / np.abs(known).max()
     return float(known.mean() / known.std(ddof=1))
 
 
@@ -132,7 +136,7 @@ def sign_permutation(differences: Floats, *, seed: int, clusters: Ints | None = 
     known = ~np.isnan(differences)
     sums = np.where(known, differences, 0.0)
     if clusters is not None:
-        sums = _by_cluster(sums, clusters)
+        sums = cluster_sums(sums, clusters)
     counted = (sums != 0).sum(0)
     p = np.full(sums.shape[1], np.nan)
     for column in np.flatnonzero(counted <= ALL_SIGNS):
@@ -143,12 +147,6 @@ def sign_permutation(differences: Floats, *, seed: int, clusters: Ints | None = 
         p[many] = _of_random_signs(sums[:, many], seed)
     p[~known.any(0)] = np.nan
     return p
-
-
-def _by_cluster(sums: Floats, clusters: Ints) -> Floats:
-    count = int(clusters.max()) + 1 if len(clusters) else 0
-    columns = [np.bincount(clusters, one, count) for one in sums.T]
-    return np.array(columns, np.float64).reshape(sums.shape[1], count).T
 
 
 def _of_all_signs(differences: Floats) -> float:

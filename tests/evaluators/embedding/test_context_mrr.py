@@ -45,6 +45,8 @@ def test_the_mean_over_questions() -> None:
     found = findings_by(CONTEXT_MRR, data, MODELS)
     assert [(one.output, one.n) for one in found.values] == [("value", 3), ("hit", 3)]
     assert [one.value for one in found.values] == pytest.approx([0.5, 2 / 3], abs=1e-12)
+    # Ranks have a mean; hits are a part of the questions.
+    assert [one.proportion for one in found.values] == [False, True]
 
 
 def test_at_the_threshold_a_context_is_relevant() -> None:

@@ -60,6 +60,11 @@ def test_worked_by_hand() -> None:
     }
 
 
+def test_accuracy_is_a_part_of_the_samples() -> None:
+    rows = found(LLM_CLASSIFICATION, answered(TRUTH, ANSWERS)).values
+    assert {row.output for row in rows if row.proportion} == {"accuracy"}
+
+
 def test_table_and_samples() -> None:
     findings = found(LLM_CLASSIFICATION, answered(TRUTH, ANSWERS))
     names = ("bird", "cat", "cow", "dog")

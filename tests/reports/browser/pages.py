@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
-from tests.oracles.compared import texts_compared
+from tests.oracles.compared import detection_compared, image_change, texts_compared
 from tests.reports.found_runs import compared, searched, unsure
 from tests.reports.judge_runs import judge_run
 from tests.reports.task_runs import classified
@@ -46,6 +47,13 @@ def _many() -> str:
     return to_html(text_run(models, comparisons=pairs(models)))
 
 
+def _images_compared() -> str:
+    """More images than are shown at once, some shown by one run alone."""
+    images = [image_change(at) for at in range(30)]
+    images[1:3] = [replace(images[1], other_objects=()), replace(images[2], objects=())]
+    return compared_html(detection_compared(changed=images))
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "made_texts": _texts,
     "made_two_models": lambda: to_html(unsure(text_run(MODELS[:2], comparisons=pairs(MODELS[:2])))),
@@ -53,5 +61,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "made_judges": lambda: to_html(judge_run()),
     "made_classes": lambda: to_html(classified(keys=("color", "shape"))),
     "made_comparison": lambda: compared_html(texts_compared()),
+    "made_comparison_of_images": _images_compared,
 }
 """By name, what makes each."""

@@ -61,7 +61,7 @@ The curves' numbers stand in their tables; `.narrow` says on a phone what wider 
 
 HIDDEN = f"""() => [...document.querySelectorAll("main *")].filter(
   (node) => node.textContent.trim() && !node.checkVisibility()
-    && !node.closest("{FOLDED}, .narrow, #worst-none, #none, defs, .o, title, option")
+    && !node.closest("{FOLDED}, .narrow, #worst-none, #none, #paper, defs, .o, title, option")
 ).map((node) => node.outerHTML.slice(0, 200))"""
 """What a reader without scripts cannot see, nor unfold, nor open from a button."""
 

@@ -11,7 +11,6 @@ from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.metric import Selection, written
 from valor_cli.readers.class_names import read_names
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
-from valor_cli.readers.score_metadata import score_metadata
 from valor_cli.readers.scores import read_scores
 
 
@@ -59,6 +58,9 @@ def read_inputs(
 
 def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[str, ...]:
     """The metadata that is asked for, and all that the ground truth has."""
+    # Few runs look for slices: the others need none of its parsers.
+    from valor_cli.readers.score_metadata import score_metadata
+
     if inputs.ground_truth is not None:
         form = inputs.format_of("ground_truth")
         names = score_metadata(inputs.ground_truth, "ground_truth", reading, form)

@@ -9,20 +9,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.detection import counting
+from valor_cli.evaluators.detection.copies import stood_apart, tied_of
 from valor_cli.evaluators.detection.encounters import Encounters
 from valor_cli.evaluators.detection.plan import Interpolation, MatchingPlan
 from valor_cli.evaluators.memo import Memo
-from valor_cli.kernels.columns import quotient, reaching, tallies
-from valor_cli.kernels.precision_recall import (
-    ELEVEN_RECALLS,
-    RECALLS,
-    Hits,
-    Interpolated,
-    area_under,
-    interpolate,
-)
-from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
-from valor_cli.kernels.tied_copies import copies_apart, tied_groups
+from valor_cli.kernels.precision_recall import RECALLS
+from valor_cli.kernels.ranking import HitOrder, order_hits
 
 T = TypeVar("T")
 
@@ -147,7 +140,7 @@ class Matches:
     @property
     def ground_truth_count(self) -> NDArray[np.int64]:
         """(labels,) ground truths that count in the area range."""
-        return np.asarray(self._ground_truth_counts()[self.replica])
+        return np.asarray(self.replica_truths[self.replica])
 
     def counts(
         self,
@@ -166,7 +159,7 @@ class Matches:
         levels = np.array(sorted(set(score_thresholds)), np.float64)
         both = self._known.once(
             (self.area, "counts", iou_threshold, levels.tobytes(), max_detections),
-            lambda: self._positives(iou_threshold, levels, max_detections),
+            lambda: counting.positives(self, iou_threshold, levels, max_detections),
         )
         tp, fp = (part[self.replica] for part in both)
         chosen = np.searchsorted(levels, score_thresholds)
@@ -185,7 +178,7 @@ class Matches:
         """
         precision = self._known.once(
             (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation),
-            lambda: self._precision(iou_thresholds, max_detections, interpolation),
+            lambda: counting.precisions(self, iou_thresholds, max_detections, interpolation),
         )
         return np.asarray(precision[self.replica])
 
@@ -203,7 +196,7 @@ class Matches:
         if self.weights is not None:
             raise ValueError("scores are those of the evidence itself, not of a resample")
         order = self.order(iou_thresholds, max_detections)
-        at = self._interpolated(iou_thresholds, max_detections, RECALLS).at
+        at = counting.interpolated(self, iou_thresholds, max_detections, RECALLS).at
         reached = np.append(self.score[order.rows], 0.0)[at]
         shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
         scores = reached.reshape(shape).swapaxes(1, 2).copy()
@@ -222,7 +215,7 @@ class Matches:
         """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
         recalls = self._known.once(
             (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold),
-            lambda: self._recalls(iou_thresholds, max_detections, score_threshold),
+            lambda: counting.recalls(self, iou_thresholds, max_detections, score_threshold),
         )
         return np.asarray(recalls[self.replica])
 
@@ -278,46 +271,15 @@ class Matches:
         rows of its own for them, and stands behind all images as one that counts once or not at
         all (`kernels.tied_copies`).
         """
-        groups = self._shared.once("tied groups", self._tied_groups)
+        groups = self._shared.once("tied groups", lambda: tied_of(self))
         if groups is None:
             return self, weights
         # Of a few sizes only, for most resamples to share what is made of them.
         most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
         images = np.unique(self.image[groups >= 0])
-        apart = self._shared.once(("apart", most), lambda: self._apart(groups, images, most))
+        apart = self._shared.once(("apart", most), lambda: stood_apart(self, groups, images, most))
         copies = weights[:, images, None] > np.arange(most)
         return apart.within(self.area), np.hstack([weights, copies.reshape(len(weights), -1)])
-
-    def _tied_groups(self) -> NDArray[np.int64] | None:
-        """(n,) numbers of the groups of tied detections that may be right; None without any."""
-        groups = tied_groups((self.label, self.score, self.image), self.candidate)
-        return groups if (groups >= 0).any() else None
-
-    def _apart(self, groups: NDArray[np.int64], images: NDArray[np.int64], most: int) -> Matches:
-        row, copy = copies_apart(groups, most)
-        stands = self.unit_count + np.searchsorted(images, self.image[row]) * most + copy
-        place = np.full(len(self.label), -1)
-        place[self.candidate] = np.arange(len(self.candidate))
-        candidate = np.flatnonzero(place[row] >= 0)
-        chosen = place[row[candidate]]
-        return replace(
-            self,
-            image_ids=np.arange(self.unit_count + len(images) * most),
-            image=np.where(copy < 0, self.image[row], stands),
-            label=self.label[row],
-            score=self.score[row],
-            number=self.number[row],
-            rank=self.rank[row],
-            outside=self.outside[:, row],
-            candidate=candidate,
-            codes=self.codes[:, :, chosen],
-            taken=self.taken[:, :, chosen],
-            encounters=None,
-            weights=None,
-            replica=0,
-            _shared=Memo(),
-            _known=Memo(),
-        )
 
     def limit(self, max_detections: int | None) -> int | None:
         """The limit of detections, or None where no image and label has more."""
@@ -332,73 +294,14 @@ class Matches:
         return np.asarray(self.weights[self.replica])
 
     @property
-    def _replicas(self) -> int:
+    def replica_count(self) -> int:
+        """How many rows `weights` has; 1 without."""
         return 1 if self.weights is None else len(self.weights)
 
-    def _ground_truth_counts(self) -> NDArray[np.int64]:
-        """(replicas, labels)."""
-        return self._known.once((self.area, "ground truths"), self._counted_ground_truths)
-
-    def _counted_ground_truths(self) -> NDArray[np.int64]:
-        counted = ~self.gt_ignored[self.plan.areas.index(self.area)]
-        weights = None if self.weights is None else self.weights[:, self.gt_image[counted]]
-        return tallies(self.gt_label[counted], len(self.labels), weights)
-
-    def _positives(
-        self, iou_threshold: float, levels: NDArray[np.float64], max_detections: int | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(replicas, levels, labels) true positives, and false ones."""
-        order = self.order([iou_threshold], max_detections)
-        # Counted ones are right or wrong; corrections say who is counted against the rule.
-        tp = self._at_least(levels, order.rows)
-        counted = self._at_least(levels, np.flatnonzero(order.counted))
-        for sign in (1, -1):
-            counted += sign * self._at_least(levels, order.corrected[order.sign == sign])
-        return tp, counted - tp
-
-    def _precision(
-        self,
-        iou_thresholds: Sequence[float],
-        max_detections: int | None,
-        interpolation: Interpolation,
-    ) -> NDArray[np.float64]:
-        """(replicas, ious, points, labels) as in `precision`."""
-        if interpolation == "every_point":
-            precision = area_under(*self._hits(iou_thresholds, max_detections))[None]
-        else:
-            levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
-            precision = self._interpolated(iou_thresholds, max_detections, levels).precision
-        shape = (len(precision), self._replicas, len(iou_thresholds), len(self.labels))
-        # In the reference's order of axes, for sums to be added in the same order.
-        return np.ascontiguousarray(np.moveaxis(precision.reshape(shape), 0, 2))
-
-    def _recalls(
-        self, iou_thresholds: Sequence[float], max_detections: int | None, score_threshold: float
-    ) -> NDArray[np.float64]:
-        """(replicas, ious, labels) as in `recalls`."""
-        order = self.order(iou_thresholds, None)
-        kept = self.score[order.rows] >= score_threshold
-        if max_detections is not None:
-            kept &= self.rank[order.rows] < max_detections
-        found = self._tallies(
-            order.segment[kept], order.rows[kept], len(iou_thresholds) * len(self.labels)
-        ).reshape(self._replicas, len(iou_thresholds), len(self.labels))
-        return quotient(found, self._ground_truth_counts()[:, None], np.nan)
-
-    def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        return None if self.weights is None else self.weights[:, self.image[rows]]
-
-    def _tallies(
-        self, values: NDArray[np.int64], rows: NDArray[np.int64], length: int
-    ) -> NDArray[np.int64]:
-        """(replicas, length) how often each value stands beside detections that count."""
-        return tallies(values, length, self._weights_of(rows))
-
-    def _at_least(self, levels: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(replicas, levels, labels) how many of `rows` score at least each ascending level."""
-        return reaching(
-            self.score[rows], self.label[rows], levels, len(self.labels), self._weights_of(rows)
-        )
+    @property
+    def replica_truths(self) -> NDArray[np.int64]:
+        """(replicas, labels) ground truths that count in the area range."""
+        return self._known.once((self.area, "ground truths"), lambda: counting.ground_truths(self))
 
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         area = self.plan.areas.index(self.area)
@@ -411,23 +314,3 @@ class Matches:
             None if max_detections is None else self.rank < max_detections,
             len(self.labels),
         )
-
-    def _hits(
-        self, iou_thresholds: Sequence[float], max_detections: int | None
-    ) -> tuple[Hits, NDArray[np.int64]]:
-        """True positives and ground truths of all replicas, IoU thresholds and labels."""
-        truths = np.repeat(self._ground_truth_counts()[:, None], len(iou_thresholds), axis=1)
-        apart, weights = self, self.weights
-        if weights is not None:
-            apart, weights = self.apart(weights)
-        order = apart.order(iou_thresholds, max_detections)
-        return running_hits(order, weights, apart.image), truths.ravel()
-
-    def _interpolated(
-        self,
-        iou_thresholds: Sequence[float],
-        max_detections: int | None,
-        levels: NDArray[np.float64],
-    ) -> Interpolated:
-        """Curves of all replicas, IoU thresholds and labels, in this order of segments."""
-        return interpolate(*self._hits(iou_thresholds, max_detections), levels)

@@ -13,7 +13,6 @@ from valor_cli.evaluators.selection import with_metadata
 from valor_cli.metric import METADATA, Selection
 from valor_cli.readers.formats import read_objects
 from valor_cli.readers.known_images import KnownImages
-from valor_cli.readers.object_metadata import object_metadata
 from valor_cli.readers.objects import ObjectFile
 
 
@@ -31,6 +30,9 @@ def read_inputs(
         DataError: The problems of all files that cannot be used.
     """
     if selection.every_metadata:
+        # Few runs look for slices: the others need none of its parsers.
+        from valor_cli.readers.object_metadata import object_metadata
+
         form = inputs.format_of("ground_truth")
         names = object_metadata(inputs.ground_truth, inputs.columns, form)
         selection = with_metadata(selection, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -11,8 +12,9 @@ from annotated_types import Interval
 from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
 from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings
 
 SLACK = 1e-9
 """The last digits of a cosine are the machine's: a chunk that is the question has 1."""
@@ -61,10 +63,16 @@ def _outcome(threshold: float, last: int, found: Compared) -> Outcome:
     )
 
 
+def mean_rank_and_hits(sampled: Sampled) -> Findings:
+    """The mean of the reciprocal ranks, and the part of the questions with a hit."""
+    hits = replace(sampled.mean("hit"), proportion=True)
+    return sampled.findings([sampled.mean("value"), hits])
+
+
 CONTEXT_MRR = Metric(
     name="context_mrr",
     measure=context_mrr,
-    compute=mean_of_samples,
+    compute=mean_rank_and_hits,
     outputs=OUTPUTS,
     reference="H2O Sonar's Context Mean Reciprocal Rank Evaluator",
     citation="Voorhees, The TREC-8 Question Answering Track Report, 1999",

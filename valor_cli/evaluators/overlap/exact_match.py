@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from valor_cli.evaluators.overlap.comparable import compared
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
+from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, rate_of_samples
 from valor_cli.kernels.squad import normalised
 from valor_cli.metric import Metric
 
@@ -34,7 +34,7 @@ def exact_match(texts: Texts, *, normalize: bool = True) -> Outcomes:
 EXACT_MATCH = Metric(
     name="exact_match",
     measure=exact_match,
-    compute=mean_of_samples,
+    compute=rate_of_samples,
     reference="SQuAD's evaluate-v1.1.py, exact_match_score",
     citation="Rajpurkar et al., SQuAD: 100,000+ Questions for Machine Comprehension of Text, "
     "EMNLP 2016",

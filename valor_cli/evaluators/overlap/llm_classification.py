@@ -145,7 +145,7 @@ def pooled(sampled: Sampled) -> Findings:
         "recall": margins.recall(),
         "f1": margins.f1(instead),
     }
-    values = [sampled.mean("accuracy")]
+    values = [replace(sampled.mean("accuracy"), proportion=True)]
     for output, ratios in by_output.items():
         values += [replace(one, output=output) for one in _values(sampled, coded, ratios)]
     told = sampled.weights is None and 0 < len(coded.names) <= MOST_TABULATED

@@ -11,7 +11,6 @@ from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.readers.label_map_folders import read_folder
 from valor_cli.readers.label_map_formats import Format
 from valor_cli.readers.label_maps import LabelMaps
-from valor_cli.readers.object_metadata import label_map_metadata
 from valor_cli.readers.objects import Role
 
 
@@ -65,6 +64,9 @@ def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
 
 def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
     """The names of metadata that the ground truth has."""
+    # Few runs look for slices: the others need none of its parsers.
+    from valor_cli.readers.object_metadata import label_map_metadata
+
     form = inputs.format_of("ground_truth", inputs.ground_truth)
     return label_map_metadata(inputs.ground_truth, inputs.columns, form)
 

@@ -13,7 +13,6 @@ from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import LOGPROBS
 from valor_cli.readers.sample_inputs import read_samples, without
-from valor_cli.readers.sample_metadata import sample_metadata
 from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import InputFile
 
@@ -88,6 +87,9 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
 
 def metadata_there(inputs: TextInputs) -> list[str]:
     """The names of metadata that some file has, sorted."""
+    # Few runs look for slices: the others need none of its parsers.
+    from valor_cli.readers.sample_metadata import sample_metadata
+
     reading = SampleReading(columns=inputs.columns)
     paths = dict.fromkeys(inputs.models.values())
     found = (sample_metadata(path, reading, inputs.format) for path in paths)

@@ -17,7 +17,7 @@ from valor_cli.reports.curves import Choice, choices
 from valor_cli.reports.digest import digest, worst_first
 from valor_cli.reports.formatting import capital, plain, words
 from valor_cli.reports.grids import Cell, Grid, Line, Measure
-from valor_cli.reports.naming import Names
+from valor_cli.reports.naming import Names, called
 from valor_cli.reports.plots import Drawing
 from valor_cli.reports.reliability import calibrations
 from valor_cli.results import ComparisonResult
@@ -193,7 +193,7 @@ def comparison(wanted: Wanted) -> Sheet | None:
 
 
 def _compared(one: ComparisonResult, names: Names) -> str:
-    name = plain(one.metric if one.output == "value" else f"{one.metric} {one.output}")
+    name = plain(called(one.metric, one.output))
     detail = names.detail(one.metric, one.parameters)
     arrow = {"higher": " ↑", "lower": " ↓", None: ""}[one.direction]
     return f"{name} ({detail}){arrow}" if detail else f"{name}{arrow}"

@@ -1,0 +1,104 @@
+"""A run that was made in; what its results say of it out: from which bytes, who was asked."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from valor_cli import __version__
+from valor_cli.metric import Loaded, Session
+from valor_cli.pipeline.plan import Plan
+from valor_cli.results import RunInfo, UsageResult
+
+_PACKAGES = (
+    *("jsonschema", "onnxruntime", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex"),
+    *("tokenizers", "torch", "transformers", "umap"),
+)
+"""Packages that some metrics rest on, imported where one of them is computed."""
+
+_NO_PART = {"path", "sha256", "report", "gates", "interval", "slices", "options"}
+"""What a config may say anew in a run that is resumed: a higher budget, more time for replies.
+Which judge is asked, and how, is a part of what its replies are kept by."""
+
+
+def record_of(
+    plan: Plan, loaded: Loaded[Any], session: Session | None, *, command: str, started: datetime
+) -> RunInfo:
+    """The record of a run; how long it took is known when it ends.
+
+    Args:
+        plan: What was computed.
+        loaded: From what.
+        session: The models that were asked; None: nobody was.
+        command: How the run was called.
+        started: When.
+    """
+    return RunInfo(
+        valor_version=__version__,
+        started_at=started.isoformat(timespec="seconds"),
+        duration_s=0.0,
+        command=command,
+        config=str(plan.config.path),
+        config_sha256=plan.config.sha256,
+        inputs=tuple(loaded.files),
+        packages={"python": platform.python_version(), "numpy": np.__version__, **_packages()},
+        **_asked(session, plan, loaded),
+    )
+
+
+def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
+    """SHA-256 of what a run is: which metrics are computed, from which bytes."""
+    config = plan.config.model_dump(mode="json", exclude=_NO_PART)
+    said = [config, [file.sha256 for file in loaded.files], limit]
+    return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:
+    """What was asked: by judge, by model, by metric in the order of the config.
+
+    Which metric asks first hangs on the pace of the judge; the order of the rows must not.
+    """
+    if session is None:
+        return []
+    usage = list(session.usage)
+    judges = list(dict.fromkeys(row.judge for row in usage))
+    models = list(loaded.datasets)
+    metrics = [call.metric.name for part in plan.wings for call in part.calls]
+
+    def place(row: UsageResult) -> tuple[int, int, int]:
+        return judges.index(row.judge), models.index(row.model), metrics.index(row.metric)
+
+    return sorted(usage, key=place)
+
+
+def _asked(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> dict[str, Any]:
+    """What the record of the run says of models that were asked."""
+    if session is None:
+        return {}
+    return {
+        "models_used": tuple(session.models_used),
+        "usage": tuple(usage_of(session, plan, loaded)),
+        "stopped": None if session.stopped is None else session.stopped[1],
+        "stopped_by": None if session.stopped is None else session.stopped[0],
+    }
+
+
+def _packages() -> dict[str, str]:
+    """Versions of the packages that had a part in the numbers."""
+    return {name: _version(name) for name in _PACKAGES if name in sys.modules}
+
+
+def _version(package: str) -> str:
+    said = vars(sys.modules[package]).get("__version__")
+    if said is None:
+        # To read what is installed imports email, sockets and zip: 10 ms.
+        from importlib.metadata import version
+
+        said = version(package)
+    return str(said)
