@@ -293,7 +293,7 @@ def test_the_sample_project(valor: Valor, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     out = tmp_path / "here" / "reports" / "text_generation"
     assert {path.name for path in out.iterdir()} == {
-        "results.json", "samples.jsonl", "report.md", "report.html",
+        "results.json", "samples.jsonl", "resamples.jsonl", "report.md", "report.html",
     }  # fmt: skip
 
 
