@@ -13,7 +13,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest -m "not browser and not slow and not models and not local_model"
-	@echo "skipped: judges behind a server with faults, killed and stopped (make test-slow)"
+	@echo "skipped: runs that are killed and stopped, judges behind a server with faults (make test-slow)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"

@@ -306,6 +306,7 @@ def slow_run(project: Path, jobs: int) -> subprocess.Popen[bytes]:
     return child
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing_half_written(
@@ -320,6 +321,7 @@ def test_an_interrupt_leaves_nothing_half_written(
     assert not (project / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
 def test_a_process_that_is_killed_ends_the_run_with_a_message(project: Path) -> None:
     child = slow_run(project, jobs=2)
