@@ -118,10 +118,9 @@ def _refuse_untested(compared: ComparedRuns) -> None:
     Raises:
         ConfigError: It is so.
     """
-    from valor_cli.reports.compared_rows import headline_of, outcome_of
+    from valor_cli.reports.compared_rows import outcome_of
 
-    headline, others = headline_of(compared.comparisons, compared.primary)
-    rows = headline or others
+    rows = compared.deciding
     if any(row.p is not None or outcome_of(row) == "equal" for row in rows):
         return
     reasons = [row.reason for row in rows if row.reason]

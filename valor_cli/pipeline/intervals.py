@@ -17,8 +17,6 @@ from valor_cli.results import Findings, IntervalMethod, MetricValue
 from valor_cli.statistics.bootstrap import percentile_intervals
 from valor_cli.statistics.proportions import wilson_interval
 
-RESAMPLES_AT_ONCE = TOGETHER
-
 
 class Around(NamedTuple):
     """How sure a value is.
@@ -116,7 +114,7 @@ def _columns(
 ) -> NDArray[np.float64]:
     """(values, resamples) of all calls, one after the other."""
     last = draws.resamples
-    at_once = RESAMPLES_AT_ONCE
+    at_once = TOGETHER
     if workers.count > 1:
         # Each task takes the evidence to another process, and prepares it there: a few large ones.
         at_once *= max(last // (at_once * workers.count * 2), 1)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from valor_cli.reports.compared_rows import (
     EFFECTS,
+    MARKS,
     UNADJUSTED,
     ComparedValue,
     Outcome,
     compared_values,
     counts_of,
-    headline_of,
     in_words,
     tested,
 )
@@ -21,11 +21,11 @@ from valor_cli.reports.compared_samples import ChangeNames
 from valor_cli.reports.formatting import plain, words
 from valor_cli.results import ComparedRun, ComparedRuns
 
-_WORDS: dict[Outcome, tuple[str, str]] = {
-    "worse": ("WORSE", "✗"),
-    "better": ("BETTER", "✓"),
-    "cannot tell": ("NO CLEAR DIFFERENCE", "~"),
-    "equal": ("EQUAL", "="),
+_WORDS: dict[Outcome, str] = {
+    "worse": "WORSE",
+    "better": "BETTER",
+    "cannot tell": "NO CLEAR DIFFERENCE",
+    "equal": "EQUAL",
 }
 """What the whole comes to where any value is so, the bad news first."""
 
@@ -126,15 +126,12 @@ def compared_digest(compared: ComparedRuns) -> ComparedDigest:
 
 def conclusion(compared: ComparedRuns) -> Conclusion:
     """Whether the second run is worse, better, or neither can be told."""
-    rows, others = headline_of(compared.comparisons, compared.primary)
-    what = "headline value"
-    if not rows:
-        rows, what = others, "value"
+    rows, what = compared.deciding, "headline value" if compared.headline else "value"
     counts = counts_of(rows)
     if not rows:
         return Conclusion("NOTHING TO COMPARE", "?", "the runs have no value in common", "none")
     leading = next(word for word in _WORDS if counts[word])
-    word, symbol = _WORDS[leading]
+    word, symbol = _WORDS[leading], MARKS[leading]
     rest = Counter({name: count for name, count in counts.items() if name != leading})
     all_of = f"{len(rows)} {what}{'s' if len(rows) > 1 else ''}"
     detail = f"{counts[leading]} of {all_of}"
@@ -173,7 +170,7 @@ def _side(letter: str, run: ComparedRun) -> Side:
 
 def _pairs(compared: ComparedRuns, *, one_run: bool) -> tuple[ShownPair, ...]:
     told = compared_values(compared.comparisons)
-    leading = {id(row) for row in headline_of(compared.comparisons, compared.primary)[0]}
+    leading = {id(row) for row in compared.headline}
     by_pair: dict[tuple[str, str], tuple[list[ComparedValue], list[ComparedValue]]] = {}
     for one in told:
         groups = by_pair.setdefault((one.row.model, one.row.other), ([], []))

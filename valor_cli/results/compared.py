@@ -101,8 +101,17 @@ class ComparedRuns:
     warnings: Sequence[str]
 
     @property
+    def headline(self) -> Sequence[ComparisonResult]:
+        """The headline values of the whole data."""
+        whole = (row for row in self.comparisons if row.label is None and row.slice is None)
+        return [row for row in whole if (row.metric, row.output) in self.primary]
+
+    @property
+    def deciding(self) -> Sequence[ComparisonResult]:
+        """What the verdict rests on: the headline values; of runs that have none, all values."""
+        return self.headline or self.comparisons
+
+    @property
     def worse(self) -> bool:
-        """Whether a headline value is worse; of a run without headline values, any value."""
-        whole = [row for row in self.comparisons if row.label is None and row.slice is None]
-        headline = [row for row in whole if (row.metric, row.output) in self.primary]
-        return any(row.verdict == "worse" for row in headline or self.comparisons)
+        """Whether a value that decides is worse."""
+        return any(row.verdict == "worse" for row in self.deciding)
