@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LISTED = 20
 """Problems printed in full; the rest are counted."""
+
+_MASK = "…"
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]*)://[^\s<>\"`]+")
+
+_LOGIN = re.compile(r"(?<=://)(?:[^/@]*@)+|(?<=://)[^/:@]*:(?!\d+(?:[/?#]|\Z)).*@")
+"""Name and password before the host. With a slash in the password, the "port" is no number."""
+
+_SAID = re.compile(r"(?<=[?&;#])([^?&;#=]+)(=?)([^&;#]*?)(?=(?::\d+)*[:,.;)\]}']*(?:[&;#]|\Z))")
+"""A name in a query or a fragment, and its value; less the line that a message says after it."""
+
+_PLAIN = frozenset(
+    {"version", "versionid", "generation", "revision", "rev", "ref", "format", "raw", "download"}
+    | {"file", "filename", "name", "path", "part", "shard", "split", "page"}
+    | {"x-amz-algorithm", "x-amz-date", "x-amz-expires"}
+    | {"x-goog-algorithm", "x-goog-date", "x-goog-expires"}
+)
+"""Names of values in a query that are shown; any other may be a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +36,8 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return printable(f"{self.place}: {self.message}" if self.place else self.message)
+        text = f"{self.place}: {self.message}" if self.place else self.message
+        return printable(without_secrets(text))
 
 
 class ValorError(Exception):
@@ -42,7 +61,7 @@ class ValorError(Exception):
         if self.total > len(lines):
             lines.append(f"… and {self.total - len(lines):,} more problems")
         if self.hint:
-            lines += map(printable, self.hint.split("\n"))
+            lines += [printable(without_secrets(line)) for line in self.hint.split("\n")]
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,6 +95,38 @@ class JudgeError(ValorError):
     """A judge did not answer usably."""
 
     exit_code = 3
+
+
+class ClusterError(ValorError):
+    """A cluster cannot be reached, or did not carry out what it was given."""
+
+    exit_code = 3
+
+
+def without_secrets(text: str) -> str:
+    """Text as it is shown: passwords and signatures in its URLs are "…".
+
+    What names and signs whoever reads an object stands before the host (`https://name:pw@host`) or
+    in the query (`?X-Amz-Signature=`, `?sig=`, `?token=`). Values of a query are masked unless
+    their names are known to be harmless.
+    """
+    return _URL.sub(_shown_url, text) if "://" in text else text
+
+
+def _shown_url(found: re.Match[str]) -> str:
+    """A URL in a text. In an object store `?` alone stands for any character of a name."""
+    url = _LOGIN.sub(f"{_MASK}@", found[0])
+    web = found[1].lower() in ("http", "https")
+    return _SAID.sub(lambda said: _shown_value(said, web=web), url)
+
+
+def _shown_value(said: re.Match[str], *, web: bool) -> str:
+    name, equals, value = said.groups()
+    if name.lower() in _PLAIN:
+        return said[0]
+    if not equals:
+        return _MASK if web else said[0]
+    return f"{name}={_MASK}" if value else said[0]
 
 
 def printable(text: str) -> str:

@@ -165,14 +165,14 @@ def test_too_many_pixels_are_refused_before_they_are_inflated(
 
 def test_rows_that_are_missing() -> None:
     one = read(document()).maps["a"]
-    assert one.look(all_rows=True).size == (2, 4)
+    assert one.look(decode=True).size == (2, 4)
     # A row of four pixels is 1 + 4 * 3 bytes.
     header = struct.pack(">IIBBBBB", 4, 2, 8, RGB, 0, 0, 0)
     data = chunk(b"IDAT", zlib.compress(bytes(13)))
     write("gt/a.png", SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b""))
     assert one.look().size == (2, 4)
     with pytest.raises(DataError, match=r"^gt/a\.png: .* end after 13 of 26 bytes"):
-        one.look(all_rows=True)
+        one.look(decode=True)
 
 
 def test_files_that_several_annotations_have() -> None:

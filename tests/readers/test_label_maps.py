@@ -154,28 +154,55 @@ def test_pixels_that_end_too_early(data: bytes, interlaced: int) -> None:
     with pytest.raises(DataError, match=r"^map\.png: "):
         PngLabelMap("map.png").values()
     with pytest.raises(DataError, match=r"^map\.png: the pixels of the PNG "):
-        PngLabelMap("map.png").look(all_rows=True)
+        PngLabelMap("map.png").look(decode=True)
+
+
+@pytest.mark.parametrize(("interlaced", "length"), [(0, 20), (1, 23)])
+def test_rows_that_are_all_there(interlaced: int, length: int) -> None:
+    # 4 x 4 pixels are 4 rows, interlaced 7, of 16 bytes in all, with a filter each.
+    write("map.png", stored(zlib.compress(bytes(length)), interlaced=interlaced))
+    assert PngLabelMap("map.png").look(decode=True).size == (4, 4)
 
 
 @pytest.mark.parametrize("interlaced", [0, 1])
-def test_rows_that_are_all_there(interlaced: int) -> None:
-    # Interlaced, 4 x 4 pixels are 7 rows of 16 bytes in all, with a filter each: 24 at most.
-    write("map.png", stored(zlib.compress(bytes(24)), interlaced=interlaced))
-    assert PngLabelMap("map.png").look(all_rows=True).size == (4, 4)
+def test_damage_that_only_decoding_shows(interlaced: int) -> None:
+    """There is no filter 9; what `values` refuses, a look that decodes refuses as well."""
+    write(
+        "map.png",
+        stored(zlib.compress(b"\x09" * (23 if interlaced else 20)), interlaced=interlaced),
+    )
+    assert PngLabelMap("map.png").look().size == (4, 4)
+    for read_all in (
+        PngLabelMap("map.png").values,
+        lambda: PngLabelMap("map.png").look(decode=True),
+    ):
+        with pytest.raises(DataError, match=r"^map\.png: the image cannot be read"):
+            read_all()
+
+
+def test_a_kind_of_pixels_that_there_is_not() -> None:
+    content = bytearray(label_map([[1, 2]]))
+    content[25] = 5
+    content[29:33] = struct.pack(">I", zlib.crc32(bytes(content[12:29])))
+    write("map.png", bytes(content))
+    with pytest.raises(DataError, match=r"^map\.png: this is no image that can be read"):
+        PngLabelMap("map.png").look(decode=True)
 
 
 def test_rows_in_many_chunks() -> None:
-    data = zlib.compress(np.random.default_rng(0).bytes(300 * 301), 0)
+    rows = np.random.default_rng(0).integers(0, 256, (300, 301), np.uint8)
+    rows[:, 0] = 0  # Not filtered.
+    data = zlib.compress(rows.tobytes(), 0)
     header = struct.pack(">IIBBBBB", 300, 300, 8, GRAY, 0, 0, 0)
     parts = [chunk(b"IDAT", data[at : at + 40_000]) for at in range(0, len(data), 40_000)]
     assert len(parts) == 3
     begin, end = SIGNATURE + chunk(b"IHDR", header), chunk(b"IEND", b"")
     write("map.png", begin + b"".join(parts) + end)
-    assert PngLabelMap("map.png").look(all_rows=True).size == (300, 300)
+    assert PngLabelMap("map.png").look(decode=True).size == (300, 300)
     # Stored, not deflated: two blocks of data with five bytes of their own before each.
     write("map.png", begin + parts[0] + end)
     with pytest.raises(DataError, match=r"end after 39,993 of 90,300 bytes"):
-        PngLabelMap("map.png").look(all_rows=True)
+        PngLabelMap("map.png").look(decode=True)
 
 
 def test_a_last_row_that_looks_as_if_it_were_missing() -> None:
@@ -205,7 +232,7 @@ def test_too_many_pixels_are_refused_before_they_are_inflated(
     monkeypatch.setattr(zlib, "decompressobj", None)
     assert look_error(bomb(GRAY)) == "map.png: the image has more than 89,478,485 pixels"
     with pytest.raises(DataError, match="the image has more than"):
-        PngLabelMap("map.png").look(all_rows=True)
+        PngLabelMap("map.png").look(decode=True)
 
 
 def test_the_limit_of_pixels_is_that_of_pillow() -> None:

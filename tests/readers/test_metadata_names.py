@@ -175,3 +175,10 @@ def test_text_samples_of_csv_and_of_others(tmp_path: Path) -> None:
     document = {"results": {"results": [row]}}
     path = write(tmp_path, "eval.json", document)
     assert "tone" in sample_metadata(path, SampleReading())
+
+
+def test_of_several_files_one_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    for at in range(3):
+        write(tmp_path, f"{at}.jsonl", {"response": "x", "topic": "a"})
+    (tmp_path / "1.jsonl").write_bytes(b"\xff")
+    assert sample_metadata(str(tmp_path / "*.jsonl"), SampleReading()) == ("topic",)

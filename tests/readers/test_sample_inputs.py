@@ -55,7 +55,6 @@ def test_formats_are_told_by_extension_then_by_content(name: str, text: str, exp
 
 def test_what_has_no_format_is_told() -> None:
     assert error("a", "hello\n")[0] == "a: the format cannot be told by what is in it"
-    assert error("a.parquet", "PAR1")[0] == "a.parquet: Parquet is not read; write the table as CSV"
     Path("folder").mkdir()
     assert error("folder")[0].startswith("folder: this is a folder; a file, or a pattern")
     with pytest.raises(DataError, match=r"there is no format 'jsn' .did you mean 'json'"):

@@ -398,7 +398,6 @@ def test_formats_are_told(name: str, text: str, expected: str) -> None:
     ("path", "text", "expected"),
     [
         ("a.txt", "words", "a.txt: the format cannot be told by what is in it"),
-        ("a.parquet", "PAR1", "a.parquet: Parquet is not read; write the table as CSV"),
         (".", None, ".: this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"),
         ("no*.csv", None, "no*.csv: no file matches"),
         ("none.csv", None, "none.csv: no such file"),

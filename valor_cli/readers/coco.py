@@ -45,7 +45,7 @@ def read_ground_truth(
             twice or names nothing; no image has metadata of a name.
     """
     source, request = TextSource(path), Request(wanted, fields)
-    with _collector_paused():
+    with collector_paused():
         found = decode_ground_truth(source, metadata, request)
         if found is None:
             from valor_cli.readers.coco_diagnosis import diagnose_ground_truth
@@ -80,7 +80,7 @@ def read_results(
         DataError: The file cannot be read or holds no detections, or a value is wrong.
     """
     source, request = TextSource(path), Request(wanted, fields)
-    with _collector_paused():
+    with collector_paused():
         found = decode_results(source, request)
         if found is None:
             from valor_cli.readers.coco_diagnosis import diagnose_results
@@ -92,7 +92,7 @@ def read_results(
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Hold the garbage collector: it would walk millions of live JSON values again and again."""
     enabled = gc.isenabled()
     gc.disable()

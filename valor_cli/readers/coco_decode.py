@@ -48,8 +48,9 @@ from valor_cli.readers.table import Columns
 _T = TypeVar("_T")
 _Decoder: TypeAlias = msgspec.json.Decoder[_T]
 
-_WHITE: Final = b" \t\n\r"
-_BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
+WHITE: Final = b" \t\n\r"
+BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
+"""What one object of a list and the next may be told apart by: strings may hold it, too."""
 _TAIL: Final = 4096
 
 _FLAT_DECODER: Final = msgspec.json.Decoder(list[FlatDetection])
@@ -83,19 +84,28 @@ def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
     """
     if request.wanted == "shape" and not request.keypoints:
         chunks = source.chunks(AT_ONCE)
-        head = next(chunks).lstrip(_WHITE)
-        rows = mask_rows(_short_lists(chain([head[1:]], chunks))) if head[:1] == b"[" else None
+        head = next(chunks).lstrip(WHITE)
+        rows = masks_listed(chain([head[1:]], chunks)) if head[:1] == b"[" else None
         if rows is not None:
             return results(source, rows)
     chunks = source.chunks()
-    head = next(chunks).lstrip(_WHITE)
+    head = next(chunks).lstrip(WHITE)
     if head.startswith(b"["):
-        texts = chain([head[1:]], chunks)
-        # Only the whole list tells how many keypoints an object has.
-        lists = [b"".join([b"[", *texts])] if request.keypoints else _short_lists(texts)
-        rows = _joined(_detections(text, request) for text in lists)
+        rows = objects_listed(chain([head[1:]], chunks), request)
         return None if rows is None else results(source, rows)
     return _decode_dataset(source, b"".join([head, *chunks]), request)
+
+
+def masks_listed(texts: Iterable[bytes]) -> Rows | None:
+    """Detections of a JSON list, given without its "["; None unless all are masks and usual."""
+    return mask_rows(_short_lists(texts))
+
+
+def objects_listed(texts: Iterable[bytes], request: Request) -> Rows | None:
+    """The same of detections of any geometry; None if anything about one is unusual."""
+    # Only the whole list tells how many keypoints an object has.
+    lists = [b"".join([b"[", *texts])] if request.keypoints else _short_lists(texts)
+    return _joined(_detections(text, request) for text in lists)
 
 
 def _decode_dataset(source: TextSource, text: bytes, request: Request) -> ObjectFile | None:
@@ -198,7 +208,7 @@ def _short_lists(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _last_boundary(text: bytes) -> tuple[int, int] | None:
     """Where the last object that is followed by another ends, and where that other starts."""
     for begin in (max(len(text) - _TAIL, 0), 0):
-        found = list(_BOUNDARY.finditer(text, begin))
+        found = list(BOUNDARY.finditer(text, begin))
         if found:
             return found[-1].start() + 1, found[-1].end() - 1
     return None

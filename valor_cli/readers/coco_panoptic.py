@@ -20,12 +20,14 @@ import numpy as np
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.masks import bounds
 from valor_cli.kernels.shapes import Shapes
+from valor_cli.paths import is_url, is_web, own_folder, stem_source
 from valor_cli.readers.checks import Problems, describe, stop_on
 from valor_cli.readers.coco_images import category_columns, image_columns
 from valor_cli.readers.coco_keys import missing_keys
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.coco_tables import id_column
 from valor_cli.readers.files import STDIN, TextSource
+from valor_cli.readers.folders import is_folder
 from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.panoptic_maps import Drawn, draw_segments
@@ -88,7 +90,7 @@ def is_panoptic(path: str) -> bool:
     Raises:
         DataError: The file cannot be read.
     """
-    if path == STDIN or not any(map(os.path.isdir, _folders(path))):
+    if path == STDIN or is_web(path) or not any(map(is_folder, _folders(path))):
         return False
     tail = b""
     for chunk in TextSource(path).chunks():
@@ -150,8 +152,11 @@ def folder_of(path: str) -> str:
         problem = Problem(path, "the PNGs stand in a folder named like the file, which has no name")
         raise DataError(problem, hint="name the COCO panoptic file instead")
     folders = _folders(path)
+    if is_web(path):
+        # A web server tells no folders; the files that are named are asked for.
+        return folders[0]
     for folder in folders:
-        if os.path.isdir(folder):
+        if is_folder(folder):
             return folder
     looked = " or ".join(f"'{folder}'" for folder in folders)
     raise DataError(
@@ -162,9 +167,9 @@ def folder_of(path: str) -> str:
 
 def _folders(path: str) -> list[str]:
     """Where the PNGs of a file may stand."""
-    named = _SUFFIX.sub("", path)
-    other = os.path.join(os.path.dirname(path), _OTHER_FOLDER)
-    return [folder for folder in (named, other) if folder != path]
+    beside = own_folder(path)
+    named = _SUFFIX.sub("", os.path.join(beside, stem_source(path)) if is_url(path) else path)
+    return [folder for folder in (named, os.path.join(beside, _OTHER_FOLDER)) if folder != path]
 
 
 def _objects(listing: Listing, drawn: Drawn, role: Role, path: str) -> Table:

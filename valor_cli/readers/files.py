@@ -1,4 +1,4 @@
-"""Opening text inputs: a path or "-" comes in, UTF-8 bytes and the sha256 of the file go out."""
+"""Opening text inputs: a path, a URL or "-" comes in; UTF-8 bytes and the file's sha256 go out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.paths import bare, is_url
 
 STDIN = "-"
 CHUNK = 1 << 17
@@ -36,19 +38,21 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class TextSource:
-    """One input of UTF-8 text: a file, a gzip or zstd file, a pipe, or "-" for standard input.
+    """One input of UTF-8 text: a file, a gzip or zstd file, a URL, a pipe, or "-" (standard input).
 
     It can be read more than once, each time from its beginning; what cannot be rewound (a pipe)
     is kept in memory for that. A UTF-8 byte order mark is left out.
 
     Attributes:
         path: The input, as the user wrote it.
+        is_empty: Whether it was read and holds no byte.
     """
 
-    __slots__ = ("_kept", "_sha256", "path")
+    __slots__ = ("_kept", "_sha256", "is_empty", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.is_empty = False
         self._kept: bytes | None = None
         self._sha256 = ""
 
@@ -73,9 +77,10 @@ class TextSource:
         try:
             with self._open() as raw:
                 magic = raw.read(4)
+                self.is_empty = not magic
                 raw.seek(0)
                 stored = _HashedReader(raw)
-                yield from _checked_text(self._decompressed(stored, magic, size), self.path)
+                yield from checked_text(self._decompressed(stored, magic, size), self.path)
                 self._sha256 = stored.sha256()
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self._error(f"the gzip file is damaged or cut off ({error})") from error
@@ -85,7 +90,7 @@ class TextSource:
     def whole(self) -> bytes:
         """The text in one piece. Raises as `chunks` does."""
         try:
-            size = os.stat(self.path).st_size + 1
+            size = CHUNK if is_url(self.path) else os.stat(self.path).st_size + 1
         except (OSError, ValueError):
             size = CHUNK
         return b"".join(self.chunks(max(size, CHUNK)))
@@ -95,6 +100,11 @@ class TextSource:
             self._kept = self._standard_input()
         if self._kept is not None:
             return BytesIO(self._kept)
+        if is_url(self.path):
+            # Its packages are an extra, and their imports cost a tenth of a second.
+            from valor_cli.readers.remote import RemoteFile
+
+            return cast(BinaryIO, RemoteFile(self.path))
         try:
             raw = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
         except ValueError:
@@ -122,14 +132,15 @@ class TextSource:
         return content
 
     def _decompressed(self, stored: _HashedReader, magic: bytes, size: int) -> Iterator[bytes]:
+        name = bare(self.path)
         if magic.startswith(_GZIP_MAGIC):
             with gzip.GzipFile(fileobj=cast(BinaryIO, stored)) as plain:
                 while chunk := plain.read(size):
                     yield chunk
         elif _is_zstd(magic):
             yield from self._zstd(stored, size)
-        elif magic and self.path.endswith((".gz", ".zst")):
-            suffix, kind = (".gz", "gzip") if self.path.endswith(".gz") else (".zst", "zstd")
+        elif magic and name.endswith((".gz", ".zst")):
+            suffix, kind = (".gz", "gzip") if name.endswith(".gz") else (".zst", "zstd")
             raise self._error(f"the name ends in {suffix}, yet this is no {kind} file; rename it")
         else:
             while chunk := stored.read(size):
@@ -193,7 +204,18 @@ def _is_zstd(magic: bytes) -> bool:
     return magic == _ZSTD_MAGIC or (magic[1:] == _ZSTD_SKIPPABLE and magic[0] >> 4 == 5)
 
 
-def _checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
+def is_plain(head: bytes) -> bool:
+    """Whether a file whose first four bytes these are may be UTF-8, and is not compressed."""
+    packed = head.startswith(_GZIP_MAGIC) or _is_zstd(head)
+    return not (packed or _is_wide(head))
+
+
+def _is_wide(head: bytes) -> bool:
+    """Whether a text that begins so is UTF-16 or UTF-32."""
+    return head.startswith(_UTF16_MARKS) or b"\0" in head[:4]
+
+
+def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
     """Pass UTF-8 on, less its byte order mark.
 
     Raises:
@@ -202,18 +224,31 @@ def _checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
     head = next(chunks, b"")
     while len(head) < 4 and (more := next(chunks, b"")):
         head += more
-    if head.startswith(_UTF16_MARKS) or b"\0" in head[:4]:
+    if _is_wide(head):
         raise DataError(Problem(path, "this looks like UTF-16 or UTF-32; save it as UTF-8 text"))
     text = head.removeprefix(codecs.BOM_UTF8)
     if not text:
         raise DataError(Problem(path, "the file is empty"))
     offset = len(head) - len(text)
+    yield from utf8_text(chain([text], chunks), offset, path)
+
+
+def utf8_text(chunks: Iterable[bytes], offset: int, path: str) -> Iterator[bytes]:
+    """Pass UTF-8 on.
+
+    Args:
+        chunks: The text, none of them empty.
+        offset: Where in the file it begins.
+        path: The file.
+
+    Raises:
+        DataError: The bytes are no UTF-8.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    while text:
+    for text in chunks:
         _check_utf8(decoder, text, offset, path)
         yield text
         offset += len(text)
-        text = next(chunks, b"")
     _check_utf8(decoder, b"", offset, path)
 
 

@@ -6,18 +6,70 @@ import os
 from collections.abc import Sequence
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.paths import is_url
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.objects import Role
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path names a folder, on this machine or in an object store.
+
+    A name with an extension is taken for that of a file there, and the store is not asked.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(path):
+        return os.path.isdir(path)
+    if extension_of(path):
+        return False
+    from valor_cli.readers.remote_names import kind_of
+
+    return kind_of(path) == "directory"
+
+
+def is_file(path: str) -> bool:
+    """Whether a path names a file, on this machine or in an object store.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(path):
+        return os.path.isfile(path)
+    from valor_cli.readers.remote_names import kind_of
+
+    return kind_of(path) == "file"
+
+
+def names_in(folder: str) -> list[str]:
+    """The names in a folder, sorted; none where there is no such folder.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(folder):
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    from valor_cli.readers.remote_names import kind_of
+
+    if kind_of(folder) != "directory":
+        return []
+    return [name for name in files_under(folder, "") if "/" not in name]
 
 
 def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
     """Paths in a folder and its sub-folders of files that end so, sorted; hidden ones not.
 
-    Links to folders are followed, each folder once; those that lead to where they stand are not.
+    The folder may be one of an object store. Links to folders are followed, each folder once; those
+    that lead to where they stand are not.
 
     Raises:
         DataError: It is no folder, or cannot be read.
     """
+    if is_url(folder):
+        from valor_cli.readers.remote_names import files_in
+
+        return [name for name in files_in(folder) if name.lower().endswith(endings)]
     if not os.path.isdir(folder):
         known = "this is a file; a folder is needed" if os.path.exists(folder) else "no such folder"
         raise DataError(Problem(folder, known))
@@ -66,7 +118,7 @@ def text_of(path: str) -> tuple[str, str]:
     try:
         text = source.whole()
     except DataError:
-        if os.path.isfile(path) and os.path.getsize(path) == 0:
+        if source.is_empty:
             return "", _EMPTY
         raise
     return text.decode(), source.sha256

@@ -10,9 +10,13 @@ from typing import Final
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.files import STDIN
+from valor_cli.readers.folders import is_folder
 from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
+from valor_cli.readers.odd_objects import odd_objects
+from valor_cli.readers.parquet_magic import is_parquet
+from valor_cli.readers.shards import read_shards
 from valor_cli.readers.table import InvalidRows
 
 FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
@@ -79,12 +83,18 @@ def read_objects(
     if format is not None and format not in FORMATS:
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
-    parts = [_read(one, role, reading, format or format_of(one)) for one in expanded(path)]
-    if len(parts) == 1:
+    parts, left_out = read_shards(
+        path,
+        expanded(path),
+        lambda one: _read(one, role, reading, format or format_of(one)),
+        reading.invalid,
+        odd_objects,
+    )
+    if len(parts) == 1 and not left_out.files:
         return parts[0]
     from valor_cli.readers.joined_objects import joined_objects
 
-    return joined_objects(path, parts)
+    return joined_objects(path, parts, left_out)
 
 
 def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
@@ -141,7 +151,7 @@ def format_of(path: str) -> str:
     Raises:
         DataError: It cannot be told, or the input cannot be read.
     """
-    if path != STDIN and os.path.isdir(path):
+    if path != STDIN and is_folder(path):
         return _folder_format(path)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
     if found == "coco":
@@ -167,6 +177,9 @@ def _folder_format(path: str) -> str:
 
 
 def _content_format(path: str) -> str:
+    if is_parquet(path):
+        message = "Parquet holds labels, scores and texts here, and no objects"
+        raise DataError(Problem(path, message), hint=_HINT)
     head = head_of(path).lstrip()
     if not head:
         # A named pipe cannot be looked into, and COCO JSON is what most tools write.

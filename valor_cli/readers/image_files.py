@@ -6,14 +6,15 @@ import os
 import stat
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BytesIO
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BufferedReader, BytesIO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.paths import is_url
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -22,6 +23,8 @@ _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 """Pillow's names of images with one whole number a pixel."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+
+_BUFFER = 1 << 16
 
 LARGEST_FILE = 1 << 30
 """Bytes of an image file."""
@@ -47,9 +50,7 @@ def png_content(path: str) -> bytes:
         DataError: The file cannot be read, is a folder, a pipe or a device, is huge, or is no PNG.
     """
     try:
-        _check_file(path)
-        with open(path, "rb") as file:
-            content = file.read()
+        content = _content(path)
     except (OSError, ValueError) as error:
         # A NUL or half a character in a name is a ValueError.
         reason = getattr(error, "strerror", None) or error
@@ -57,6 +58,16 @@ def png_content(path: str) -> bytes:
     if not content.startswith(_PNG):
         raise DataError(Problem(path, "expected a PNG; this is another kind of file"))
     return content
+
+
+def _content(path: str) -> bytes:
+    if is_url(path):
+        from valor_cli.readers.remote import content_of
+
+        return content_of(path, LARGEST_FILE)
+    _check_file(path)
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _check_file(path: str) -> None:
@@ -112,6 +123,18 @@ def _too_large(path: str) -> DataError:
     return DataError(Problem(path, f"the image has more than {MOST_PIXELS:,} pixels"))
 
 
+def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
+    """What Pillow can open: the path of a file, or something that reads one behind a URL."""
+    if not isinstance(file, str):
+        return nullcontext(file)
+    if is_url(file):
+        from valor_cli.readers.remote import RemoteFile
+
+        return BufferedReader(RemoteFile(file), _BUFFER)
+    _check_file(file)
+    return nullcontext(file)
+
+
 @contextmanager
 def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
     """An image; whatever is wrong with it is a `DataError` that names `path`."""
@@ -123,9 +146,7 @@ def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
             # An image of suspicious size is a warning for Pillow up to twice that size.
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             warnings.filterwarnings("ignore", category=UserWarning)
-            if isinstance(file, str):
-                _check_file(file)
-            with pillow.open(file) as image:
+            with _readable(file) as readable, pillow.open(readable) as image:
                 check_pixels(image.width, image.height, path)
                 yield image
     except FileNotFoundError:

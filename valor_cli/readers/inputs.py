@@ -9,6 +9,7 @@ from io import BytesIO, TextIOWrapper
 from typing import Final
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.paths import bare, is_url
 from valor_cli.readers.files import STDIN, TextSource
 
 HEAD: Final = 1 << 16
@@ -18,27 +19,38 @@ _COMPRESSED = (".gz", ".zst")
 
 
 def expanded(path: str) -> list[str]:
-    """The inputs that a path names: itself, or those that match it, sorted.
+    """The inputs that a path or a URL names: itself, or those that match it, sorted.
 
     Raises:
-        DataError: Nothing matches.
+        DataError: Nothing matches, or a store cannot be asked.
     """
-    if not any(mark in path for mark in "*?[") or os.path.lexists(path):
+    if not any(mark in path for mark in "*?["):
         return [path]
-    try:
-        found = sorted(glob.glob(path, recursive=True))
-    except ValueError:
-        # The name of a folder in it holds what no name can.
-        found = []
+    if is_url(path):
+        from valor_cli.readers.remote_names import matching
+
+        found = matching(path)
+    elif os.path.lexists(path):
+        return [path]
+    else:
+        found = _on_disk(path)
     if not found:
         message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
         raise DataError(Problem(path, message))
     return found
 
 
+def _on_disk(pattern: str) -> list[str]:
+    try:
+        return sorted(glob.glob(pattern, recursive=True))
+    except ValueError:
+        # The name of a folder in it holds what no name can.
+        return []
+
+
 def extension_of(path: str) -> str:
-    """The extension in lower case, less that of a compressed file."""
-    stem, extension = os.path.splitext(path)
+    """The extension in lower case, less that of a compressed file and a URL's query."""
+    stem, extension = os.path.splitext(bare(path))
     if extension.lower() in _COMPRESSED:
         extension = os.path.splitext(stem)[1]
     return extension.lower()
@@ -50,18 +62,26 @@ def head_of(path: str) -> bytes:
     Raises:
         DataError: It cannot be read.
     """
+    if is_url(path):
+        return _head_of(path)
     if path != STDIN and os.path.exists(path) and not os.path.isfile(path):
         return b""
     if path == STDIN and not _rewindable():
         return b""
+    try:
+        return _head_of(path)
+    finally:
+        if path == STDIN:
+            sys.stdin.buffer.seek(0)
+
+
+def _head_of(path: str) -> bytes:
     chunks = TextSource(path).chunks(HEAD)
     try:
         return next(chunks)
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()
-        if path == STDIN:
-            sys.stdin.buffer.seek(0)
 
 
 def _rewindable() -> bool:

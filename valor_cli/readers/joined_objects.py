@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,7 @@ from valor_cli.kernels.shapes import joined
 from valor_cli.readers.joined_categories import Id, joined_categories, same_type
 from valor_cli.readers.object_rows import text_column
 from valor_cli.readers.objects import ImageNames, ObjectFile
+from valor_cli.readers.shards import NOTHING, LeftOut
 from valor_cli.readers.table import Columns, Table, places_in
 
 _FILL: dict[str, Any] = {"area": np.nan, "crowd": False}
@@ -23,7 +25,9 @@ LVIS_LISTS = ("negative", "not_exhaustive")
 """Columns of images that list category ids."""
 
 
-def joined_objects(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
+def joined_objects(
+    path: str, parts: Sequence[ObjectFile], left_out: LeftOut = NOTHING
+) -> ObjectFile:
     """All parts as one input.
 
     Labels are joined by name, as `joined_categories` says. Ids of objects that count from 1 in
@@ -32,13 +36,21 @@ def joined_objects(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
     Args:
         path: What the user wrote for all of them.
         parts: At least one, each of another file.
+        left_out: Files that are no part, which stand behind the others.
 
     Raises:
         DataError: An image or the id of an object stands in two parts; parts differ in what they
             say or in the type of their ids; only some parts name their categories.
     """
-    if len(parts) == 1:
-        return parts[0]
+    found = parts[0] if len(parts) == 1 else _joined(path, parts)
+    return replace(
+        found,
+        files=[*found.files, *left_out.files],
+        warnings=[*left_out.warnings, *found.warnings],
+    )
+
+
+def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
     labels = joined_categories(path, parts)
     objects: Columns = {
         "image_id": same_type("image ids", [part.objects["image_id"] for part in parts], parts),
@@ -156,7 +168,8 @@ def _images(
                     for column, numbers in zip(values, renumbered, strict=True)
                 ]
             columns[name] = np.concatenate(values)
-    return Table(path, columns)
+    rows, places = places_in(tables)
+    return Table(path, columns, rows=rows, parts=places)
 
 
 def _unlisted(part: ObjectFile, seen: set[Any]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -16,22 +17,33 @@ from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.score_files import ScoreFile
 from valor_cli.readers.score_pieces import too_wide
 from valor_cli.readers.score_rows import Ints
+from valor_cli.readers.shards import NOTHING, LeftOut, unlike_most
 from valor_cli.readers.table import Columns, Table, places_in
 
 
-def joined_score_files(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
+def joined_score_files(
+    path: str, parts: Sequence[ScoreFile], left_out: LeftOut = NOTHING
+) -> ScoreFile:
     """All parts as one input; labels and label keys are joined by name.
 
     Args:
         path: What the user wrote for all of them.
         parts: At least one, each of another file.
+        left_out: Files that are no part, which stand behind the others.
 
     Raises:
         DataError: A sample stands in two parts; some parts have label keys and some none; their
             columns are other classes.
     """
-    if len(parts) == 1:
-        return parts[0]
+    found = parts[0] if len(parts) == 1 else _joined(path, parts)
+    return replace(
+        found,
+        files=[*found.files, *left_out.files],
+        warnings=[*left_out.warnings, *found.warnings],
+    )
+
+
+def _joined(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
     classes = _classes(parts)
     labels = tuple(dict.fromkeys(chain(classes, *(part.labels for part in parts))))
     keys = _keys(parts)
@@ -62,6 +74,14 @@ def joined_score_files(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
     )
 
 
+def odd_score_files(parts: Sequence[ScoreFile]) -> dict[int, DataError]:
+    """Parts with other classes than most have, or with label keys where most have none."""
+    classes = [frozenset(part.classes) for part in parts]
+    odd = unlike_most(classes, lambda at, usual: _other_classes(parts[at], parts[usual]))
+    keyed = [part.keys != (None,) for part in parts]
+    return unlike_most(keyed, lambda at, usual: _other_keys(parts[at], parts[usual])) | odd
+
+
 def _classes(parts: Sequence[ScoreFile]) -> tuple[str, ...]:
     """The classes of all parts, in the order of the first.
 
@@ -71,11 +91,15 @@ def _classes(parts: Sequence[ScoreFile]) -> tuple[str, ...]:
     first = parts[0]
     for part in parts[1:]:
         if set(part.classes) != set(first.classes):
-            other = sorted(set(part.classes) ^ set(first.classes))
-            message = f"its columns are other classes than those of {first.path}: {listed(other)}"
-            hint = "Name the columns that are classes under `data: classes:`."
-            raise DataError(Problem(part.path, message), hint=hint)
+            raise _other_classes(part, first)
     return first.classes
+
+
+def _other_classes(part: ScoreFile, usual: ScoreFile) -> DataError:
+    other = sorted(set(part.classes) ^ set(usual.classes))
+    message = f"its columns are other classes than those of {usual.path}: {listed(other)}"
+    hint = "Name the columns that are classes under `data: classes:`."
+    return DataError(Problem(part.path, message), hint=hint)
 
 
 def _keys(parts: Sequence[ScoreFile]) -> tuple[str | None, ...]:
@@ -86,10 +110,15 @@ def _keys(parts: Sequence[ScoreFile]) -> tuple[str | None, ...]:
     """
     without = [part for part in parts if part.keys == (None,)]
     if without and len(without) < len(parts):
-        there = next(part.path for part in parts if part.keys != (None,))
-        message = f"labels have no label key here, and have one in {there}"
-        raise DataError(Problem(without[0].path, message))
+        raise _other_keys(without[0], next(part for part in parts if part.keys != (None,)))
     return tuple(dict.fromkeys(chain.from_iterable(part.keys for part in parts)))
+
+
+def _other_keys(part: ScoreFile, usual: ScoreFile) -> DataError:
+    own = (
+        "no label key here, and have one" if part.keys == (None,) else "a label key, and have none"
+    )
+    return DataError(Problem(part.path, f"labels have {own} in {usual.path}"))
 
 
 def _recoded(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import os
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final, NamedTuple, get_args
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
-from valor_cli.paths import from_folder
+from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.files import TextSource
@@ -86,6 +87,9 @@ def read_manifest(
 def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
     """The folder that all label maps of a manifest stand in."""
     paths = [one.path for one in maps]
+    if is_url(path):
+        scheme, rests = path.partition("://")[0], [one.partition("://")[2] for one in paths]
+        return f"{scheme}://{posixpath.commonpath({os.path.dirname(one) for one in rests})}"
     try:
         whole = os.path.commonpath({os.path.dirname(os.path.abspath(one)) for one in paths})
         return whole if all(map(os.path.isabs, paths)) else os.path.relpath(whole)
@@ -175,12 +179,12 @@ def _maps(
     problems: LineProblems,
 ) -> tuple[dict[str, PngLabelMap], list[str]]:
     """The maps by sample, and the sample of each row."""
-    folder = os.path.dirname(path)
+    folder = own_folder(path)
     maps: dict[str, PngLabelMap] = {}
     samples: list[str] = []
     lines: dict[str, int] = {}
     for line, record in rows:
-        name = _path(record.get(wanted), wanted, line, problems)
+        name = _path(record.get(wanted), wanted, folder, line, problems)
         if name is None and (role == "ground_truth" or record.get(wanted) is not None):
             if record.get(wanted) is None:
                 problems.add(line, wanted, "expected the path of a PNG, found nothing")
@@ -201,13 +205,19 @@ def _maps(
     return maps, samples
 
 
-def _path(value: object, column: str, line: int, problems: LineProblems) -> str | None:
+def _path(value: object, column: str, folder: str, line: int, problems: LineProblems) -> str | None:
     """The path of a PNG; None, noted where something else stands there."""
     if value is None:
         return None
     if not isinstance(value, str) or not value or not is_text(value) or "\0" in value:
         problems.add(line, column, f"expected the path of a PNG, found {describe(value)}")
         return None
+    if is_url(folder) or is_url(value):
+        try:
+            beside(folder, value)
+        except ValueError as error:
+            problems.add(line, column, str(error))
+            return None
     return value
 
 
@@ -237,6 +247,8 @@ def _sample(
 
 def _file(folder: str, name: str) -> str:
     """The path of a file that a manifest names, from the current folder."""
+    if is_url(folder):
+        return beside(folder, name)
     joined = os.path.join(folder, name)
     if name.startswith("~") or os.path.normpath(joined) != joined:
         return from_folder(folder, name)
@@ -246,6 +258,11 @@ def _file(folder: str, name: str) -> str:
 
 def _name(value: str, folder: str) -> str:
     """The path of a file from the folder of its manifest."""
+    if is_url(folder):
+        try:
+            return bare(beside(folder, value)).removeprefix(f"{bare(folder)}/")
+        except ValueError:
+            return value
     path = _file(folder, value)
     if path != os.path.normpath(path):
         # Without the link in it, the name would be that of another file.

@@ -23,7 +23,14 @@ from valor_cli.readers.files import TextSource
 from valor_cli.readers.image_files import png_content
 from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.label_map_folders import without_extension
-from valor_cli.readers.label_maps import RGB, LabelMaps, Stored, check_rows, png_header
+from valor_cli.readers.label_maps import (
+    RGB,
+    LabelMaps,
+    PngHeader,
+    Stored,
+    check_rows,
+    png_header,
+)
 from valor_cli.readers.objects import Role
 from valor_cli.readers.panoptic_maps import segment_ids
 from valor_cli.readers.panoptic_segments import Listing, listed_segments
@@ -53,13 +60,13 @@ class PanopticLabelMap:
     segments: NDArray[np.int64]
     categories: NDArray[np.unsignedinteger]
 
-    def look(self, *, all_rows: bool = False) -> Stored:
-        """Its size and digest; nothing is decoded.
+    def look(self, *, decode: bool = False) -> Stored:
+        """Its size and digest; nothing is decoded unless that is asked for.
 
         Raises:
             DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, is not
-                RGB, or has another size than the JSON file says; or rows of pixels are missing, if
-                these are looked for.
+                RGB, or has another size than the JSON file says; or the pixels cannot be decoded,
+                or are of a segment that is not listed.
         """
         content = png_content(self.path)
         header = png_header(content, self.path)
@@ -71,8 +78,8 @@ class PanopticLabelMap:
         if any(side not in (0, own) for side, own in zip(expected, size, strict=True)):
             message = "the PNG is {} by {} (height by width), its image is {} by {}"
             raise DataError(Problem(self.path, message.format(*size, *expected)))
-        if all_rows:
-            check_rows(content, header, self.path)
+        if decode:
+            self._decoded(content, header)
         return Stored(size, hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -83,7 +90,9 @@ class PanopticLabelMap:
                 listed.
         """
         content = png_content(self.path)
-        header = png_header(content, self.path)
+        return self._decoded(content, png_header(content, self.path))
+
+    def _decoded(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
         check_rows(content, header, self.path)
         ids = segment_ids(self.path, content, self.expected)
         line = ids.ravel()

@@ -82,11 +82,11 @@ class LabelMap(Protocol):
     def path(self) -> str:
         """The file."""
 
-    def look(self, *, all_rows: bool = False) -> Stored:
-        """Read the file and its header, decode nothing. Raises a DataError if it cannot be used.
+    def look(self, *, decode: bool = False) -> Stored:
+        """Read the file and its header. Raises a DataError if it cannot be used.
 
         Args:
-            all_rows: Whether to inflate the pixels too, to see that no row is missing.
+            decode: Whether to decode the pixels too: some damage shows only then.
         """
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -128,18 +128,16 @@ class PngLabelMap:
 
     path: str
 
-    def look(self, *, all_rows: bool = False) -> Stored:
-        """Its size and digest; nothing is decoded.
+    def look(self, *, decode: bool = False) -> Stored:
+        """Its size and digest; nothing is decoded unless that is asked for.
 
         Raises:
             DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, or has
-                colours; or rows of pixels are missing, if these are looked for.
+                colours; or the pixels cannot be decoded.
         """
-        content = png_content(self.path)
-        header = png_header(content, self.path)
-        _check_kind(header, self.path)
-        if all_rows:
-            check_rows(content, header, self.path)
+        content, header = self._read()
+        if decode:
+            self._decoded(content, header)
         return Stored((header.height, header.width), hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -148,11 +146,23 @@ class PngLabelMap:
         Raises:
             DataError: As `look`, or the pixels cannot be decoded.
         """
+        return self._decoded(*self._read())
+
+    def _read(self) -> tuple[bytes, PngHeader]:
         content = png_content(self.path)
         header = png_header(content, self.path)
         _check_kind(header, self.path)
-        with opened(BytesIO(content), self.path) as image:
-            values, whole = _pixels(image)
+        return content, header
+
+    def _decoded(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
+        try:
+            with opened(BytesIO(content), self.path) as image:
+                values, whole = _pixels(image)
+        except DataError:
+            # Of rows that are missing more can be said than Pillow does.
+            if header.kind in _CHANNELS:
+                check_rows(content, header, self.path)
+            raise
         if header.interlaced or not whole:
             check_rows(content, header, self.path)
         if header.kind == _GRAY and header.depth in _STRETCHED:

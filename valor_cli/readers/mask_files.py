@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.errors import DataError, Problem
+from valor_cli.paths import beside, own_folder
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.image_files import pixel_values, png_content
@@ -20,7 +21,7 @@ class MaskFiles:
     __slots__ = ("_digests", "_folder", "_last")
 
     def __init__(self, path: str) -> None:
-        self._folder = "" if path == STDIN else os.path.dirname(path)
+        self._folder = "" if path == STDIN else own_folder(path)
         self._digests: dict[str, str] = {}
         self._last: tuple[str, NDArray[np.int64]] | None = None
 
@@ -33,7 +34,10 @@ class MaskFiles:
             DataError: The file is missing or no PNG that can be a mask.
         """
         if self._last is None or self._last[0] != name:
-            path = os.path.join(self._folder, name)
+            try:
+                path = beside(self._folder, name)
+            except ValueError as error:
+                raise DataError(Problem(name, str(error))) from None
             content = png_content(path)
             self._last = name, pixel_values(path, content)
             self._digests[name] = hashlib.sha256(content).hexdigest()

@@ -11,11 +11,13 @@ import csv
 import math
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 
 from valor_cli.errors import DataError
+from valor_cli.paths import is_url
 from valor_cli.readers.checks import is_text
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import expanded
@@ -104,9 +106,9 @@ def _is_number(value: Any) -> bool:
 
 
 def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[str, ...]:
-    """The names that all files of an input have, sorted.
+    """The names that all files of an input have, sorted; one that cannot be read is passed over.
 
-    None is looked for in what can be read only once, a pipe, nor in a file that cannot be read.
+    None is looked for where an input can be read only once, a pipe.
 
     Args:
         path: A file, or a pattern.
@@ -114,9 +116,18 @@ def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[
     """
     try:
         files = expanded(path)
-        found = [names_of(one) for one in files] if all(map(os.path.isfile, files)) else []
-    except (DataError, csv.Error):
+    except DataError:
         return ()
+    if any(
+        os.path.exists(one) and not (os.path.isfile(one) or os.path.isdir(one)) for one in files
+    ):
+        return ()
+    found = []
+    for one in files:
+        if not (is_url(one) or os.path.isfile(one)):
+            continue
+        with suppress(DataError, csv.Error):
+            found.append(names_of(one))
     return tuple(sorted(found[0].intersection(*found))) if found else ()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from io import BytesIO
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.columns import grouped, positions_of
 from valor_cli.kernels.masks import areas, from_runs
 from valor_cli.kernels.shapes import Masks, joined_masks
+from valor_cli.paths import beside
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.image_files import opened, png_content
 from valor_cli.readers.panoptic_segments import Listing
@@ -58,8 +58,9 @@ def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
     total = 0
     for row, (name, segments) in enumerate(zip(listing.file_names, _split(listing), strict=True)):
         try:
-            content = png_content(os.path.join(folder, name))
-            ids = segment_ids(os.path.join(folder, name), content, listing.image_size[row])
+            file = _file(folder, name)
+            content = png_content(file)
+            ids = segment_ids(file, content, listing.image_size[row])
         except DataError as error:
             found = list(error.problems)
         else:
@@ -76,6 +77,13 @@ def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
     joined = joined_masks(masks)
     files = [InputFile(folder, digest_of(digests), 0)] if digests else []
     return Drawn(joined, areas(joined).astype(np.int64), size, files)
+
+
+def _file(folder: str, name: str) -> str:
+    try:
+        return beside(folder, name)
+    except ValueError as error:
+        raise DataError(Problem(name, str(error))) from None
 
 
 def _split(listing: Listing) -> Iterator[Ints]:

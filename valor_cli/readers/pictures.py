@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.folders import files_under
+from valor_cli.readers.folders import files_under, is_folder
 from valor_cli.readers.image_files import image_size, opened
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class PictureFolder:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        if not os.path.isdir(folder):
+        if not is_folder(folder):
             what = "this is a file" if os.path.exists(folder) else "no such folder"
             problem = Problem(f"images: {folder}", what)
             raise DataError(problem, hint="name the folder that holds the image files")

@@ -17,6 +17,7 @@ from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.csv_cells import ragged
 from valor_cli.readers.csv_columns import DELIMITERS, fields_of, repeated
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.sample_columns import gathered
 from valor_cli.readers.sample_file_of import check_names, sample_file
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import (
@@ -65,11 +66,12 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
     check_names(names, reading, place)
     problems_found = LineProblems(path)
     reader = _CellReader(names, delimiter, reading, problems_found)
-    rows = [
+    found = (
         (number, row)
         for number, (line, record) in enumerate(records, 1)
         if (row := reader.row(record, line)) is not None
-    ]
+    )
+    rows = gathered(found, reading)
     return sample_file(
         path,
         rows,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import absent, listed
+from valor_cli.readers.sample_columns import PackedRows, packed, unzipped
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import ambiguous, known_names
 from valor_cli.readers.table import LINE, SKIP_HINT
@@ -22,7 +23,7 @@ _PLAIN_CONTEXTS = (
 
 def sample_file(
     path: str,
-    rows: Sequence[tuple[int, SampleRow]],
+    rows: Sequence[tuple[int, SampleRow]] | PackedRows,
     problems: Problems,
     reading: SampleReading,
     *,
@@ -32,6 +33,7 @@ def sample_file(
     metadata: Iterable[str],
     plain_contexts: int = 0,
     place: str = LINE,
+    count: int | None = None,
 ) -> SampleFile:
     """The samples of a file.
 
@@ -46,6 +48,7 @@ def sample_file(
         metadata: Those asked for that some row has.
         plain_contexts: How many rows have a bare text for a list of contexts.
         place: How a row is named.
+        count: How many rows there are, where they are kept elsewhere; None: those given.
 
     Raises:
         DataError: Rows are wrong and not to be left out; there are none; no column is one that
@@ -56,7 +59,8 @@ def sample_file(
         check_names(names, reading, path)
     if reading.invalid == "error":
         stop_on([problems], SKIP_HINT)
-    if not rows:
+    count = len(rows) if count is None else count
+    if not count:
         left = f"; {faulty:,} were left out as invalid" if faulty else ""
         raise DataError(
             [Problem(path, f"there are no samples; at least one is needed{left}")],
@@ -68,13 +72,16 @@ def sample_file(
         "read. To settle it, name one under `columns:`"
         for standard, several in ambiguous(names, reading.columns).items()
     ]
+    if reading.packed and not isinstance(rows, PackedRows):
+        rows = packed(rows)
+    listed_rows, numbers = unzipped(rows)
     return SampleFile(
         path,
-        [row for _, row in rows],
-        [number for number, _ in rows],
+        listed_rows,
+        numbers,
         names,
         frozenset(metadata),
-        [InputFile(path, sha256, len(rows) + faulty, faulty)],
+        [InputFile(path, sha256, count + faulty, faulty)],
         (place,),
         [f"{path}: {one}" for one in warnings],
     )

@@ -20,12 +20,14 @@ class SampleReading:
             into nested objects ("vars.question").
         invalid: What to do with rows that cannot be used.
         logprobs: Whether `token_logprobs` are read: they are long, and few runs need them.
+        packed: Whether rows are kept as columns (`SampleColumns`), which have no logprobs.
     """
 
     metadata: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     invalid: InvalidRows = "error"
     logprobs: bool = False
+    packed: bool = False
 
 
 class SampleRow(NamedTuple):

@@ -15,11 +15,14 @@ from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import check_mapped, quoted
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import expanded, extension_of, head_of
+from valor_cli.readers.parquet_magic import EXTENSIONS as PARQUET
+from valor_cli.readers.parquet_magic import is_parquet
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import ALIASES
+from valor_cli.readers.shards import LeftOut, read_shards
 from valor_cli.readers.table import LINE, SKIP_HINT
 
-FORMATS: Final = ("jsonl", "csv", "json")
+FORMATS: Final = ("jsonl", "csv", "json", "parquet")
 
 _EXTENSIONS: Final = {
     ".jsonl": "jsonl",
@@ -27,10 +30,12 @@ _EXTENSIONS: Final = {
     ".json": "json",
     ".csv": "csv",
     ".tsv": "csv",
+    **dict.fromkeys(PARQUET, "parquet"),
 }
 _HINT = (
     "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
-    "what lines of jsonl are). Name one as `format:` under `data:`."
+    "what lines of jsonl are), parquet (columns named as keys of jsonl). Name "
+    "one as `format:` under `data:`."
 )
 
 
@@ -50,12 +55,27 @@ def read_samples(
     Raises:
         DataError: There is no such input, its format is not known, or what it holds is wrong.
     """
+    check_reading(path, reading, format)
+    parts, left_out = read_shards(
+        path,
+        expanded(path),
+        lambda one: read_sample_file(one, reading, format or format_of(one)),
+        reading.invalid,
+    )
+    found = parts[0] if len(parts) == 1 else joined_files(path, parts)
+    return _distinct(_without_files(found, left_out), reading)
+
+
+def check_reading(path: str, reading: SampleReading, format: str | None) -> None:  # noqa: A002
+    """See that an input can be read so.
+
+    Raises:
+        DataError: Its format is not known, or a column is mapped that there is not.
+    """
     if format is not None and format not in FORMATS:
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
     check_mapped(reading.columns, ALIASES)
-    parts = [_read(one, reading, format or format_of(one)) for one in expanded(path)]
-    return _distinct(parts[0] if len(parts) == 1 else _joined(path, parts), reading)
 
 
 def format_of(path: str) -> str:
@@ -69,8 +89,8 @@ def format_of(path: str) -> str:
         raise DataError(Problem(path, message))
     if found := _EXTENSIONS.get(extension_of(path)):
         return found
-    if extension_of(path) == ".parquet":
-        raise DataError(Problem(path, "Parquet is not read; write the table as CSV"), hint=_HINT)
+    if is_parquet(path):
+        return "parquet"
     head = head_of(path).lstrip()
     if not head:
         # A named pipe cannot be looked into.
@@ -93,12 +113,21 @@ def _is_object(line: bytes) -> bool:
     return True
 
 
-def _read(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa: A002
-    """The samples of one file. Readers are imported on use."""
+def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa: A002
+    """The samples of one file, of one of `FORMATS`.
+
+    Raises:
+        DataError: The file cannot be read, or what it holds is wrong.
+    """
+    # Readers are imported on use.
     if format == "csv":
         from valor_cli.readers.sample_csv import read_sample_csv
 
         return read_sample_csv(path, reading)
+    if format == "parquet":
+        from valor_cli.readers.sample_parquet import read_parquet_samples
+
+        return read_parquet_samples(path, reading)
     if format == "json":
         from valor_cli.readers.sample_json import read_sample_json
 
@@ -108,9 +137,9 @@ def _read(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa
     return read_sample_jsonl(path, reading)
 
 
-def _joined(path: str, parts: Sequence[SampleFile]) -> SampleFile:
+def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     """All parts as one input."""
-    before = [0, *accumulate(part.files[0].rows for part in parts)]
+    before = [0, *accumulate(part.files[0].rows or 0 for part in parts)]
     return SampleFile(
         path,
         [row._replace(file=at) for at, part in enumerate(parts) for row in part.rows],
@@ -121,6 +150,32 @@ def _joined(path: str, parts: Sequence[SampleFile]) -> SampleFile:
         [part.places[0] for part in parts],
         list(chain.from_iterable(part.warnings for part in parts)),
     )
+
+
+def _without_files(file: SampleFile, left_out: LeftOut) -> SampleFile:
+    """The input of which some files were left out.
+
+    Rows that say no id are then called by file and line: how many rows were lost is not known, so
+    a number would be that of another sample.
+    """
+    if not left_out.files:
+        return file
+    warnings = [*left_out.warnings, *file.warnings]
+    rows = file.rows
+    if all(row.sample_id is None for row in rows):
+        paths = [one.path for one in (*file.files, *left_out.files)]
+        folder = os.path.commonpath([os.path.dirname(one) for one in paths])
+        names = [os.path.relpath(one, folder or None) for one in paths]
+        rows = [
+            row._replace(sample_id=names[row.file] + file.places[row.file].format(row=row.line))
+            for row in rows
+        ]
+        warnings.append(
+            f"{file.path}: rows have no sample_id; with files left out they are called by file and "
+            f"line ({quoted(str(rows[0].sample_id))} …), not by number"
+        )
+    files = [*file.files, *left_out.files]
+    return replace(file, rows=rows, files=files, warnings=warnings)
 
 
 class _PlacedProblems(Problems):

@@ -17,6 +17,7 @@ from valor_cli.readers.checks import Problems
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.json_records import Record, Repeated, parsed, said
+from valor_cli.readers.sample_columns import gathered
 from valor_cli.readers.sample_file_of import sample_file
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
 from valor_cli.readers.sample_header import Layouts, known_names
@@ -63,15 +64,17 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
         found = _rows_in(content, path, reading)
     problems = _ItemProblems(path, found.name)
     slow = SampleRowReader(reading, layouts, problems)
-    read: list[SampleRow | None]
+    read: Iterator[SampleRow | None]
     if items is None:
-        read = [slow.row(value, number) for number, value in enumerate(found.rows)]
+        read = (slow.row(value, number) for number, value in enumerate(found.rows))
     else:
         texts = map(bytes, items)
-        read = [plain.line(one, at) or slow.line(one, at) for at, one in enumerate(texts)]
+        read = (plain.line(one, at) or slow.line(one, at) for at, one in enumerate(texts))
+    good = ((number, row) for number, row in enumerate(read, 1) if row is not None)
+    rows = gathered(good, reading)
     return sample_file(
         path,
-        [(number, row) for number, row in enumerate(read, 1) if row is not None],
+        rows,
         problems,
         reading,
         faulty=slow.faulty,

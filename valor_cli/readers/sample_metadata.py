@@ -59,6 +59,10 @@ def _records(path: str, reading: SampleReading, form: str) -> Iterator[Mapping[s
     """The rows of a file, with the names that ours have."""
     if form == "jsonl":
         yield from map(one_shape, json_lines(path))
+    elif form == "parquet":
+        from valor_cli.readers.sample_parquet import parquet_records
+
+        yield from map(one_shape, parquet_records(path))
     elif form == "json":
         for record in records_in(TextSource(path).whole(), path, reading):
             if isinstance(record, dict):

@@ -50,6 +50,10 @@ class PlainRows:
                 return None
         except (orjson.JSONDecodeError, RecursionError):
             return None
+        return self.row(record, line)
+
+    def row(self, record: dict[Any, Any], line: int) -> SampleRow | None:
+        """The row of an object without keys that stand twice; None if it is to be read slowly."""
         names = tuple(record)
         layout = self._layouts.of(names)
         if (

@@ -8,10 +8,11 @@ score for each class, in columns of their own.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import chain
+from typing import NamedTuple
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
@@ -19,7 +20,7 @@ from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.csv_columns import listed
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
-from valor_cli.readers.score_columns import GatheredScores
+from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
 from valor_cli.readers.score_csv_header import read_header
 from valor_cli.readers.score_csv_lines import PlainScoreRows
 from valor_cli.readers.score_csv_rows import ScoreRowReader
@@ -34,6 +35,20 @@ _LONGEST_FIELD = 2**31 - 1
 _CLASSES = "; name the columns that are classes under `data: classes:`"
 
 
+class Begun(NamedTuple):
+    """A file whose first line has been read.
+
+    Attributes:
+        header: What the first line says.
+        blocks: The rows, in blocks of whole lines; the first holds a row.
+        line: Number of the first line of `blocks`.
+    """
+
+    header: ScoreHeader
+    blocks: Iterator[bytes]
+    line: int
+
+
 def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     """The samples of a CSV file; all ids and labels are text.
 
@@ -46,11 +61,26 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
         DataError: The file cannot be read; a column is missing; a row or a value is wrong; there
             are no rows.
     """
+    source = TextSource(path)
+    begun = begun_score_csv(source, side, reading)
+    rows = CsvRows(begun.header, path, reading)
+    rows.read(begun.blocks, begun.line)
+    found = rows.file(source.sha256)
+    told = unread_told(path, side, unread_columns(begun.header, reading), found.labels)
+    return replace(found, warnings=[*found.warnings, *told])
+
+
+def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Begun:
+    """The header of a file, and its rows.
+
+    Raises:
+        DataError: The file cannot be read; a column is missing; there are no rows.
+    """
     # Python's own limit of 131,072 characters is for all of the process.
     csv.field_size_limit(_LONGEST_FIELD)
-    source = TextSource(path)
+    path = source.path
     blocks = blocks_of_lines(source, BLOCK)
-    line, rest = _first_line(next(blocks))
+    line, rest = first_line(next(blocks))
     filled, above = _first_filled(chain([rest], blocks))
     if not line.strip() and not filled:
         raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
@@ -58,60 +88,127 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     header = read_header(line, first, path, side, reading)
     if not filled:
         raise DataError(Problem(path, "there are no rows below the first line"))
-    labels, keys, problems = Vocabulary(), Vocabulary(), LineProblems(path)
-    for name, _ in header.classes:
-        labels.code(name.encode())
-    plain = PlainScoreRows(header, labels, keys, probabilities=reading.probabilities)
-    slow = ScoreRowReader(
-        header,
-        labels,
-        keys,
-        problems,
-        probabilities=reading.probabilities,
-        note="" if reading.classes else _CLASSES,
-    )
-    gathered = GatheredScores(list(header.metadata))
-    _gather(_Blocks(chain([filled], blocks), header, path, 2 + above), plain, slow, gathered)
-    found = score_file(
-        path,
-        gathered,
-        Named(
-            labels.names,
-            keys.names,
-            truth="" if header.truth is None else header.names[header.truth],
-            key="" if header.key is None else header.names[header.key],
-        ),
-        problems,
-        faulty=slow.rows.faulty,
-        sha256=source.sha256,
-        long=len(header.pairs) == 1,
-        classes=tuple(name for name, _ in header.classes),
-        invalid=reading.invalid,
-    )
-    told = _unread(header, side, reading, set(labels.names))
-    return replace(found, warnings=[*found.warnings, *(f"{path}: {one}" for one in told)])
+    return Begun(header, chain([filled], blocks), 2 + above)
 
 
-def _unread(
-    header: ScoreHeader, side: Side, reading: ScoreReading, labels: Collection[str]
-) -> list[str]:
-    """What to say of columns that look like classes, and are not among those of the config."""
+class CsvRows:
+    """The rows of a file, or of a part of it, as they are read.
+
+    Attributes:
+        line: Number of the line behind those that were read.
+    """
+
+    def __init__(self, header: ScoreHeader, path: str, reading: ScoreReading) -> None:
+        labels, keys = Vocabulary(), Vocabulary()
+        for name, _ in header.classes:
+            labels.code(name.encode())
+        self.line = 0
+        self._header = header
+        self._path = path
+        self._invalid = reading.invalid
+        self._labels, self._keys = labels, keys
+        self._problems = LineProblems(path)
+        self._plain = PlainScoreRows(header, labels, keys, probabilities=reading.probabilities)
+        self._slow = ScoreRowReader(
+            header,
+            labels,
+            keys,
+            self._problems,
+            probabilities=reading.probabilities,
+            note="" if reading.classes else _CLASSES,
+        )
+        self._gathered = GatheredScores(list(header.metadata))
+
+    def read(self, texts: Iterator[bytes], line: int, *, part: bool = False) -> bool:
+        """Read all rows, quickly where that can be done.
+
+        Args:
+            texts: Blocks of whole lines.
+            line: Number of the first.
+            part: Whether the text may begin, or end, inside of a quoted field.
+
+        Returns:
+            Whether it was read. A part is not where it holds quotes and is not seen to be lines
+            that are rows each; what follows on such lines has quotes around whole fields alone,
+            so that a text behind it begins outside of quotes if this text does.
+
+        Raises:
+            DataError: A quote is not closed, or text follows a closing one.
+        """
+        blocks = _Blocks(texts, self._header, self._path, line)
+        for block in blocks:
+            sifted = self._plain.sifted(block, blocks.line)
+            if sifted is None:
+                if part and b'"' in block:
+                    return False
+                self._gathered.add(self._slow.piece(*blocks.records(block)))
+                continue
+            self._gathered.add(sifted.piece)
+            if len(sifted.odd):
+                self._gathered.add(self._slow.piece(*blocks.single_records(block, sifted.odd)))
+            blocks.line += sifted.lines
+        self.line = blocks.line
+        return True
+
+    def columns(self) -> ScoreColumns:
+        """The good rows, in the order of the file. Nothing is left here."""
+        return self._gathered.columns()
+
+    def file(self, sha256: str, *, part: bool = False) -> ScoreFile:
+        """The samples. Nothing is left here.
+
+        Raises:
+            DataError: As `score_file` does.
+        """
+        header = self._header
+        return score_file(
+            self._path,
+            self._gathered,
+            Named(
+                self._labels.names,
+                self._keys.names,
+                truth="" if header.truth is None else header.names[header.truth],
+                key="" if header.key is None else header.names[header.key],
+            ),
+            self._problems,
+            faulty=self._slow.rows.faulty,
+            sha256=sha256,
+            long=is_long(header),
+            classes=tuple(name for name, _ in header.classes),
+            invalid=self._invalid,
+            part=part,
+        )
+
+
+def is_long(header: ScoreHeader) -> bool:
+    """Whether a row is one label of a sample, so that a sample may have several."""
+    return len(header.pairs) == 1
+
+
+def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
+    """The columns that may be classes, and are not among those of the config."""
     if not reading.classes or not header.classes:
         return []
     read = {header.sample_id, header.truth, header.key, *(at for _, at in header.classes)}
     others = {"", *ALIASES, *chain.from_iterable(ALIASES.values())}
-    left = [
+    return [
         name
         for position, name in enumerate(header.names)
-        if position not in read
-        and name not in header.metadata
-        and name.casefold() not in others
-        and (side == "predictions" or name in labels)
+        if position not in read and name not in header.metadata and name.casefold() not in others
     ]
-    return [f"columns that are not among `classes` are not read: {listed(left)}"] * bool(left)
 
 
-def _first_line(block: bytes) -> tuple[str, bytes]:
+def unread_told(
+    path: str, side: Side, columns: Sequence[str], labels: Collection[str]
+) -> list[str]:
+    """What to say of columns that look like classes: those of samples are a label there."""
+    seen = set(labels)
+    left = [name for name in columns if side == "predictions" or name in seen]
+    told = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
+    return [told] * bool(left)
+
+
+def first_line(block: bytes) -> tuple[str, bytes]:
     """The first line, and what follows it."""
     ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
     end = min(ends, default=len(block))
@@ -125,23 +222,15 @@ def _first_filled(blocks: Iterator[bytes]) -> tuple[bytes, int]:
     for block in blocks:
         if block.strip():
             return block, above
-        above += block.count(b"\n")
+        above += line_ends(block)
     return b"", above
 
 
-def _gather(
-    blocks: _Blocks, plain: PlainScoreRows, slow: ScoreRowReader, gathered: GatheredScores
-) -> None:
-    """Read all rows, quickly where that can be done."""
-    for block in blocks:
-        sifted = plain.sifted(block, blocks.line)
-        if sifted is None:
-            gathered.add(slow.piece(*blocks.records(block)))
-            continue
-        gathered.add(sifted.piece)
-        if len(sifted.odd):
-            gathered.add(slow.piece(*blocks.single_records(block, sifted.odd)))
-        blocks.line += sifted.lines
+def line_ends(block: bytes) -> int:
+    """How many lines whole lines are: the csv module begins a new one behind any line end."""
+    if b"\r" not in block:
+        return block.count(b"\n")
+    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
 
 
 class _Blocks:

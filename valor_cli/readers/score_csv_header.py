@@ -1,8 +1,12 @@
-"""The first line of a CSV file of labels and scores comes in; what its columns mean goes out."""
+"""Names of columns of labels and scores come in; what the columns mean goes out.
+
+Of a CSV file they are the first line; a Parquet file has them in its schema.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from valor_cli.errors import DataError, Problem
@@ -54,7 +58,29 @@ def read_header(
     if len(names) == 1:
         message = f"expected fields between commas, semicolons or tabs, found one: {listed(names)}"
         raise DataError(Problem(place, message), hint=_NO_HEADER)
-    found = positions(names, reading)
+    rows = [cell.strip() for one in first for cell in fields_of(one, delimiter)]
+    columns = Columns(place, names, rows, positions(names, reading), side, reading)
+    header = header_of(columns, there="the first line names these", no_hint=_NO_HEADER)
+    spaced = any(name.startswith(" ") for name in raw[1:])
+    return replace(header, delimiter=delimiter, spaced=spaced)
+
+
+def header_of(
+    columns: Columns, *, listed_in: bool = False, there: str = "there is", no_hint: str = _HINT
+) -> ScoreHeader:
+    """What columns mean.
+
+    Args:
+        columns: Their names, and what is known of them.
+        listed_in: Whether a column lists the labels of each row with their scores; then none is
+            looked for that holds a score of its own.
+        there: What names the columns that there are, in a message.
+        no_hint: What to do where no column has a known name.
+
+    Raises:
+        DataError: As `read_header` does.
+    """
+    place, names, _, found, side, reading = columns
     read = {name: found[name] for name in _READ[side] if name in found}
     metadata = [] if side == "predictions" else list(reading.metadata)
     mapped = {file: f"for {name}" for name, file in reading.columns.items() if name in _READ[side]}
@@ -63,15 +89,13 @@ def read_header(
         raise DataError(problems)
     needed = ["sample_id", *([] if side == "predictions" else ["label"])]
     if missing := [name for name in needed if name not in read]:
-        hint = _HINT if read else _NO_HEADER
-        raise DataError(Problem(place, _missing(missing, names)), hint=hint)
-    rows = [cell.strip() for one in first for cell in fields_of(one, delimiter)]
-    columns = Columns(path, names, rows, found, side, reading)
-    classes, pairs = ((), ()) if side == "ground_truth" else form_of(columns)
+        message = f"{_missing(missing)} ({there}: {listed(names)})"
+        raise DataError(Problem(place, message), hint=_HINT if read else no_hint)
+    classes, pairs = ((), ()) if side == "ground_truth" or listed_in else form_of(columns)
     return ScoreHeader(
-        names=names,
-        delimiter=delimiter,
-        spaced=any(name.startswith(" ") for name in raw[1:]),
+        names=tuple(names),
+        delimiter="",
+        spaced=False,
         sample_id=read["sample_id"],
         truth=read.get("label"),
         key=read.get("label_key"),
@@ -87,7 +111,7 @@ def _known_names(line: str, delimiter: str, reading: ScoreReading) -> tuple[int,
     return len(positions(names, reading)), len(names)
 
 
-def _missing(missing: Sequence[str], names: Sequence[str]) -> str:
+def _missing(missing: Sequence[str]) -> str:
     shown = " and ".join(f"'{name}' (or {', '.join(ALIASES[name])})" for name in missing)
     verb = "columns {} are" if len(missing) > 1 else "column {} is"
-    return f"the {verb.format(shown)} missing (the first line names these: {listed(names)})"
+    return f"the {verb.format(shown)} missing"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.checks import Problems, stop_on
@@ -17,6 +16,10 @@ from valor_cli.readers.score_files import ScoreFile
 from valor_cli.readers.score_samples import one_a_sample
 from valor_cli.readers.table import LINE, SKIP_HINT, Columns, InvalidRows, Table
 from valor_cli.results import InputFile
+
+
+class Unsettled(Exception):  # noqa: N818 - nothing is wrong
+    """A part of a file cannot tell whether its rows are wrong; only the whole file can."""
 
 
 def score_file(
@@ -32,6 +35,7 @@ def score_file(
     invalid: InvalidRows,
     place: str = LINE,
     there: Sequence[str] | None = None,
+    part: bool = False,
 ) -> ScoreFile:
     """One row a sample and label key.
 
@@ -47,26 +51,32 @@ def score_file(
         invalid: What to do with rows that cannot be used.
         place: How a row is named.
         there: Names of metadata that the file has, where it need not have all that are asked for.
+        part: Whether these are rows of a part of the file, which need not have any.
 
     Raises:
+        Unsettled: Rows of a part contradict each other, or lack what other parts may have.
         DataError: Rows are wrong and not to be left out; there are none; no sample has metadata of
             a name.
     """
-    lines = gathered.lines
+    lines, found = gathered.lines, problems.total
     samples = one_a_sample(gathered.columns(), named, problems, long=long)
+    if part and long and problems.total > found:
+        raise Unsettled
     if invalid == "error":
         stop_on([problems], SKIP_HINT)
     rows = samples.columns
-    if not len(rows):
-        left = f"; {faulty + samples.dropped:,} were left out" if faulty + samples.dropped else ""
-        raise DataError(Problem(path, f"there are no samples; at least one is needed{left}"))
+    skipped = faulty + samples.dropped
+    if not part:
+        check_some(path, len(rows), skipped)
     columns: Columns = {
         "sample_id": rows.sample_id,
         "key": np.zeros(len(rows), np.int64) if rows.key is None else rows.key.astype(np.int64),
     }
     if rows.truth is not None:
         columns["truth"] = rows.truth.astype(np.int64)
-    skipped = faulty + samples.dropped
+    metadata = {name: column.tolist() for name, column in rows.metadata.items()}
+    if not part:
+        check_metadata(path, said_nowhere(metadata), there)
     return ScoreFile(
         path=path,
         samples=Table(path, columns, place=place, rows=rows.line.astype(np.int64), skipped=skipped),
@@ -74,29 +84,47 @@ def score_file(
         labels=tuple(named.labels),
         scores=samples.scores,
         classes=classes,
-        metadata=_metadata(rows.metadata, path, there),
+        metadata=metadata,
         files=[InputFile(path, sha256, lines + faulty, skipped)],
     )
 
 
-def _metadata(
-    metadata: Mapping[str, NDArray[Any]], path: str, there: Sequence[str] | None
-) -> dict[str, list[Any]]:
-    """Values by name.
+def check_some(path: str, samples: int, skipped: int) -> None:
+    """See that a file has samples.
 
     Raises:
-        DataError: No sample has any of a name.
+        DataError: It has none.
     """
-    values = {name: column.tolist() for name, column in metadata.items()}
-    problems = [
-        Problem(
-            path,
-            f"no sample has the metadata '{name}'{did_you_mean(name, there)}; "
-            f"there is: {listed(there)}",
-        )
-        for name, column in values.items()
-        if there is not None and all(value is None for value in column)
-    ]
-    if problems:
-        raise DataError(problems)
-    return values
+    if not samples:
+        left = f"; {skipped:,} were left out" if skipped else ""
+        raise DataError(Problem(path, f"there are no samples; at least one is needed{left}"))
+
+
+def said_nowhere(metadata: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The names of metadata that no sample has."""
+    return [name for name, column in metadata.items() if all(value is None for value in column)]
+
+
+def check_metadata(path: str, missing: Sequence[str], there: Sequence[str] | None) -> None:
+    """See that some sample has metadata of each name.
+
+    Args:
+        path: The file.
+        missing: The names that no sample of it has.
+        there: As in `score_file`.
+
+    Raises:
+        DataError: None has.
+    """
+    if there is None or not missing:
+        return
+    raise DataError(
+        [
+            Problem(
+                path,
+                f"no sample has the metadata '{name}'{did_you_mean(name, there)}; "
+                f"there is: {listed(there)}",
+            )
+            for name in missing
+        ]
+    )

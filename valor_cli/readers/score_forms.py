@@ -37,7 +37,7 @@ class Columns(NamedTuple):
     """The columns of a file.
 
     Attributes:
-        path: The file, for messages.
+        place: The file, or its first line, for messages.
         names: As in the file, in order.
         first: The fields of the first row; empty without rows.
         found: Standard name to position, of all that have one.
@@ -45,7 +45,7 @@ class Columns(NamedTuple):
         reading: What the config says of columns.
     """
 
-    path: str
+    place: str
     names: Sequence[str]
     first: Sequence[str]
     found: Mapping[str, int]
@@ -53,8 +53,8 @@ class Columns(NamedTuple):
     reading: ScoreReading
 
     def fault(self, message: str, hint: str = "") -> DataError:
-        """An error at the first line."""
-        return DataError(Problem(f"{self.path}:1", message), hint=hint)
+        """An error of the columns."""
+        return DataError(Problem(self.place, message), hint=hint)
 
 
 def form_of(columns: Columns) -> tuple[Classes, Pairs]:
@@ -70,7 +70,7 @@ def form_of(columns: Columns) -> tuple[Classes, Pairs]:
         pairs = ((columns.found["prediction"], columns.found.get("score", -1)),)
     if named and (not pairs or all(name in names for name in named)):
         wanted = dict.fromkeys(named, "for this class")
-        if problems := absent(wanted, names, f"{columns.path}:1"):
+        if problems := absent(wanted, names, columns.place):
             raise DataError(problems)
         return tuple((name, names.index(name)) for name in named), ()
     if pairs:

@@ -8,9 +8,9 @@ else the keys may be called, `score_json_values` how else predictions may be wri
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from valor_cli.readers.checks import LineProblems, Problems, describe
 from valor_cli.readers.csv_columns import check_mapped
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
-from valor_cli.readers.score_columns import GatheredScores
+from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
@@ -37,6 +37,18 @@ _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _RECORD: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
+class Head(NamedTuple):
+    """What the first lines of a file say of all.
+
+    Attributes:
+        long: Whether a line is one label of a sample.
+        names: Of what the first line has, for messages.
+    """
+
+    long: bool
+    names: Sequence[str]
+
+
 def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     """The samples of a JSONL file.
 
@@ -50,7 +62,7 @@ def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
             samples.
     """
     source = TextSource(path)
-    return _read(source, blocks_of_lines(source, BLOCK), 1, LINE, LineProblems(path), side, reading)
+    return _read(source, blocks_of_lines(source, BLOCK), JsonRows(path, side, reading), 1)
 
 
 def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
@@ -62,7 +74,97 @@ def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     content = source.whole()
     blocks = _blocks_of_items(_items(content, path))
     del content
-    return _read(source, blocks, 0, _ITEM, _ItemProblems(path), side, reading)
+    return _read(source, blocks, JsonRows(path, side, reading, place=_ITEM), 0)
+
+
+def _read(source: TextSource, blocks: Iterator[bytes], rows: JsonRows, first: int) -> ScoreFile:
+    """The samples of blocks of lines, the first of which has the number `first`."""
+    block = next(blocks)
+    rows.read(chain([block], blocks), first)
+    return rows.file(rows.head(block), source.sha256)
+
+
+class JsonRows:
+    """The lines of a file, or of a part of it, as they are read.
+
+    Attributes:
+        line: Number of the line behind those that were read.
+    """
+
+    def __init__(self, path: str, side: Side, reading: ScoreReading, *, place: str = LINE) -> None:
+        check_mapped(reading.columns, ALIASES)
+        labels, keys = Vocabulary(), Vocabulary()
+        self.line = 0
+        self._classes = tuple(reading.classes) if side != "ground_truth" else ()
+        for name in self._classes:
+            labels.code(name.encode())
+        self._path, self._place, self._invalid = path, place, reading.invalid
+        self._labels, self._keys = labels, keys
+        self._names = KeyNames.of(reading)
+        self._problems = LineProblems(path) if place == LINE else _ItemProblems(path)
+        self._plain = PlainScoreLines(side, reading, labels, keys)
+        self._decoded = DecodedScoreLines(side, reading, labels, keys)
+        self._slow = ScoreLineReader(side, reading, labels, keys, self._problems)
+        self._gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
+
+    def head(self, block: bytes) -> Head:
+        """What the first lines of a file say of all.
+
+        Args:
+            block: The first of its blocks.
+        """
+        return Head(_is_long(block, self._names), _names_there(block))
+
+    def read(self, blocks: Iterable[bytes], first: int) -> None:
+        """Read blocks of whole lines, the first of which has the number `first`."""
+        gathered = self._gathered
+        for block in blocks:
+            sifted = self._plain.sifted(block, first)
+            if sifted is None:
+                lines = block.removesuffix(b"\n").split(b"\n")
+                numbers = np.arange(first, first + len(lines))
+                first += len(lines)
+            else:
+                gathered.add(sifted.piece)
+                lines, numbers = lines_at(block, sifted.odd), first + sifted.odd
+                first += sifted.lines
+            if lines:
+                rest = self._decoded.sifted(lines, numbers)
+                gathered.add(rest.piece)
+                odd = rest.odd.tolist()
+                gathered.add(self._slow.piece([lines[at] for at in odd], numbers[odd].tolist()))
+        self.line = first
+
+    def columns(self) -> ScoreColumns:
+        """The good rows, in the order of the file. Nothing is left here."""
+        return self._gathered.columns()
+
+    def file(self, head: Head, sha256: str, *, part: bool = False) -> ScoreFile:
+        """The samples. Nothing is left here.
+
+        Raises:
+            DataError: As `score_file` does.
+        """
+        return score_file(
+            self._path,
+            self._gathered,
+            Named(
+                self._labels.names,
+                self._keys.names,
+                truth=self._names.label[0],
+                key=self._names.label_key[0],
+                place="line {row}" if self._place == LINE else _ITEM,
+            ),
+            self._problems,
+            faulty=self._slow.rows.faulty,
+            sha256=sha256,
+            long=head.long,
+            classes=self._classes,
+            invalid=self._invalid,
+            place=self._place,
+            there=head.names,
+            part=part,
+        )
 
 
 class _ItemProblems(Problems):
@@ -73,64 +175,6 @@ class _ItemProblems(Problems):
     def add(self, row: int, key: str, message: str) -> None:
         """Note a problem of an item; `key` says where in it ("predictions.cat")."""
         super().add(row, f".{key}" if key else "", message)
-
-
-def _read(
-    source: TextSource,
-    blocks: Iterable[bytes],
-    first: int,
-    place: str,
-    problems: Problems,
-    side: Side,
-    reading: ScoreReading,
-) -> ScoreFile:
-    """The samples of blocks of lines, the first of which has the number `first`."""
-    check_mapped(reading.columns, ALIASES)
-    labels, keys = Vocabulary(), Vocabulary()
-    classes = tuple(reading.classes) if side != "ground_truth" else ()
-    for name in classes:
-        labels.code(name.encode())
-    blocks = iter(blocks)
-    head = next(blocks)
-    names = KeyNames.of(reading)
-    plain = PlainScoreLines(side, reading, labels, keys)
-    decoded = DecodedScoreLines(side, reading, labels, keys)
-    slow = ScoreLineReader(side, reading, labels, keys, problems)
-    gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
-    for block in chain([head], blocks):
-        sifted = plain.sifted(block, first)
-        if sifted is None:
-            lines = block.removesuffix(b"\n").split(b"\n")
-            numbers = np.arange(first, first + len(lines))
-            first += len(lines)
-        else:
-            gathered.add(sifted.piece)
-            lines, numbers = lines_at(block, sifted.odd), first + sifted.odd
-            first += sifted.lines
-        if lines:
-            rest = decoded.sifted(lines, numbers)
-            gathered.add(rest.piece)
-            odd = rest.odd.tolist()
-            gathered.add(slow.piece([lines[at] for at in odd], numbers[odd].tolist()))
-    return score_file(
-        source.path,
-        gathered,
-        Named(
-            labels.names,
-            keys.names,
-            truth=names.label[0],
-            key=names.label_key[0],
-            place="line {row}" if place == LINE else _ITEM,
-        ),
-        problems,
-        faulty=slow.rows.faulty,
-        sha256=source.sha256,
-        long=_is_long(head, names),
-        classes=classes,
-        invalid=reading.invalid,
-        place=place,
-        there=_names_there(head),
-    )
 
 
 def _records(block: bytes) -> Iterator[dict[str, Any]]:

@@ -41,6 +41,11 @@ def score_metadata(
         found = format or format_of(one)
         if found == "csv":
             return _csv_names(one, side, reading)
+        if found == "parquet":
+            from valor_cli.readers.score_parquet_metadata import parquet_metadata
+
+            standard = {*_standard(reading), *reading.classes}
+            return parquet_metadata(one, side, reading, standard)
         names = MetadataNames()
         ids = _ids(reading)
         standard = {*_standard(reading), *reading.classes}

@@ -46,6 +46,13 @@ def one_a_sample(columns: ScoreColumns, named: Named, problems: Problems, *, lon
         long: Whether a row is one label of a sample, so that a sample may have several.
     """
     columns = _keyed(columns, named, problems)
+    lost: NDArray[Any] = columns.line[:0]
+    if not long:
+        # A row that is all of a sample is wrong by itself, whatever another says of the sample.
+        alone = RowChecks(columns, np.arange(len(columns)), named, problems)
+        alone.missing_labels()
+        lost = columns.line[alone.bad]
+        columns = columns.take(~alone.bad) if len(lost) else columns
     order, starts = _segments(columns)
     if order is not None:
         columns = columns.take(order)
@@ -57,10 +64,11 @@ def one_a_sample(columns: ScoreColumns, named: Named, problems: Problems, *, lon
         checks.repeated_labels()
     checks.missing_labels()
     kept = ~checks.bad
-    dropped = len(np.unique(columns.line[~kept])) if not kept.all() else 0
-    if dropped:
+    if not kept.all():
+        lost = np.append(lost, columns.line[~kept])
         columns = columns.take(kept)
         starts = np.flatnonzero(begins(checks.sample[kept])) if len(columns) else starts[:0]
+    dropped = len(np.unique(lost))
     return Samples(_first_rows(columns, starts), _scores(columns, starts), dropped)
 
 

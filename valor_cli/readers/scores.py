@@ -12,10 +12,14 @@ from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.files import STDIN
 from valor_cli.readers.inputs import expanded, extension_of, head_of
-from valor_cli.readers.joined_score_files import joined_score_files
+from valor_cli.readers.joined_score_files import joined_score_files, odd_score_files
+from valor_cli.readers.parquet_magic import EXTENSIONS as PARQUET
+from valor_cli.readers.parquet_magic import is_parquet
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.shards import read_shards
+from valor_cli.readers.table import ROW
 
-FORMATS: Final = ("jsonl", "csv", "json")
+FORMATS: Final = ("jsonl", "csv", "json", "parquet")
 
 _EXTENSIONS: Final = {
     ".jsonl": "jsonl",
@@ -23,10 +27,12 @@ _EXTENSIONS: Final = {
     ".json": "json",
     ".csv": "csv",
     ".tsv": "csv",
+    **dict.fromkeys(PARQUET, "parquet"),
 }
 _HINT = (
     "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
-    "what lines of jsonl are). Name one as `format:` under `data:`."
+    "what lines of jsonl are), parquet (columns as those of csv). Name one as "
+    "`format:` under `data:`."
 )
 _CLASSES = "Name the columns that are classes under `data: classes:`."
 
@@ -54,8 +60,14 @@ def read_scores(
         raise DataError(Problem(path, message), hint=_HINT)
     if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
         raise DataError([Problem("classes", f"{quoted(name)} stands twice") for name in twice])
-    parts = [_read(one, side, reading, format or format_of(one)) for one in expanded(path)]
-    found = parts[0] if len(parts) == 1 else joined_score_files(path, parts)
+    parts, left_out = read_shards(
+        path,
+        expanded(path),
+        lambda one: read_score_file(one, side, reading, format or format_of(one)),
+        reading.invalid,
+        odd_score_files,
+    )
+    found = joined_score_files(path, parts, left_out)
     if side == "samples" and not reading.classes:
         _check_classes(found)
     return found
@@ -72,8 +84,8 @@ def format_of(path: str) -> str:
         raise DataError(Problem(path, message))
     if found := _EXTENSIONS.get(extension_of(path)):
         return found
-    if extension_of(path) == ".parquet":
-        raise DataError(Problem(path, "Parquet is not read; write the table as CSV"), hint=_HINT)
+    if is_parquet(path):
+        return "parquet"
     head = head_of(path).lstrip()
     if not head or head[:1] == b"{":
         # A named pipe cannot be looked into.
@@ -85,12 +97,21 @@ def format_of(path: str) -> str:
     raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
 
 
-def _read(path: str, side: Side, reading: ScoreReading, format: str) -> ScoreFile:  # noqa: A002
+def read_score_file(
+    path: str,
+    side: Side,
+    reading: ScoreReading,
+    format: str,  # noqa: A002
+) -> ScoreFile:
     """The samples of one file. Readers are imported on use."""
     if format == "csv":
         from valor_cli.readers.score_csv import read_score_csv
 
         return read_score_csv(path, side, reading)
+    if format == "parquet":
+        from valor_cli.readers.score_parquet import read_parquet_scores
+
+        return read_parquet_scores(path, side, reading)
     from valor_cli.readers.score_jsonl import read_score_json, read_score_jsonl
 
     return (read_score_json if format == "json" else read_score_jsonl)(path, side, reading)
@@ -104,9 +125,12 @@ def _check_classes(found: ScoreFile) -> None:
     """
     seen = np.zeros(len(found.labels), np.bool_)
     seen[found.samples["truth"]] = True
+    parts = found.samples.parts
+    path, place = (found.path, found.samples.place) if parts is None else parts.files[0]
+    where = path if place == ROW else f"{path}:1"
     problems = [
         Problem(
-            f"{found.files[0].path}:1: {name}",
+            f"{where}: {name}",
             "taken as a class since its values are numbers, and no sample has that label",
         )
         for code, name in enumerate(found.classes)

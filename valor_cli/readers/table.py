@@ -16,6 +16,9 @@ InvalidRows: TypeAlias = Literal["error", "skip"]
 LINE: Final = ":{row}"
 """The place of a row that is a line, counted from 1: "gt.csv:17"."""
 
+ROW: Final = "row {row}"
+"""The place of a row of a table that has no lines, counted from 1: "gt.parquet: row 17"."""
+
 SKIP_HINT = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
 
 
@@ -38,7 +41,8 @@ class Table:
     Attributes:
         path: The input, as the user wrote it.
         columns: Arrays by name; the first dimension of each is the row.
-        place: How a row is named in the file: "[{row}]", "annotations[{row}]", `LINE`.
+        place: How a row is named in the file: "[{row}]", "annotations[{row}]", `LINE`,
+            `ROW`.
         rows: Position in the file of each row, shape (n,); None when no row was skipped.
         skipped: How many rows were left out as invalid.
         parts: The files of a folder or a glob; None for one file.
@@ -71,7 +75,7 @@ class Table:
         if self.parts is not None:
             path, place = self.parts.files[int(self.parts.of_row[row])]
         position = row if self.rows is None else int(self.rows[row])
-        joint, dot = ("", ": ") if place == LINE else (": ", ".")
+        joint, dot = "" if place == LINE else ": ", ": " if place in (LINE, ROW) else "."
         where = f"{path}{joint}{place.format(row=position)}"
         return f"{where}{dot}{key}" if key else where
 

@@ -17,7 +17,7 @@ from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.folders import files_under, no_metadata
+from valor_cli.readers.folders import files_under, is_folder, no_metadata
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,
@@ -58,7 +58,7 @@ def read_voc(
             wrong.
     """
     no_metadata(path, role, metadata)
-    alone = not os.path.isdir(path)
+    alone = not is_folder(path)
     files = [""] if alone else files_under(path, ".xml")
     if not files:
         raise DataError(Problem(path, "there are no XML files in this folder"))

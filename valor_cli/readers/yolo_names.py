@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.paths import is_url, own_folder
 from valor_cli.readers.class_names import read_names
+from valor_cli.readers.folders import is_file
 
 NAMES_FILES: Final = ("classes.txt", "data.yaml")
 
@@ -28,13 +30,13 @@ def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[i
     """
     if given:
         return dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
-    at = os.path.abspath(folder)
+    at = folder.rstrip("/") if is_url(folder) else os.path.abspath(folder)
     for _ in range(3):
         for name in NAMES_FILES:
             path = os.path.join(at, name)
-            if os.path.isfile(path):
+            if is_file(path):
                 return _names_in(path)
-        at = os.path.dirname(at)
+        at = own_folder(at)
     raise DataError(Problem(folder, "the names of the classes are not known"), hint=_HINT)
 
 

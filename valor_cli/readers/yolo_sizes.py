@@ -6,6 +6,7 @@ import os
 from typing import Final
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.readers.folders import is_folder, names_in
 from valor_cli.readers.image_files import image_size
 
 EXTENSIONS: Final = frozenset(
@@ -25,7 +26,7 @@ class ImageFolder:
     __slots__ = ("_listed", "path")
 
     def __init__(self, path: str) -> None:
-        if not os.path.isdir(path):
+        if not is_folder(path):
             raise DataError(Problem(path, "there is no such folder of images"))
         self.path = path
         self._listed: dict[str, dict[str, str]] = {}
@@ -35,7 +36,7 @@ class ImageFolder:
         if sub_folder not in self._listed:
             folder = os.path.join(self.path, sub_folder)
             listed: dict[str, str] = {}
-            for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            for name in names_in(folder):
                 stem, extension = os.path.splitext(name)
                 if extension.lower() in EXTENSIONS:
                     listed.setdefault(stem, name)

@@ -1,0 +1,115 @@
+"""A URL of a web server comes in; the bytes of the file from any offset on go out, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final
+
+from valor_cli.extras import extra
+from valor_cli.readers.remote_faults import Fault, RemoteError, fault_of, status_fault
+from valor_cli.readers.remote_stores import EXTRA, store_of
+
+_BLOCK: Final = 1 << 18
+_BUFFER: Final = 1 << 18
+_LONGEST_WAIT_S: Final = 30.0
+
+CHANGED: Final = Fault("the file changed while it was read; run again when it is complete")
+
+
+class WebFile:
+    """A file on a web server.
+
+    One answer is read from its beginning to its end; where it is cut, the rest is asked for.
+
+    Attributes:
+        length: Bytes, as the server says; None before any were read, or where it says nothing.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.length: int | None = None
+        self._url = url
+        self._store, _ = store_of(url)
+        self._sync = extra("fsspec.asyn", EXTRA, url).sync
+        self._mark: tuple[str | None, str | None] | None = None
+
+    def blocks(self, start: int) -> Generator[bytes, None, None]:
+        """The bytes from an offset to the end.
+
+        Raises:
+            RemoteError: The file cannot be read, or not to its end.
+        """
+        answer = self._call(self._answer, start)
+        try:
+            skipped = start if answer.status == 200 else 0
+            while block := self._call(answer.content.read, _BLOCK):
+                kept = block[skipped:]
+                skipped -= len(block) - len(kept)
+                if kept:
+                    yield kept
+        finally:
+            self._close(answer)
+
+    async def _answer(self, start: int) -> Any:
+        """The answer to one request, with the file behind it."""
+        session = await self._store.set_session()
+        headers = {"Accept-Encoding": "identity"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        address = extra("yarl", EXTRA, self._url).URL(self._url, encoded=self._url.isascii())
+        answer = await session.get(address, headers=headers, read_bufsize=_BUFFER)
+        try:
+            self._check(answer, start)
+        except BaseException:
+            answer.close()
+            raise
+        return answer
+
+    def _check(self, answer: Any, start: int) -> None:
+        """See that an answer holds the file that was begun, from the offset or from its start."""
+        if answer.status == 416 and start:
+            raise RemoteError(CHANGED)
+        if answer.status not in (200, 206):
+            wait_s = _seconds(answer.headers.get("Retry-After", ""))
+            raise RemoteError(status_fault(answer.status, self._url, wait_s=wait_s))
+        mark = answer.headers.get("ETag"), answer.headers.get("Last-Modified")
+        length = _length(answer)
+        if answer.status == 206 and _start(answer) != start:
+            raise RemoteError(Fault("the server sends another part of the file than was asked for"))
+        known = self.length is not None and length is not None
+        if self._mark not in (None, mark) or (known and length != self.length):
+            raise RemoteError(CHANGED)
+        self._mark = mark
+        self.length = length if self.length is None else self.length
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        """A coroutine to its end, on the loop that fsspec has for them."""
+        try:
+            return self._sync(self._store.loop, function, *arguments)
+        except RemoteError:
+            raise
+        except Exception as error:  # of any package beneath
+            raise RemoteError(fault_of(error, self._url)) from error
+
+    def _close(self, answer: Any) -> None:
+        """Let go of the connection; with a body unread it is of no further use."""
+        self._store.loop.call_soon_threadsafe(answer.close)
+
+
+def _length(answer: Any) -> int | None:
+    """Bytes of the whole file, as an answer says; None: it does not."""
+    if answer.status == 206:
+        said = answer.headers.get("Content-Range", "").rpartition("/")[2]
+    else:
+        said = answer.headers.get("Content-Length", "")
+    return int(said) if said.isascii() and said.isdecimal() else None
+
+
+def _start(answer: Any) -> int:
+    """The offset that an answer with a part of a file begins at; -1: it does not say."""
+    said = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
+    return int(said) if said.isascii() and said.isdecimal() else -1
+
+
+def _seconds(said: str) -> float:
+    """How long a server asks to wait; a date counts as nothing."""
+    return min(float(said), _LONGEST_WAIT_S) if said.isascii() and said.isdecimal() else 0.0

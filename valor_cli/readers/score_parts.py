@@ -1,0 +1,189 @@
+"""Pieces of a file of labels and scores, as they were read, come in; what the file says goes out.
+
+A piece has its samples as a `ScoreFile`, whose rows are counted in the piece, and facts: what the
+file must know of it, without its rows. What no piece alone can tell is found by the facts of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from typing import TypeVar
+
+import numpy as np
+
+from valor_cli.errors import DataError
+from valor_cli.readers.joined_score_files import joined_score_files
+from valor_cli.readers.pieces import Span
+from valor_cli.readers.score_csv import unread_told
+from valor_cli.readers.score_file_of import check_metadata, check_some, said_nowhere
+from valor_cli.readers.score_files import ScoreFile, Side
+from valor_cli.results import InputFile
+
+_N = TypeVar("_N", bound=str | None)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFacts:
+    """What a piece says of its file.
+
+    Attributes:
+        span: The bytes that were read; None of the whole input. Those of all pieces, in their
+            order, are `seamless`, unless the file was written to meanwhile.
+        lines: How many lines that is: by so many are rows of later pieces further down.
+        samples: How many rows the piece has, each a sample and a label key.
+        records: How many lines with something in them it has.
+        skipped: How many of them were left out as invalid.
+        long: Whether a row of the file is one label of a sample. Pieces then part between samples
+            where the rows of each stand together; where they do not, a sample stands in several
+            pieces, and the file must be read whole.
+        labels: Names of labels, those of rows that were left out included.
+        keys: Names of label keys; (None,) where no row has one; nothing without rows.
+        classes: As of a `ScoreFile`.
+        true_classes: The classes that are the true label of a sample.
+        unsaid: The names of metadata that no sample of the piece has.
+        names: Of what the first line of the file has; None where all metadata asked for is there.
+        unread: The columns that may be classes, and are not among those of the config.
+    """
+
+    span: Span | None
+    lines: int
+    samples: int
+    records: int
+    skipped: int
+    long: bool
+    labels: tuple[str, ...]
+    keys: tuple[str | None, ...]
+    classes: tuple[str, ...]
+    true_classes: frozenset[str]
+    unsaid: frozenset[str]
+    names: tuple[str, ...] | None
+    unread: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """A piece of a file as it was read.
+
+    Attributes:
+        file: Its samples. `samples.rows` are lines of the piece, from 1; leave out of joins what
+            has no samples, for it has no columns of labels or scores either. The sha256 is empty
+            where the piece is a range of bytes.
+        facts: What the file must know of it.
+    """
+
+    file: ScoreFile
+    facts: ScoreFacts
+
+
+def score_part(
+    file: ScoreFile,
+    *,
+    span: Span | None = None,
+    lines: int = 0,
+    long: bool = False,
+    names: Sequence[str] | None = None,
+    unread: Sequence[str] = (),
+) -> ScorePart:
+    """The samples of a piece, with their facts."""
+    seen = np.zeros(len(file.labels), np.bool_)
+    if "truth" in file.samples.columns:
+        truth = file.samples["truth"]
+        seen[truth[truth >= 0]] = True
+    facts = ScoreFacts(
+        span=span,
+        lines=lines,
+        samples=len(file.samples),
+        records=sum(one.rows or 0 for one in file.files),
+        skipped=file.samples.skipped,
+        long=long,
+        labels=file.labels,
+        keys=file.keys if len(file.samples) or file.keys != (None,) else (),
+        classes=file.classes,
+        true_classes=frozenset(
+            name for name, true in zip(file.classes, seen.tolist(), strict=False) if true
+        ),
+        unsaid=frozenset(said_nowhere(file.metadata)),
+        names=None if names is None else tuple(names),
+        unread=tuple(unread),
+    )
+    return ScorePart(file, facts)
+
+
+def file_told(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] | None:
+    """What to warn of, as the whole reader does; None where the file must be read whole.
+
+    That is where some pieces have label keys and others none: rows without may say nothing, or be
+    at fault.
+
+    Args:
+        path: The file.
+        side: What it holds.
+        facts: Of all its pieces, in their order; at least one.
+
+    Raises:
+        DataError: There are no samples; no sample has metadata of a name.
+    """
+    check_some(path, sum(one.samples for one in facts), sum(one.skipped for one in facts))
+    nowhere = [name for name in facts[0].unsaid if all(name in one.unsaid for one in facts)]
+    check_metadata(path, sorted(nowhere), facts[0].names)
+    keyed = {None in one.keys for one in facts if one.keys}
+    if len(keyed) > 1:
+        return None
+    labels = set(chain.from_iterable(one.labels for one in facts))
+    return unread_told(path, side, facts[0].unread, labels)
+
+
+def joined_parts(
+    path: str, side: Side, parts: Sequence[ScorePart], sha256: str
+) -> ScoreFile | None:
+    """The samples of all pieces of a file; None where it must be read whole.
+
+    That is where a sample stands in two pieces. Labels and label keys may have other codes than by
+    the whole reader; all else is as it says.
+
+    Args:
+        path: The file.
+        side: What it holds.
+        parts: Its pieces, in their order; at least one.
+        sha256: Of the file.
+
+    Raises:
+        DataError: As `file_told`.
+    """
+    facts = [one.facts for one in parts]
+    warnings = file_told(path, side, facts)
+    if warnings is None:
+        return None
+    above = accumulate((one.lines for one in facts), initial=0)
+    files = [
+        _moved(one.file, lines)
+        for one, lines in zip(parts, above, strict=False)
+        if one.facts.samples
+    ]
+    try:
+        found = joined_score_files(path, files)
+    except DataError:
+        # What is wrong, the whole reader says; and of rows of one label each nothing is.
+        return None
+    skipped = sum(one.skipped for one in facts)
+    return replace(
+        found,
+        keys=_names(found.keys, (one.keys for one in facts)),
+        labels=_names(found.labels, (one.labels for one in facts)),
+        samples=replace(found.samples, place=files[0].samples.place, parts=None, skipped=skipped),
+        files=[InputFile(path, sha256, sum(one.records for one in facts), skipped)],
+        warnings=warnings,
+    )
+
+
+def _names(found: tuple[_N, ...], more: Iterable[tuple[_N, ...]]) -> tuple[_N, ...]:
+    """The names found, and those that rows left out alone have."""
+    return tuple(dict.fromkeys(chain(found, *more)))
+
+
+def _moved(file: ScoreFile, lines: int) -> ScoreFile:
+    """The samples of a piece above which there are so many lines."""
+    rows = file.samples.rows
+    return file if rows is None else replace(file, samples=replace(file.samples, rows=rows + lines))
