@@ -44,14 +44,13 @@ def test_an_example_shows_labels_and_scores(scores: Scores) -> None:
             "misclassification",
             "a",
             objects=(
-                ObjectRef("ground_truth", 0, "false_negative"),
-                # Row 0, label 2; row 0, label 1, which is not listed.
-                ObjectRef("prediction", 2, "false_positive"),
-                ObjectRef("prediction", 1),
+                ObjectRef("ground_truth", 0, "false_negative", "dog"),
+                ObjectRef("prediction", 0, "false_positive", "owl", 0.5),
+                ObjectRef("prediction", 0, "", "dog", 0.0),
             ),
         ),
         MetricExample("no_prediction", "b"),
-        MetricExample("hit", "ä", objects=(ObjectRef("prediction", 2 * 3 + 0),)),
+        MetricExample("hit", "ä", objects=(ObjectRef("prediction", 2, "", "cat", 0.75),)),
     ]
     (none, shown, _), (_, nothing, _), (picture, hit, _) = dataset(scores).illustrate(examples)
     assert none is None

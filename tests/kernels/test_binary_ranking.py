@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.binary_ranking import (
+    Listed,
     Ranking,
     area_under_roc,
     average_precision,
     rank,
+    rank_counted,
     roc_corners,
     weighed,
 )
@@ -41,6 +43,12 @@ def columns(rows: list[Row], right: bool) -> tuple[np.ndarray, np.ndarray]:
         np.array([score for score, _ in listed], np.float64),
         np.array([weight for _, weight in listed], np.int64),
     )
+
+
+def listed(ascending: np.ndarray) -> Listed:
+    """Rows counted by their score."""
+    score, counts = np.unique(ascending, return_counts=True)
+    return Listed(score, np.concatenate([[0], np.cumsum(counts)]))
 
 
 def ranked(rows: list[Row]) -> tuple[Ranking, int, int]:
@@ -124,6 +132,38 @@ def test_ties_stand_once() -> None:
     assert (again.negatives, again.below_zero, again.negatives_below_zero) == (3, 1, 1)
 
 
+@given(ROWS)
+@settings(deadline=None)
+def test_counts_of_scores_rank_as_the_rows_do(rows: list[Row]) -> None:
+    (positive, _), (negative, _) = columns(rows, True), columns(rows, False)
+    every = np.sort(np.concatenate([positive, negative]))
+    score, counts = np.unique(every, return_counts=True)
+    hits = np.array([np.count_nonzero(positive == one) for one in score], np.uint8)
+    ranking, right, reached = rank_counted(score, counts.astype(np.uint8), hits)
+    for one, other in zip(ranking, rank(positive, every), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for found, rows_of in ((right, positive), (reached, every)):
+        for one, other in zip(found, listed(rows_of), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_of_many_rows_evenly_spaced_ones_are_looked_at() -> None:
+    # 900 rows at 0.1, 600 at 0.2, one at 0.3: of 1501, the rows 0, 1.5, 3 … 1500.
+    rows = Listed(np.array([0.1, 0.2, 0.3]), np.array([0, 900, 1500, 1501]))
+    ascending = np.repeat([0.1, 0.2, 0.3], [900, 600, 1])
+    expected = ascending[np.linspace(0, 1500, 1000).astype(int)]
+    np.testing.assert_array_equal(rows.thinned(), expected)
+    assert rows.lower(np.array([0.0, 0.1, 0.15, 0.2, 0.3, 1.0])).tolist() == [
+        0,
+        0,
+        900,
+        900,
+        1500,
+        1501,
+    ]
+    assert len(Listed(np.array([0.1, 0.2]), np.array([0, 900, 1000])).thinned()) == 2
+
+
 @pytest.mark.parametrize("digits", [1, 3, 17])
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_scikit_learn(seed: int, digits: int) -> None:
@@ -159,7 +199,8 @@ def test_corners_lie_on_the_curve(rows: list[Row], most: int) -> None:
     if not 0 < positives < len(rows):
         return
     every = np.sort(np.concatenate([positive, negative]))
-    drawn = roc_corners(positive, every, positives, len(rows) - positives, most)
+    right, all_rows = listed(positive), listed(every)
+    drawn = roc_corners(right, all_rows, positives, len(rows) - positives, most)
     found = list(zip(*(column.tolist() for column in drawn), strict=True))
     exact = points_of(rows)
     assert len(found) <= most
@@ -174,7 +215,7 @@ def test_corners_keep_the_shape_of_a_long_curve() -> None:
     rng = np.random.default_rng(3)
     positive, negative = np.sort(rng.beta(4, 2, 5_000)), np.sort(rng.beta(2, 4, 50_000))
     every = np.sort(np.concatenate([positive, negative]))
-    drawn = roc_corners(positive, every, 6_000, 60_000, 101)
+    drawn = roc_corners(listed(positive), listed(every), 6_000, 60_000, 101)
     area = float(np.trapezoid(drawn.true_positive_rate, drawn.false_positive_rate))
     # A sixth of the way is the one step of what is not listed; no point is spent on it.
     assert 80 < len(drawn.score) <= 101

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -101,38 +100,24 @@ class ClassificationDataset:
         return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
-        """The labels of each example; of the whole dataset, not of a shard.
-
-        An `ObjectRef` has as its number the row, of a ground truth; the row times the number of
-        labels plus the label, of a prediction.
-        """
-        refs = [ref for example in examples for ref in example.objects]
-        row, label = self._cells(refs)
-        score = self.scores.take(row).of(label).tolist()
-        objects = iter(
-            [
-                ExampleObject(
-                    role=ref.role,
-                    id=None,
-                    label=self.labels[at],
-                    score=value if ref.role == "prediction" else None,
-                    outcome=ref.outcome,
-                    geometry=None,
-                )
-                for ref, at, value in zip(refs, label.tolist(), score, strict=True)
-            ]
-        )
+        """The labels and the scores of each example, which its objects say themselves."""
         return [
-            Illustration(self._picture(one.sample_id), tuple(islice(objects, len(one.objects))))
+            Illustration(self._picture(one.sample_id), tuple(map(_shown, one.objects)))
             for one in examples
         ]
 
-    def _cells(self, refs: Sequence[ObjectRef]) -> tuple[Ints, Ints]:
-        """The row and the label of each object."""
-        number = np.array([ref.number for ref in refs], np.int64)
-        predicted = np.array([ref.role == "prediction" for ref in refs], bool)
-        row = np.where(predicted, number // max(len(self.labels), 1), number)
-        return row, np.where(predicted, number % max(len(self.labels), 1), self.truth[row])
-
     def _picture(self, sample_id: Scalar) -> Picture | None:
         return self.picture(sample_id) if isinstance(sample_id, str) else None
+
+
+def _shown(ref: ObjectRef) -> ExampleObject:
+    if ref.label is None:
+        raise ValueError("an object of a sample says its label")
+    return ExampleObject(
+        role=ref.role,
+        id=None,
+        label=ref.label,
+        score=ref.score,
+        outcome=ref.outcome,
+        geometry=None,
+    )

@@ -9,7 +9,7 @@ Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,34 @@ class Ranking(NamedTuple):
     negatives: int
     below_zero: int
     negatives_below_zero: int
+
+
+class Listed(NamedTuple):
+    """Rows by their score.
+
+    Attributes:
+        score: (k,) distinct, other than 0, ascending.
+        below: (k + 1,) rows with a lower score; last, all of them.
+    """
+
+    score: Floats
+    below: Ints
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.below[-1])
+
+    def lower(self, score: Floats) -> Ints:
+        """(s,) how many rows have a score below each of these."""
+        return self.below[self.score.searchsorted(score)]
+
+    def thinned(self) -> Floats:
+        """The scores of evenly spaced rows, both ends included; of all if they are few."""
+        if self.rows <= THINNED:
+            return self.score
+        row = np.linspace(0, self.rows - 1, THINNED).astype(np.int64)
+        return self.score[self.below.searchsorted(row, side="right") - 1]
 
 
 class Corners(NamedTuple):
@@ -83,6 +111,30 @@ def rank(positive: Floats, every: Floats) -> Ranking:
         below_zero,
         int(every.searchsorted(0.0)) - int(first[below_zero]),
     )
+
+
+def rank_counted(
+    score: Floats, every: NDArray[np.integer[Any]], positive: NDArray[np.integer[Any]]
+) -> tuple[Ranking, Listed, Listed]:
+    """The ranking of rows that are counted by their score; the positives as listed, and all.
+
+    Args:
+        score: (d,) distinct, other than 0, ascending.
+        every: (d,) how many rows have it.
+        positive: (d,) how many positives.
+    """
+    own = np.flatnonzero(positive)
+    first, below = _running(positive[own]), _running(every)
+    below_zero = int(score[own].searchsorted(0.0))
+    ranking = Ranking(
+        first,
+        below[own] - first[:-1],
+        below[own + 1] - first[1:],
+        int(below[-1] - first[-1]),
+        below_zero,
+        int(below[score.searchsorted(0.0)] - first[below_zero]),
+    )
+    return ranking, Listed(score[own], first), Listed(score, below)
 
 
 def weighed(ranking: Ranking, positive: Ints, negative: Ints) -> Ranking:
@@ -148,23 +200,23 @@ def average_precision(ranking: Ranking, positives: int, negatives: int) -> float
 
 
 def roc_corners(
-    positive: Floats, every: Floats, positives: int, negatives: int, most: int
+    positive: Listed, every: Listed, positives: int, negatives: int, most: int
 ) -> Corners:
     """At most so many points of the ROC curve, spread evenly over its length, both ends included.
 
     All lie on the curve. Of many rows, evenly spaced ones are looked at.
 
     Args:
-        positive, every: As for `rank`.
+        positive, every: The listed positives; positives and negatives together.
         positives, negatives: How many there are, listed or not; at least one.
         most: Points, at least 2.
     """
-    unlisted = positives + negatives - len(every)
+    unlisted = positives + negatives - every.rows
     zero = np.zeros(min(unlisted, 1))
-    score = np.unique(np.concatenate([_thinned(positive), _thinned(every), zero]))[::-1]
+    score = np.unique(np.concatenate([positive.thinned(), every.thinned(), zero]))[::-1]
     right, reached = (
-        len(listed) - listed.searchsorted(score) + missing * (score <= 0)
-        for listed, missing in ((positive, positives - len(positive)), (every, unlisted))
+        listed.rows - listed.lower(score) + missing * (score <= 0)
+        for listed, missing in ((positive, positives - positive.rows), (every, unlisted))
     )
     score = np.concatenate([[np.inf], score])
     up = np.concatenate([[0.0], right / positives])
@@ -175,13 +227,6 @@ def roc_corners(
     return Corners(score, across, up)
 
 
-def _thinned(scores: Floats) -> Floats:
-    """Evenly spaced ones with both ends; all if they are few."""
-    if len(scores) <= THINNED:
-        return scores
-    return np.asarray(scores[np.linspace(0, len(scores) - 1, THINNED).astype(np.int64)])
-
-
 def _nearest(places: Floats, targets: Floats) -> Ints:
     """The places, ascending, that are nearest to some target, of two equally near ones the left."""
     right = np.minimum(places.searchsorted(targets), len(places) - 1)
@@ -189,7 +234,7 @@ def _nearest(places: Floats, targets: Floats) -> Ints:
     return np.unique(np.where(targets - places[left] <= places[right] - targets, left, right))
 
 
-def _running(weights: Ints) -> Ints:
+def _running(weights: NDArray[np.integer[Any]]) -> Ints:
     total = np.zeros(len(weights) + 1, np.int64)
     np.cumsum(weights, out=total[1:])
     return total

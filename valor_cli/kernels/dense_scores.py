@@ -42,6 +42,10 @@ class DenseScores:
         """Some rows, by a mask or by their numbers, in that order."""
         return DenseScores(self.label, self.score[rows])
 
+    def between(self, low: int, high: int) -> DenseScores:
+        """The rows from one number to below another, as they lie in memory."""
+        return DenseScores(self.label, self.score[low:high])
+
     def relabelled(self, codes: Ints) -> DenseScores:
         """Label l is called codes[l]; where that is -1 it leaves.
 

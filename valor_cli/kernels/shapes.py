@@ -164,6 +164,13 @@ class Shapes:
             self.mask.take(at[MASK]),
         )
 
+    def between(self, low: int, high: int) -> Shapes:
+        """The objects from one number to below another; boxes alone as they lie in memory."""
+        if len(self.box) != len(self.kind):
+            return self.take(np.arange(low, high))
+        boxes = self.box[low:high]
+        return Shapes(self.kind[low:high], boxes, self.rotated_box, self.polygon, self.mask)
+
 
 def joined_masks(parts: Sequence[Masks]) -> Masks:
     """The objects of several, one after the other."""

@@ -58,6 +58,12 @@ class SparseScores:
             entries = ranges(self.start[:-1][rows], count[rows])
         return SparseScores(starts(count[rows]), self.label[entries], self.score[entries])
 
+    def between(self, low: int, high: int) -> SparseScores:
+        """The rows from one number to below another, as they lie in memory."""
+        first, last = self.start[low], self.start[high]
+        start = self.start[low : high + 1] - first
+        return SparseScores(start, self.label[first:last], self.score[first:last])
+
     def relabelled(self, codes: Ints) -> SparseScores:
         """Label l is called codes[l]; where that is -1 it leaves.
 

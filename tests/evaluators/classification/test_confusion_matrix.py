@@ -84,16 +84,23 @@ def test_examples_worked_by_hand() -> None:
         Row(2, []),
     ]
     found = confusion_matrix(scored(rows), score_threshold=0.3, max_examples=2)
-    # The best cat, then the first of the equal ones; five labels to a row of the dataset.
+    # The best cat, then the first of the equal ones.
+    assert [(one.kind, one.sample_id, one.label) for one in found.examples] == [
+        ("true_positive", "s001", "cat"),
+        ("true_positive", "s000", "cat"),
+        ("misclassification", "s003", "dog"),
+        ("unmatched_ground_truth", "s004", "dog"),
+        ("unmatched_ground_truth", "s005", "cow"),
+    ]
     assert [
-        (one.kind, one.sample_id, one.label, [(ref.role, ref.number) for ref in one.objects])
+        [(ref.role, ref.number, ref.label, ref.score) for ref in one.objects]
         for one in found.examples
     ] == [
-        ("true_positive", "s001", "cat", [("ground_truth", 1), ("prediction", 1 * 5 + 0)]),
-        ("true_positive", "s000", "cat", [("ground_truth", 0), ("prediction", 0 * 5 + 0)]),
-        ("misclassification", "s003", "dog", [("ground_truth", 3), ("prediction", 3 * 5 + 2)]),
-        ("unmatched_ground_truth", "s004", "dog", [("ground_truth", 4)]),
-        ("unmatched_ground_truth", "s005", "cow", [("ground_truth", 5)]),
+        [("ground_truth", 1, "cat", None), ("prediction", 1, "cat", 0.9)],
+        [("ground_truth", 0, "cat", None), ("prediction", 0, "cat", 0.5)],
+        [("ground_truth", 3, "dog", None), ("prediction", 3, "cow", 0.4)],
+        [("ground_truth", 4, "dog", None)],
+        [("ground_truth", 5, "cow", None)],
     ]
     assert {ref.outcome for ref in found.examples[0].objects} == {"true_positive"}
 
@@ -114,7 +121,8 @@ def test_every_cell_has_its_best_rows(seed: int, hardmax: bool) -> None:
     for one in found.examples:
         numbers = {ref.role: ref.number for ref in one.objects}
         at = numbers["ground_truth"]
-        label = numbers["prediction"] - at * 5 if "prediction" in numbers else oracle.NONE
+        said = [ref.label for ref in one.objects if ref.role == "prediction"]
+        label = LABELS.index(said[0]) if said else oracle.NONE
         assert one.label == LABELS[rows[at].truth]
         shown.setdefault((rows[at].truth, label), []).append(at)
     assert shown == expected
@@ -167,9 +175,9 @@ def test_examples_of_a_label_key_name_the_rows_of_the_whole_dataset() -> None:
             assert one.sample_id == dataset.sample_ids[dataset.unit[truth.number]].decode()
             assert one.label == dataset.labels[dataset.truth[truth.number]]
             for ref in one.objects[1:]:
-                row, label = divmod(ref.number, 6)
-                assert row == truth.number
-                assert dataset.scores.take(np.array([row])).best().label[0] == label
+                assert ref.number == truth.number
+                best = dataset.scores.take(np.array([ref.number])).best()
+                assert (ref.label, ref.score) == (dataset.labels[best.label[0]], best.score[0])
 
 
 def test_of_a_shard_examples_have_the_numbers_of_the_whole() -> None:

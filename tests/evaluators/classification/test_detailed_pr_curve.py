@@ -71,18 +71,13 @@ def test_counts_by_hand() -> None:
 
 def told(scored: Scored, example: MetricExample) -> tuple[Any, ...]:
     """Kind, label, sample, labels of the objects (the truth, the prediction) and thresholds."""
-    objects = [
-        scored.truth[thing.number]
-        if thing.role == "ground_truth"
-        else thing.number % scored.label_count
-        for thing in example.objects
-    ]
+    objects = [thing.label for thing in example.objects]
     thresholds = example.at["score_thresholds"]
     return (
         example.kind,
         example.label,
         example.sample_id,
-        "".join(scored.labels[label] for label in objects),
+        "".join(objects),
         thresholds,
     )
 
@@ -194,7 +189,7 @@ def test_a_label_below_zero_stands_for_one_that_is_zero() -> None:
     assert points["a"]["fn_no_predictions"] == [0, 1]
     (wrong,) = (one for one in found.examples if one.label == "a" and one.kind != "no_prediction")
     assert (wrong.kind, wrong.at) == ("misclassification", {"score_thresholds": (-1.0,)})
-    assert [thing.number for thing in wrong.objects] == [0, 1]
+    assert [(thing.number, thing.score) for thing in wrong.objects] == [(0, None), (0, -0.5)]
 
 
 @pytest.mark.parametrize("most", [1, 2, 40])
@@ -227,9 +222,9 @@ def test_no_samples() -> None:
 
 
 def test_numbers_of_objects_are_those_of_the_whole_dataset() -> None:
-    # Samples and labels of a part keep the numbers that they have in the whole.
+    # Samples of a part keep the numbers that they have in the whole.
     samples: list[Sample] = [("a", {"a": 0.9}), ("c", {"c": 0.9}), ("b", {"c": 0.9})]
     part = evidence("abc", samples).select(np.array([False, True, True]))
     wrong = next(one for one in detailed_pr_curve(part).examples if one.kind == "misclassification")
-    assert [thing.number for thing in wrong.objects] == [2, 2 * 3 + 2]
+    assert [thing.number for thing in wrong.objects] == [2, 2]
     assert wrong.sample_id == "s2"

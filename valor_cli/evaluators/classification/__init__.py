@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.evaluators.classification.accuracy import ACCURACY
 from valor_cli.evaluators.classification.average_precision import AVERAGE_PRECISION
 from valor_cli.evaluators.classification.balanced_accuracy import BALANCED_ACCURACY
@@ -27,9 +28,10 @@ from valor_cli.evaluators.classification.scored import (
     plan_scoring,
     score_samples,
 )
+from valor_cli.evaluators.classification.tallied import condense
 from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
 from valor_cli.evaluators.thumbnails import thumbnails
-from valor_cli.metric import Task, Wing
+from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["CLASSIFICATION"]
 
@@ -58,15 +60,24 @@ WING = Wing(
     plan=plan_scoring,
     evidence=score_samples,
     merge=merge_scored,
+    condense=condense,
     parts=by_key,
     sharded=False,
 )
+
+
+def _in_pieces() -> Stream[ClassificationDataset]:
+    from valor_cli.evaluators.classification.streaming import STREAM
+
+    return STREAM
+
 
 CLASSIFICATION = Task(
     name="classification",
     description="One label per sample, against labels or scores of labels that a model gives.",
     inputs=ClassificationInputs,
     load=load_classification,
+    stream=_in_pieces,
     wings=(WING,),
     defaults=(
         "accuracy",

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.classification.decisions import agreement
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 NO_SAMPLES = "no samples"
 
 
-def accuracy(scored: Scored) -> MetricValue:
+def accuracy(evidence: Evidence) -> MetricValue:
     """Samples whose top label is right, of all samples.
 
     The top label has the highest score, of equal ones it is the first listed; no threshold. A
     sample without a prediction counts as wrong.
     """
-    found = agreement(scored)
+    found = agreement(evidence)
     if not found.total:
         return MetricValue(None, NO_SAMPLES, n=0)
     # A sample has one row of a label key: these are independent, and right or wrong.
@@ -29,4 +29,5 @@ ACCURACY = Metric(
     reference="sklearn.metrics.accuracy_score",
     citation="ISO 5725-1:1994, Accuracy of measurement methods and results",
     aliases=("Accuracy",),
+    condensed=True,
 )

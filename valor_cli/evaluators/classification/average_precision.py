@@ -10,23 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from valor_cli.evaluators.classification.ranked_labels import label_areas
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 
 
-def average_precision(scored: Scored) -> Findings:
+def average_precision(evidence: Evidence) -> Findings:
     """Area under the precision-recall curve of each label, and the mean over labels.
 
     A label without ground truth has none and does not enter the mean; one that no sample has a
     score for has its share of the samples, the precision of taking them all.
     """
-    areas = label_areas(scored)
+    areas = label_areas(evidence)
     values = [
         MetricValue(value if n else None, None if n else NO_GROUND_TRUTH, label=label, n=n)
         for label, value, n in zip(
-            scored.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
+            evidence.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
         )
     ]
     defined = areas.precision[~np.isnan(areas.precision)]
@@ -40,4 +40,5 @@ AVERAGE_PRECISION = Metric(
     compute=average_precision,
     reference="sklearn.metrics.average_precision_score",
     citation="Zhu, Recall, precision and average precision, University of Waterloo, 2004",
+    condensed=True,
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 
-def balanced_accuracy(scored: Scored) -> MetricValue:
+def balanced_accuracy(evidence: Evidence) -> MetricValue:
     """Unweighted mean, over labels with ground truth, of how often the top label is right.
 
     A sample without a prediction counts as wrong. A label that is only predicted enters no mean.
     """
-    found = agreement(scored)
+    found = agreement(evidence)
     if not found.total:
         return MetricValue(None, NO_SAMPLES, n=0)
     seen = found.truths > 0
@@ -27,4 +27,5 @@ BALANCED_ACCURACY = Metric(
     reference="sklearn.metrics.balanced_accuracy_score",
     citation="Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010",
     aliases=("BalancedAccuracy",),
+    condensed=True,
 )

@@ -12,25 +12,24 @@ from valor_cli.evaluators.classification.probabilities import (
     divisors,
     mean_of_rows,
 )
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 
-def brier_score(scored: Scored, *, normalize: bool = False) -> MetricValue:
+def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
     """Mean over samples of the squared errors of all labels' probabilities, added up.
 
     From 0 to 2, as Brier defined it (scikit-learn's `scale_by_half: false`). A label that is not
     listed has probability 0. Rows whose sum is 1 but for rounding (1e-3) are divided by it, with
     `normalize` all rows are.
     """
-    n = count_of_rows(scored)
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
-    errors = scored.once(
-        ("squared errors", normalize), lambda: _errors(scored, normalize=normalize)
+    mean = mean_of_rows(
+        evidence,
+        ("squared errors", normalize),
+        lambda scored: _errors(scored, normalize=normalize),
     )
-    return MetricValue(mean_of_rows(scored, errors), n=n)
+    return MetricValue(mean, NO_SAMPLES if mean is None else None, n=count_of_rows(evidence))
 
 
 def _errors(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
@@ -51,5 +50,6 @@ BRIER_SCORE = Metric(
     better="lower",
     bounds=(0, None),
     needs=NEEDS,
+    condensed=True,
     aliases=("BrierScore",),
 )

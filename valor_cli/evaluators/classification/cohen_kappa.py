@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 
-def cohen_kappa(scored: Scored) -> MetricValue:
+def cohen_kappa(evidence: Evidence) -> MetricValue:
     """Agreement of true label and top label beyond what their frequencies give by chance.
 
     No prediction is one more predicted label. Without weights: every disagreement counts alike.
     """
-    found = agreement(scored)
+    found = agreement(evidence)
     n = found.total
     if not n:
         return MetricValue(None, NO_SAMPLES, n=0)
@@ -33,4 +33,5 @@ COHEN_KAPPA = Metric(
     "Measurement, 1960",
     bounds=(-1, 1),
     aliases=("CohenKappa",),
+    condensed=True,
 )

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.decisions import Decisions, Pairs, decide, pairs
+from valor_cli.evaluators.classification.case_objects import Said, objects_of
+from valor_cli.evaluators.classification.cell_examples import CellExamples, best_of_cells
+from valor_cli.evaluators.classification.decisions import (
+    Pairs,
+    hashable,
+    pairs,
+    truth_counts,
+)
 from valor_cli.evaluators.classification.plan import ScoreThreshold
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.evaluators.parameters import MaxExamples
-from valor_cli.kernels.best_of_each import best_of_each
 from valor_cli.kernels.columns import places_in_runs
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricExample, MetricTable, ObjectRef
+from valor_cli.results import Findings, MetricExample, MetricTable
 
 Ints = NDArray[np.int64]
 
@@ -32,7 +39,7 @@ MOST_LABELS: Final = 2_000
 
 
 def confusion_matrix(
-    scored: Scored,
+    evidence: Evidence,
     *,
     score_threshold: ScoreThreshold = 0.0,
     hardmax: bool = True,
@@ -47,16 +54,18 @@ def confusion_matrix(
     by sample; where all cells would have more than 20,000, errors go before hits, and cells with
     many rows before those with few. Of more than 2,000 labels there is no table, and no example.
     """
-    if not len(scored.truth):
-        return Findings()
-    if len(scored.labels) > MOST_LABELS:
-        return Findings(warnings=[_too_many(len(scored.labels))])
-    found = pairs(scored, score_threshold, hardmax=hardmax)
+    if len(evidence.labels) > MOST_LABELS:
+        rows = truth_counts(evidence).any()
+        return Findings(warnings=[_too_many(len(evidence.labels))] if rows else ())
+    found = pairs(evidence, score_threshold, hardmax=hardmax)
     examples: list[MetricExample] = []
-    if max_examples and scored.weights is None:
-        decisions = decide(scored, score_threshold, hardmax=hardmax)
-        examples = _examples(scored, decisions, found, max_examples)
-    return Findings(tables=[_table(scored, found)], examples=examples)
+    if max_examples and not evidence.resampled:
+        quotas = _quotas(found, max_examples)
+        best = _best(evidence, score_threshold, max_examples, quotas, hardmax=hardmax)
+        examples = _examples(evidence.labels, best, found, quotas)
+    if not len(found.rows):
+        return Findings()
+    return Findings(tables=[_table(evidence.labels, found)], examples=examples)
 
 
 def _too_many(labels: int) -> str:
@@ -66,65 +75,66 @@ def _too_many(labels: int) -> str:
     )
 
 
-def _table(scored: Scored, found: Pairs) -> MetricTable:
-    count = len(scored.labels)
+def _table(labels: Sequence[str], found: Pairs) -> MetricTable:
+    count = len(labels)
     # The last column is that of no label.
     matrix = np.zeros((count, count + 1), np.int64)
     matrix[found.truth, found.positive] = found.rows
-    return MetricTable(scored.labels, matrix[:, :-1].tolist(), matrix[:, -1].tolist(), [0] * count)
+    return MetricTable(labels, matrix[:, :-1].tolist(), matrix[:, -1].tolist(), [0] * count)
 
 
-def _examples(scored: Scored, decisions: Decisions, found: Pairs, most: int) -> list[MetricExample]:
-    """The best-scored rows of each cell: hits, then errors, then the unmatched."""
-    kind = np.where(found.positive < 0, 2, (found.truth != found.positive).astype(np.int64))
-    shown = _shown(decisions, _quotas(found.rows, kind == 0, most), most)
-    order = shown[np.argsort(kind[decisions.pair[shown]], kind="stable")]
-    return [
-        _example(scored, KINDS[kind], row, label)
-        for kind, row, label in zip(
-            kind[decisions.pair[order]].tolist(),
-            decisions.row[order].tolist(),
-            decisions.label[order].tolist(),
-            strict=True,
-        )
-    ]
-
-
-def _quotas(rows: Ints, hit: NDArray[np.bool_], most: int) -> Ints:
+def _quotas(found: Pairs, most: int) -> Ints:
     """(p,) how many examples each cell has: errors go before hits, and many rows before few."""
-    quotas = np.minimum(rows, most)
-    order = np.lexsort((-rows, hit))
+    quotas = np.minimum(found.rows, most)
+    order = np.lexsort((-found.rows, found.truth == found.positive))
     before = np.cumsum(quotas[order]) - quotas[order]
     quotas[order] = np.clip(MOST_EXAMPLES - before, 0, quotas[order])
     return quotas
 
 
-def _shown(decisions: Decisions, quotas: Ints, most: int) -> Ints:
-    """Positions of the best-scored decisions of each cell, cell after cell, as many as it may have.
-
-    Args:
-        decisions: All of them.
-        quotas: (p,) how many each cell may have.
-        most: The highest of those.
-    """
-    pair, score, row = decisions.pair, decisions.score, decisions.row
-    if quotas.all():
-        at = best_of_each(pair, score, row, most)
-    else:
-        # To sort the rows of cells that show none costs more than to leave them out.
-        some = np.flatnonzero((quotas > 0)[pair])
-        at = some[best_of_each(pair[some], score[some], row[some], most)]
-    return at[places_in_runs(pair[at]) < quotas[pair[at]]]
+def _best(
+    evidence: Evidence, score_threshold: ScoreThreshold, most: int, quotas: Ints, *, hardmax: bool
+) -> CellExamples:
+    """The best-scored rows of each cell, of those at least that have some."""
+    if isinstance(evidence, Scored) and evidence.noted is None:
+        wanted = quotas > 0
+        return best_of_cells(evidence, score_threshold, most, hardmax=hardmax, wanted=wanted)
+    # In which cells of all shards there will be many rows, no shard knows.
+    return evidence.tally(
+        ("cell examples", hashable(score_threshold), hardmax, most),
+        lambda scored: best_of_cells(scored, score_threshold, most, hardmax=hardmax),
+    )
 
 
-def _example(scored: Scored, kind: str, row: int, label: int) -> MetricExample:
-    number = int(scored.number[row])
-    objects = [ObjectRef("ground_truth", number, kind)]
-    if label >= 0:
-        predicted = number * scored.label_count + int(scored.label_numbers[label])
-        objects.append(ObjectRef("prediction", predicted, kind))
-    truth = scored.labels[scored.truth[row]]
-    return MetricExample(kind, scored.sample_id(row), truth, tuple(objects))
+def _examples(
+    labels: Sequence[str], best: CellExamples, found: Pairs, quotas: Ints
+) -> list[MetricExample]:
+    """The best rows of each cell, as many as it may have: hits, then errors, then the unmatched."""
+    width = len(labels) + 1
+    cells, cell = (one.truth * width + one.positive for one in (found, best))
+    shown = np.flatnonzero(places_in_runs(cell) < quotas[cells.searchsorted(cell)])
+    truth, positive = best.truth[shown], best.positive[shown]
+    kind = np.where(positive < 0, 2, (truth != positive).astype(np.int64))
+    order = np.argsort(kind, kind="stable")
+    columns = (kind, truth, positive, *(column[shown] for column in best[3:]))
+    return [
+        _example(labels, *row)
+        for row in zip(*(one[order].tolist() for one in columns), strict=True)
+    ]
+
+
+def _example(
+    labels: Sequence[str],
+    kind: int,
+    truth: int,
+    positive: int,
+    score: float,
+    sample_id: bytes,
+    number: int,
+) -> MetricExample:
+    said = None if positive < 0 else Said(labels[positive], score)
+    objects = objects_of(KINDS[kind], number, labels[truth], said)
+    return MetricExample(KINDS[kind], sample_id.decode(), labels[truth], objects)
 
 
 CONFUSION_MATRIX = Metric(
@@ -134,5 +144,6 @@ CONFUSION_MATRIX = Metric(
     citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
     "Remote Sensing of Environment, 1997",
     table=True,
+    condensed=True,
     aliases=("ConfusionMatrix",),
 )

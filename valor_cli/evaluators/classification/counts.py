@@ -8,13 +8,13 @@ from valor_cli.evaluators.classification.decisions import (
     truth_counts,
 )
 from valor_cli.evaluators.classification.plan import ScoreThreshold
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
 
 
 def counts(
-    scored: Scored, *, score_threshold: ScoreThreshold = 0.0, hardmax: bool = True
+    evidence: Evidence, *, score_threshold: ScoreThreshold = 0.0, hardmax: bool = True
 ) -> Findings:
     """True and false positives and negatives of each label, each label a question of its own.
 
@@ -22,13 +22,13 @@ def counts(
     its score is at least its threshold; else every label whose score is. A score of 0 is never
     positive. tp + fn is the number of ground truths of the label, whatever was predicted.
     """
-    found = label_counts(scored, score_threshold, hardmax=hardmax)
-    truths = truth_counts(scored).tolist()
+    found = label_counts(evidence, score_threshold, hardmax=hardmax)
+    truths = truth_counts(evidence).tolist()
     return Findings(
         [
             MetricValue(value, None, output, label, n, threshold_of(score_threshold, label))
             for output, column in zip(found._fields, found, strict=True)
-            for label, value, n in zip(scored.labels, column.tolist(), truths, strict=True)
+            for label, value, n in zip(evidence.labels, column.tolist(), truths, strict=True)
         ]
     )
 
@@ -45,4 +45,5 @@ COUNTS = Metric(
         Output("tn", "higher", (0, None), "count"),
     ),
     aliases=("Counts",),
+    condensed=True,
 )

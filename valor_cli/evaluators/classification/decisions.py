@@ -2,18 +2,20 @@
 true label and a positive one occurs.
 
 All that reads decisions reads these counts: they are found once, and a resample only weighs them.
+Condensed evidence has the counts and no decisions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.plan import ScoreThreshold
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
+from valor_cli.evaluators.classification.tallied import added
 from valor_cli.kernels.columns import summed
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.results import Scalar
@@ -58,6 +60,25 @@ class Pairs(NamedTuple):
     positive: Ints
     rows: Ints
 
+    @staticmethod
+    def merged(parts: Sequence[Pairs]) -> Pairs:
+        """How often each pair occurs in all parts."""
+        truth, positive, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+        width = int(positive.max(initial=-1)) + 2
+        cell, pair = np.unique(truth * width + positive + 1, return_inverse=True)
+        return Pairs(cell // width, cell % width - 1, summed(pair, rows, len(cell)))
+
+
+class TruthCounts(NamedTuple):
+    """(labels,) how many rows have each label."""
+
+    rows: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[TruthCounts]) -> TruthCounts:
+        """Those of all parts."""
+        return TruthCounts(*added(parts))
+
 
 class LabelCounts(NamedTuple):
     """(labels,) outcomes of each label as a question of its own: tp + fn is its ground truths."""
@@ -66,6 +87,11 @@ class LabelCounts(NamedTuple):
     fp: Ints
     fn: Ints
     tn: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[LabelCounts]) -> LabelCounts:
+        """The outcomes in all parts."""
+        return LabelCounts(*added(parts))
 
 
 class Agreement(NamedTuple):
@@ -80,6 +106,11 @@ class Agreement(NamedTuple):
     truths: Ints
     predictions: Ints
     right: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[Agreement]) -> Agreement:
+        """The margins of all parts."""
+        return Agreement(*added(parts))
 
     @property
     def total(self) -> int:
@@ -96,13 +127,27 @@ def decide(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: b
         hardmax: Only the top label can be positive, else any.
     """
     return scored.once(
-        ("decisions", _hashable(score_threshold), hardmax),
+        ("decisions", hashable(score_threshold), hardmax),
         lambda: _paired(scored, *_positives(scored, score_threshold, hardmax=hardmax)),
     )
 
 
-def pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
+def pairs(evidence: Evidence, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
     """How often each true label meets each positive one; arguments as `decide`."""
+    return evidence.tally(
+        ("pairs", hashable(score_threshold), hardmax),
+        lambda scored: _pairs(scored, score_threshold, hardmax=hardmax),
+    )
+
+
+def hashable(score_threshold: ScoreThreshold | None) -> Hashable:
+    """A threshold as a part of a name."""
+    if isinstance(score_threshold, Mapping):
+        return tuple(sorted(score_threshold.items()))
+    return score_threshold
+
+
+def _pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
     found = decide(scored, score_threshold, hardmax=hardmax)
     weights = scored.row_weights
     if weights is not None:
@@ -111,23 +156,28 @@ def pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bo
     return Pairs(found.truth, found.positive, rows)
 
 
-def label_counts(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> LabelCounts:
+def label_counts(
+    evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bool
+) -> LabelCounts:
     """True and false positives and negatives of each label; arguments as `decide`."""
-    key = ("label counts", _hashable(score_threshold), hardmax)
-    return scored.known(key, lambda: _counted(scored, score_threshold, hardmax=hardmax))
-
-
-def agreement(scored: Scored) -> Agreement:
-    """True labels against top labels, whatever their score."""
-    return scored.known("agreement", lambda: _agreement(scored))
-
-
-def truth_counts(scored: Scored) -> Ints:
-    """(labels,) how many rows have each label."""
-    return scored.known(
-        "truth counts",
-        lambda: summed(scored.truth, scored.row_weights, len(scored.labels)),
+    return evidence.tally(
+        ("label counts", hashable(score_threshold), hardmax),
+        lambda scored: _counted(scored, score_threshold, hardmax=hardmax),
     )
+
+
+def agreement(evidence: Evidence) -> Agreement:
+    """True labels against top labels, whatever their score."""
+    return evidence.tally("agreement", _agreement)
+
+
+def truth_counts(evidence: Evidence) -> Ints:
+    """(labels,) how many rows have each label."""
+    return evidence.tally("truth counts", _truth_counts).rows
+
+
+def _truth_counts(scored: Scored) -> TruthCounts:
+    return TruthCounts(summed(scored.truth, scored.row_weights, len(scored.labels)))
 
 
 def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
@@ -142,12 +192,6 @@ def threshold_of(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Sc
     if isinstance(score_threshold, Mapping):
         return {"score_threshold": score_threshold.get(label, 0.0)}
     return {}
-
-
-def _hashable(score_threshold: ScoreThreshold | None) -> object:
-    if isinstance(score_threshold, Mapping):
-        return tuple(sorted(score_threshold.items()))
-    return score_threshold
 
 
 def _positives(
@@ -189,8 +233,8 @@ def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -
 
 
 def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> LabelCounts:
-    found = pairs(scored, score_threshold, hardmax=hardmax)
-    truths = truth_counts(scored)
+    found = _pairs(scored, score_threshold, hardmax=hardmax)
+    truths = _truth_counts(scored).rows
     width = len(truths)
     named = found.positive >= 0
     right = found.truth == found.positive
@@ -201,7 +245,7 @@ def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) 
 
 
 def _agreement(scored: Scored) -> Agreement:
-    found = pairs(scored, None, hardmax=True)
+    found = _pairs(scored, None, hardmax=True)
     width = len(scored.labels) + 1
     right = found.truth == found.positive
     predicted = np.where(found.positive >= 0, found.positive, width - 1)

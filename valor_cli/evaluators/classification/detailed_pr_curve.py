@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.classification.case_objects import Said, objects_of
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.evaluators.classification.threshold_counts import (
     curves_of,
@@ -20,7 +21,7 @@ from valor_cli.kernels.columns import places_in_runs, ranked, reaching
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.kernels.standing import highest, standing
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricExample, ObjectRef
+from valor_cli.results import Findings, MetricExample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -191,22 +192,21 @@ def _columns(parts: Sequence[tuple[RowNumbers, Ints]]) -> tuple[Ints, Ints, Ints
 def _examples(
     scored: Scored, cases: _Cases, score_thresholds: Sequence[float]
 ) -> Iterator[MetricExample]:
-    for row, label, predicted, begin, end in np.column_stack(cases[1:]).tolist():
-        number = int(scored.number[row])
-        objects = [ObjectRef("ground_truth", number, cases.kind)]
-        if predicted >= 0:
-            number = number * scored.label_count + int(scored.label_numbers[predicted])
-            objects.append(ObjectRef("prediction", number, cases.kind))
+    score = scored.scores.take(cases.row).of(cases.predicted).tolist()
+    columns = np.column_stack(cases[1:]).tolist()
+    for (row, label, predicted, begin, end), own in zip(columns, score, strict=True):
+        said = None if predicted < 0 else Said(scored.labels[predicted], own)
+        truth = scored.labels[scored.truth[row]]
         yield MetricExample(
             cases.kind,
             scored.sample_id(row),
             scored.labels[label],
-            tuple(objects),
+            objects_of(cases.kind, int(scored.number[row]), truth, said),
             at={"score_thresholds": tuple(score_thresholds[begin:end])},
         )
 
 
-DETAILED_PR_CURVE = Metric(
+DETAILED_PR_CURVE: Final[Metric[Any]] = Metric(
     name="detailed_pr_curve",
     compute=detailed_pr_curve,
     reference="sklearn.metrics.multilabel_confusion_matrix, at each threshold",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,16 +11,18 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.plan import Bins
 from valor_cli.evaluators.classification.probabilities import NEEDS, divisors
-from valor_cli.evaluators.classification.scored import Scored
-from valor_cli.kernels.columns import nulls, quotient
+from valor_cli.evaluators.classification.scored import Evidence, Scored
+from valor_cli.kernels.columns import nulls, quotient, summed
+from valor_cli.kernels.exact_sums import ExactSums, exact_sums
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricCurve, MetricValue
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 def expected_calibration_error(
-    scored: Scored, *, bins: Bins = 15, normalize: bool = False
+    evidence: Evidence, *, bins: Bins = 15, normalize: bool = False
 ) -> Findings:
     """Mean distance of the top label's probability from how often it is right, bin by bin.
 
@@ -31,10 +34,7 @@ def expected_calibration_error(
     # 7/35 and linspace's eighth of 36 differ in the last bit; a score that is either is in the bin
     # below.
     edges = np.maximum(np.linspace(0, 1, bins + 1), np.arange(bins + 1) / bins)
-    placed = scored.once(
-        ("calibration", bins, normalize), lambda: _placed(scored, edges, normalize=normalize)
-    )
-    found = _binned(placed, scored.row_weights, bins)
+    found = _binned(evidence, edges, normalize=normalize)
     n = int(found.n.sum())
     if not n:
         values = [MetricValue(None, NO_SAMPLES, output, n=0) for output in ("value", "maximum")]
@@ -52,17 +52,31 @@ def expected_calibration_error(
 class _Placed(NamedTuple):
     """(n,) the bin of each row, the confidence in its top label, and whether that is right."""
 
-    place: NDArray[np.int64]
+    place: Ints
     confidence: Floats
     right: NDArray[np.bool_]
 
 
-class _Binned(NamedTuple):
-    """(bins,) sums over the rows of each bin: rows, confidence, and rows that are right."""
+class Calibration(NamedTuple):
+    """(bins,) of each bin: its rows, the sum of their confidence, and how many are right."""
 
-    n: Floats
+    n: Ints
+    confidence: ExactSums
+    right: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[Calibration]) -> Calibration:
+        """Those of all parts."""
+        n, confidence, right = zip(*parts, strict=True)
+        return Calibration(sum(n), ExactSums.merged(confidence), sum(right))
+
+
+class _Binned(NamedTuple):
+    """As `Calibration`, with rounded sums."""
+
+    n: Ints
     confidence: Floats
-    right: Floats
+    right: Ints
 
 
 def _placed(scored: Scored, edges: Floats, *, normalize: bool) -> _Placed:
@@ -71,14 +85,29 @@ def _placed(scored: Scored, edges: Floats, *, normalize: bool) -> _Placed:
     return _Placed(place, confidence, scored.top == scored.truth)
 
 
-def _binned(placed: _Placed, weights: NDArray[np.int64] | None, bins: int) -> _Binned:
-    if weights is None:
-        weights = np.ones(len(placed.place), np.int64)
-    return _Binned(
-        *(
-            np.bincount(placed.place, column, bins).astype(np.float64)
-            for column in (weights, placed.confidence * weights, placed.right * weights)
+def _binned(evidence: Evidence, edges: Floats, *, normalize: bool) -> _Binned:
+    """The sums of each bin; of a resample, of which there are many, those of floats are rounded."""
+    bins, name = len(edges) - 1, ("calibration", len(edges) - 1, normalize)
+
+    def found(scored: Scored) -> _Placed:
+        return scored.once(name, lambda: _placed(scored, edges, normalize=normalize))
+
+    if isinstance(evidence, Scored) and evidence.row_weights is not None:
+        rows, weights = found(evidence), evidence.row_weights
+        return _Binned(
+            summed(rows.place, weights, bins),
+            np.bincount(rows.place, rows.confidence * weights, bins).astype(np.float64),
+            summed(rows.place, rows.right * weights, bins),
         )
+    sums = evidence.tally(name, lambda scored: _calibrated(found(scored), bins))
+    return _Binned(sums.n, sums.confidence.rounded(), sums.right)
+
+
+def _calibrated(rows: _Placed, bins: int) -> Calibration:
+    return Calibration(
+        summed(rows.place, None, bins),
+        exact_sums(rows.confidence, rows.place, bins),
+        summed(rows.place, rows.right, bins),
     )
 
 
@@ -88,7 +117,7 @@ def _reliability(found: _Binned, edges: Floats) -> MetricCurve:
         {
             "confidence_low": edges[:-1].tolist(),
             "confidence_high": edges[1:].tolist(),
-            "n": found.n.astype(np.int64).tolist(),
+            "n": found.n.tolist(),
             "confidence": nulls(quotient(found.confidence, found.n, np.nan)),
             "accuracy": nulls(quotient(found.right, found.n, np.nan)),
         }
@@ -102,5 +131,6 @@ EXPECTED_CALIBRATION_ERROR = Metric(
     citation="Guo et al., On calibration of modern neural networks, ICML 2017",
     outputs=(Output("value", "lower"), Output("maximum", "lower")),
     needs=NEEDS,
+    condensed=True,
     aliases=("ECE", "ece"),
 )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.errors import DataError, Problem, printable
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.classification.remarks import SHOWN, Tally, shown_ids
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
@@ -23,12 +24,6 @@ from valor_cli.readers.score_files import ScoreFile
 from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
-
-LONGEST = 120
-"""Characters of an id that a message shows."""
-
-SHOWN = 3
-"""Sample ids that a message gives as an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,35 +105,30 @@ def key_numbers(file: ScoreFile, keys: Sequence[str | None]) -> Ints:
     return np.asarray(number[file.samples["key"]])
 
 
-def metadata_of(frame: Frame) -> tuple[dict[str, list[Scalar]], list[str]]:
-    """A value per sample of each column that was read, and what to warn of.
+def metadata_of(frame: Frame) -> tuple[dict[str, list[Scalar]], dict[str, Tally]]:
+    """A value per sample of each column that was read, and samples with several, by column.
 
     Where a sample has several rows, it is the first value that one of them has.
     """
     columns: dict[str, list[Scalar]] = {}
-    warnings: list[str] = []
+    several: dict[str, Tally] = {}
     if not frame.file.metadata:
-        return columns, warnings
+        return columns, several
     order, unit = frame.order.tolist(), frame.unit.tolist()
     for name, values in frame.file.metadata.items():
         if len(frame) == len(frame.sample_ids):
             columns[name] = [values[at] for at in order]
             continue
         found: list[Scalar] = [None] * len(frame.sample_ids)
-        differing: dict[int, None] = {}
+        differing = np.zeros(len(frame.sample_ids), bool)
         for at, sample in zip(order, unit, strict=True):
             if found[sample] is None:
                 found[sample] = values[at]
             elif values[at] is not None and written(values[at]) != written(found[sample]):
-                differing[sample] = None
+                differing[sample] = True
         columns[name] = found
-        if differing:
-            warnings.append(
-                f"{METADATA}{name}: samples whose rows have several values, of which the one of "
-                f"the first label key counts: {len(differing):,} "
-                f"(the first: {some_ids(frame.sample_ids, list(differing)[:1])})"
-            )
-    return columns, warnings
+        several[name] = Tally.of(differing, frame.sample_ids)
+    return columns, several
 
 
 def kept_samples(
@@ -204,18 +194,13 @@ def _listed(frame: Frame, allowed: Sequence[Scalar], key: str) -> NDArray[np.boo
     at = positions(ids, frame.sample_ids)
     unknown = [one for one, found in zip(allowed, at.tolist(), strict=True) if found < 0]
     if unknown:
-        raise unknown_samples(unknown, key, "sample", _texts(frame.sample_ids[:SHOWN]))
+        some = [one.decode() for one in frame.sample_ids[:SHOWN].tolist()]
+        raise unknown_samples(unknown, key, "sample", some)
     listed = np.zeros(len(frame.sample_ids), bool)
     listed[at] = True
     return listed
 
 
 def some_ids(ids: NDArray[Any], rows: Sequence[int] | Ints) -> str:
-    """The ids of a few rows, for a message; very long ones are cut."""
-    texts = _texts(ids[np.asarray(rows, np.int64)])
-    shown = [one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for one in texts]
-    return ", ".join(printable(repr(one)) for one in shown)
-
-
-def _texts(ids: NDArray[Any]) -> list[str]:
-    return [one.decode() for one in ids.tolist()]
+    """The ids of a few rows, for a message."""
+    return ", ".join(shown_ids(ids, rows))

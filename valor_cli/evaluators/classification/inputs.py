@@ -21,7 +21,7 @@ from valor_cli.metric import written
 from valor_cli.paths import InputPath
 from valor_cli.readers.score_files import Side
 
-Format: TypeAlias = Literal["csv", "jsonl", "json"]
+Format: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 
 
 class Formats(SideFormats[Format]):
@@ -45,7 +45,7 @@ class ClassificationInputs(Strict):
     """Files of a classification run: ground truth and predictions apart, or both in one file."""
 
     ground_truth: InputPath | None = Field(
-        None, description="true labels: CSV, JSONL or JSON; .gz, .zst and globs work"
+        None, description="true labels: CSV, JSONL, JSON or Parquet; .gz, .zst and globs work"
     )
     predictions: ByModel | None = Field(
         None,

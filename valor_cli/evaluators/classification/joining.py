@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
-from valor_cli.evaluators.classification.frame import SHOWN, Frame, key_numbers, some_ids
+from valor_cli.evaluators.classification.frame import Frame, key_numbers, some_ids
+from valor_cli.evaluators.classification.remarks import SHOWN
 from valor_cli.kernels.columns import positions_of
 from valor_cli.kernels.scores import Scores
 from valor_cli.kernels.texts import positions

@@ -28,22 +28,44 @@ from valor_cli.evaluators.classification.labels import (
     names_by_key,
     said_labels,
 )
+from valor_cli.evaluators.classification.lost_predictions import (
+    answered_samples,
+    check_answered,
+)
 from valor_cli.evaluators.classification.pictures import SamplePictures
 from valor_cli.evaluators.classification.reading import read_inputs
 from valor_cli.evaluators.classification.remarks import (
-    counted,
-    missing_rows,
-    remarks,
-    sum_warnings,
+    Remarks,
+    ScoreRemarks,
+    Tally,
+    score_remarks,
 )
 from valor_cli.evaluators.classification.shared_samples import join_samples
 from valor_cli.kernels.scores import Scores
-from valor_cli.metric import Loaded, NoOptions, Selection
+from valor_cli.kernels.texts import order_of
+from valor_cli.metric import METADATA, Loaded, NoOptions, Selection
 from valor_cli.readers.score_files import ScoreFile
 from valor_cli.results import InputFile, Scalar
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The inputs of a run, read or still in pieces.
+
+    Attributes:
+        truth: What the ground truth is called.
+        files: By model, what its predictions are called; the ground truth too where it is apart.
+        records: By model, the files; under "" those of a ground truth that is apart.
+        warnings: What the readers say, in the order of the files.
+    """
+
+    truth: str
+    files: Mapping[str, str]
+    records: Mapping[str, Sequence[InputFile]]
+    warnings: Sequence[str]
 
 
 def load_classification(
@@ -59,33 +81,132 @@ def load_classification(
     truth, files, classes = read_inputs(inputs, selection)
     # The scores of a file that holds both sides are its model's, and go when those are in order.
     truth = replace(truth, scores=None)
-    records = [] if inputs.ground_truth is None else list(truth.files)
-    warnings = [] if inputs.ground_truth is None else _read_warnings(truth)
-    for file in files.values():
-        warnings += _read_warnings(file)
+    sides = _sides(inputs, truth, files)
     naming, told = name_labels(classes, [*files.values(), truth], selection.label_map)
-    warnings += told
+    loaded = load_rows(inputs, selection, naming, truth, files, shown=shown)
+    finished = finish(loaded, naming, sides, selection, told)
+    if shown is None:
+        return finished
+    (dataset, *_) = loaded.datasets.values()
+    more = shown.warnings(dataset.sample_ids)
+    return replace(finished, warnings=[*finished.warnings, *more])
+
+
+def _sides(inputs: ClassificationInputs, truth: ScoreFile, files: Mapping[str, ScoreFile]) -> Sides:
+    apart = {} if inputs.ground_truth is None else {"": truth}
+    read = {**apart, **files}
+    return Sides(
+        truth.path,
+        {model: file.path for model, file in files.items()},
+        {name: file.files for name, file in read.items()},
+        [warning for file in read.values() for warning in file.warnings],
+    )
+
+
+def load_rows(
+    inputs: ClassificationInputs,
+    selection: Selection,
+    naming: Naming,
+    truth: ScoreFile,
+    files: dict[str, ScoreFile],
+    *,
+    used: Flags | None = None,
+    shown: SamplePictures | None = None,
+) -> Loaded[ClassificationDataset]:
+    """The datasets of all samples, or of those in some range, with what is odd about them.
+
+    Args:
+        inputs: What was read.
+        selection: What of it is wanted.
+        naming: The labels of the run.
+        truth: The ground truth.
+        files: By model, its predictions; each goes when it has been joined.
+        used: (keys, labels) which labels rows of a key use, where these are not all rows.
+        shown: The pictures of samples, if they have some.
+
+    Raises:
+        DataError: As `load_classification`, but for what a file alone says.
+    """
     frame = make_frame(truth)
-    rows, joined, metadata, told = _selected(frame, files, inputs, naming, selection)
-    warnings += told
+    rows, joined, metadata, absent, differing = _selected(frame, files, inputs, naming, selection)
     parts: dict[str, _Part] = {}
     for model, at in joined.items():
-        file = files.pop(model)
-        parts[model], told = _part(model, file, at, rows, naming)
-        warnings += told
-        if (at < 0).any():
-            warnings.append(
-                f"{file.path}: left out, for {truth.path} does not have their sample: "
-                + counted(at < 0, file.samples["sample_id"], f" of {len(at):,} rows")
-            )
-        records += _records(file, at < 0)
-    loaded = _loaded(rows, naming, parts, shown)
-    warnings += alike(loaded.labels)
-    warnings += _remarks(loaded, rows, parts, selection)
-    if shown is not None:
-        warnings += shown.warnings(rows.sample_ids)
+        parts[model] = _part(files.pop(model), at, rows, naming)
+    loaded = _loaded(rows, naming, parts, used, shown)
+    remarks = _remarks(loaded, rows, parts, selection)
     by_model = dict.fromkeys(loaded.datasets, metadata)
-    return replace(loaded, metadata=by_model, files=records, warnings=warnings)
+    facts = replace(remarks, absent=absent, differing=differing)
+    return replace(loaded, metadata=by_model, facts=facts)
+
+
+def finish(
+    loaded: Loaded[ClassificationDataset],
+    naming: Naming,
+    sides: Sides,
+    selection: Selection,
+    told: Sequence[str],
+) -> Loaded[ClassificationDataset]:
+    """What was loaded, with all that there is to say of it.
+
+    Args:
+        loaded: All samples; its facts are `Remarks`.
+        naming: The labels of the run.
+        sides: The inputs.
+        selection: What of them was wanted.
+        told: What naming the labels warned of.
+    """
+    remarks: Remarks = loaded.facts
+    of_models = remarks.models.items()
+    keys = loaded.facts.keys
+    probabilities = "probabilities" in selection.needs
+    warnings = [*sides.warnings, *_skipped(sides), *told]
+    for name, tally in remarks.differing.items():
+        if tally.count:
+            warnings.append(
+                f"{METADATA}{name}: samples whose rows have several values, of which the one of "
+                f"the first label key counts: {tally.count:,} (the first: {tally.first[0]})"
+            )
+    if remarks.absent.count:
+        whole = f" of {remarks.absent.whole:,} samples of {sides.truth}"
+        warnings.append("left out, for not every file has them: " + remarks.absent.told(whole))
+    for model, odd in of_models:
+        warnings += odd.of_rows(model)
+        if odd.unknown.count:
+            warnings.append(
+                f"{sides.files[model]}: left out, for {sides.truth} does not have their sample: "
+                + odd.unknown.told(f" of {odd.unknown.whole:,} rows")
+            )
+    warnings += alike(loaded.labels)
+    for model, odd in of_models:
+        warnings += odd.of_scores(model, probabilities=probabilities)
+    missing, ignored = _one_sided(remarks, naming.labels, keys)
+    return replace(
+        loaded,
+        files=_records(sides, remarks),
+        warnings=warnings,
+        missing_prediction_labels=missing,
+        ignored_prediction_labels=ignored,
+        facts=None,
+    )
+
+
+def _skipped(sides: Sides) -> list[str]:
+    """How many rows each file left out."""
+    return [
+        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
+        for files in sides.records.values()
+        for one in files
+        if one.skipped
+    ]
+
+
+def _records(sides: Sides, remarks: Remarks) -> list[InputFile]:
+    """The files, rows without ground truth among what each left out."""
+    records = []
+    for model, files in sides.records.items():
+        unknown = remarks.models[model].unknown_of if model in remarks.models else {}
+        records += [replace(one, skipped=one.skipped + unknown.get(one.path, 0)) for one in files]
+    return records
 
 
 def _selected(
@@ -94,26 +215,27 @@ def _selected(
     inputs: ClassificationInputs,
     naming: Naming,
     selection: Selection,
-) -> tuple[Rows, dict[str, Ints], dict[str, list[Scalar]], list[str]]:
+) -> tuple[Rows, dict[str, Ints], dict[str, list[Scalar]], Tally, dict[str, Tally]]:
     """The rows under evaluation, the row of the frame that each row of each file belongs to, the
-    metadata of the samples, and what to warn of.
+    metadata of the samples, samples that not all files have, and those with several metadata.
     """
-    columns, warnings = metadata_of(frame)
+    columns, differing = metadata_of(frame)
     truth = naming.codes(frame.file.labels)[frame.file.samples["truth"][frame.order]]
     there = np.ones(len(frame.sample_ids), bool)
     skip = inputs.on_invalid == "skip"
+    unsure: Sequence[str] = ()
     if inputs.samples is None:
         joined = join_predictions(files, frame, skip=skip)
+        there, unsure = answered_samples(files, frame, joined)
     else:
         joined, there = join_samples(files, frame, truth, naming, skip=skip)
-    if not there.all():
-        whole = f" of {len(there):,} samples of {frame.file.path}"
-        warnings.append(
-            "left out, for not every file has them: " + counted(~there, frame.sample_ids, whole)
-        )
+    absent = Tally.of(~there, frame.sample_ids)
     kept = kept_samples(frame, truth, naming.labels, columns, selection, there)
     metadata = {name: list(compress(values, kept.tolist())) for name, values in columns.items()}
-    return rows_of(frame, truth, kept), joined, metadata, warnings
+    rows = rows_of(frame, truth, kept)
+    for model in unsure:
+        check_answered(files[model], joined[model], rows)
+    return rows, joined, metadata, absent, differing
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,63 +245,63 @@ class _Part:
     Attributes:
         scores: (n,) rows over all labels of the run.
         missing: (n,) the rows that its file does not have.
+        unknown: The rows of its file that have no ground truth.
+        unknown_of: How many of those each file has.
     """
 
     scores: Scores
     missing: Flags
+    unknown: Tally
+    unknown_of: Mapping[str, int]
 
 
-def _part(
-    model: str, file: ScoreFile, at: Ints, rows: Rows, naming: Naming
-) -> tuple[_Part, list[str]]:
-    """A model's scores in the order of the rows, and what to warn of."""
+def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming) -> _Part:
+    """A model's scores in the order of the rows."""
     if file.scores is None:
         raise ValueError(f"{file.path}: read as predictions, yet without scores")
     target = np.append(rows.number, -1)[at]
     missing = np.ones(len(rows), bool)
     missing[target[target >= 0]] = False
     scores = placed(file.scores, target, len(rows))
-    warnings = missing_rows(model, missing, rows.ids)
-    return _Part(scores.relabelled(naming.codes(file.labels)), missing), warnings
+    unknown = at < 0
+    tally = Tally(0, len(at))
+    by_file: dict[str, int] = {}
+    if unknown.any():
+        order = order_of(file.samples["sample_id"])
+        tally = Tally.of(unknown[order], file.samples["sample_id"][order])
+        by_file = _by_file(file, unknown)
+    return _Part(scores.relabelled(naming.codes(file.labels)), missing, tally, by_file)
 
 
-def _read_warnings(file: ScoreFile) -> list[str]:
-    """What the reader has to say of a file, and how many rows it left out."""
-    return [*file.warnings] + [
-        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
-        for one in file.files
-        if one.skipped
-    ]
-
-
-def _records(file: ScoreFile, unknown: Flags) -> list[InputFile]:
-    """The files of an input, rows without ground truth among what each left out."""
+def _by_file(file: ScoreFile, rows: Flags) -> dict[str, int]:
     parts = file.samples.parts
-    of_row = np.zeros(len(unknown), np.int64) if parts is None else parts.of_row
-    left_out = np.bincount(of_row[unknown], minlength=len(file.files)).tolist()
-    return [
-        replace(one, skipped=one.skipped + more)
-        for one, more in zip(file.files, left_out, strict=True)
-    ]
+    if parts is None:
+        return {file.path: int(rows.sum())}
+    counts = np.bincount(parts.of_row[rows], minlength=len(parts.files)).tolist()
+    by_file: dict[str, int] = {}
+    for (path, _), count in zip(parts.files, counts, strict=True):
+        by_file[path] = by_file.get(path, 0) + count
+    return by_file
 
 
 def _loaded(
-    rows: Rows, naming: Naming, parts: Mapping[str, _Part], shown: SamplePictures | None
+    rows: Rows,
+    naming: Naming,
+    parts: Mapping[str, _Part],
+    used: Flags | None,
+    shown: SamplePictures | None,
 ) -> Loaded[ClassificationDataset]:
     """The datasets, over the labels that any row uses."""
     keys, count = len(rows.keys), len(naming.labels)
-    used = np.zeros((keys, count), bool)
-    used[rows.key, rows.truth] = True
-    true = used.copy()
+    true = np.zeros((keys, count), bool)
+    true[rows.key, rows.truth] = True
     said = {model: said_labels(part.scores, rows.key, keys, count) for model, part in parts.items()}
-    for one in said.values():
-        used |= one.listed
+    facts = _facts(true, said, rows)
+    used = facts.used if used is None else used
     seen = np.asarray(used.any(axis=0))
     number = np.where(seen, np.cumsum(seen) - 1, -1)
     labels = tuple(compress(naming.labels, seen.tolist()))
     truth = rows.truth if seen.all() else number[rows.truth]
-    missing, ignored = _one_sided(true, said, naming.labels, rows.keys)
-    sizes = {"samples": len(rows.sample_ids), "labels": len(labels)}
     return Loaded(
         datasets={
             model: ClassificationDataset(
@@ -198,22 +320,40 @@ def _loaded(
         },
         metadata={},
         labels=labels,
-        sizes=sizes if keys == 1 else {**sizes, "label keys": keys},
+        sizes=sizes_of(len(rows.sample_ids), labels, rows.keys),
         files=(),
         warnings=(),
-        missing_prediction_labels=missing,
-        ignored_prediction_labels=ignored,
+        missing_prediction_labels={},
+        ignored_prediction_labels={},
         known_labels=naming.labels,
+        facts=facts,
+    )
+
+
+def sizes_of(samples: int, labels: Sequence[str], keys: Sequence[str | None]) -> dict[str, int]:
+    """How much there is of what."""
+    sizes = {"samples": samples, "labels": len(labels)}
+    return sizes if len(keys) == 1 else {**sizes, "label keys": len(keys)}
+
+
+def _facts(true: Flags, said: Mapping[str, Said], rows: Rows) -> Remarks:
+    """What the rows use; nothing odd yet."""
+    return Remarks(
+        keys=rows.keys,
+        true=true,
+        listed={model: one.listed for model, one in said.items()},
+        positive={model: one.positive for model, one in said.items()},
     )
 
 
 def _one_sided(
-    true: Flags, said: Mapping[str, Said], labels: Sequence[str], keys: Sequence[str | None]
+    remarks: Remarks, labels: Sequence[str], keys: Sequence[str | None]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """By model, the labels that it never predicts, and those that only it has."""
+    true, positive = remarks.true, remarks.positive.items()
     return (
-        {model: names_by_key(true & ~one.positive, labels, keys) for model, one in said.items()},
-        {model: names_by_key(one.positive & ~true, labels, keys) for model, one in said.items()},
+        {model: names_by_key(true & ~one, labels, keys) for model, one in positive},
+        {model: names_by_key(one & ~true, labels, keys) for model, one in positive},
     )
 
 
@@ -222,13 +362,15 @@ def _remarks(
     rows: Rows,
     parts: Mapping[str, _Part],
     selection: Selection,
-) -> list[str]:
+) -> Remarks:
     """What is odd about the scores of each model."""
     probabilities = "probabilities" in selection.needs
-    warnings = []
+    models: dict[str, ScoreRemarks] = {}
     for model, dataset in loaded.datasets.items():
-        scores, choices, missing = dataset.scores, dataset.choices, parts[model].missing
-        warnings += remarks(model, scores, choices, missing, probabilities=probabilities)
-        if probabilities:
-            warnings += sum_warnings(model, scores, choices, rows.ids)
-    return warnings
+        part = parts[model]
+        odd = score_remarks(
+            dataset.scores, dataset.choices, part.missing, rows.ids, probabilities=probabilities
+        )
+        models[model] = odd._replace(unknown=part.unknown, unknown_of=part.unknown_of)
+    remarks: Remarks = loaded.facts
+    return replace(remarks, models=models)

@@ -12,29 +12,31 @@ from valor_cli.evaluators.classification.probabilities import (
     divisors,
     mean_of_rows,
 )
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 SMALLEST = float(np.finfo(np.float64).eps)
 
 
-def log_loss(scored: Scored, *, normalize: bool = False) -> MetricValue:
+def log_loss(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
     """Mean over samples of minus the natural logarithm of the true label's probability.
 
     Probabilities are kept from 2.2e-16 to 1 - 2.2e-16, as scikit-learn does, so that a certain
     error costs 36 and not infinity; a true label that is not listed has probability 0. Rows whose
     sum is 1 but for rounding (1e-3) are divided by it, with `normalize` all rows are.
     """
-    n = count_of_rows(scored)
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
-    return MetricValue(mean_of_rows(scored, losses(scored, normalize=normalize)), n=n)
+    mean = mean_of_rows(
+        evidence,
+        ("log losses", normalize),
+        lambda scored: losses(scored, normalize=normalize),
+    )
+    return MetricValue(mean, NO_SAMPLES if mean is None else None, n=count_of_rows(evidence))
 
 
 def losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
     """(n,) the loss of each row, in nats; `normalize` as in `log_loss`."""
-    return scored.once(("log losses", normalize), lambda: _losses(scored, normalize=normalize))
+    return scored.once(("losses of rows", normalize), lambda: _losses(scored, normalize=normalize))
 
 
 def _losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
@@ -51,5 +53,6 @@ LOG_LOSS = Metric(
     bounds=(0, None),
     unit="nats",
     needs=NEEDS,
+    condensed=True,
     aliases=("LogLoss",),
 )

@@ -6,18 +6,18 @@ import math
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 
-def matthews_corrcoef(scored: Scored) -> MetricValue:
+def matthews_corrcoef(evidence: Evidence) -> MetricValue:
     """Correlation of true label and top label: 1 for perfect, 0 for no better than chance.
 
     No prediction is one more predicted label. With a single label on either side there is nothing
     to correlate, and no value, where scikit-learn has 0.
     """
-    found = agreement(scored)
+    found = agreement(evidence)
     n = found.total
     if not n:
         return MetricValue(None, NO_SAMPLES, n=0)
@@ -42,4 +42,5 @@ MATTHEWS_CORRCOEF = Metric(
     "coefficient, Computational Biology and Chemistry, 2004",
     bounds=(-1, 1),
     aliases=("MCC", "mcc"),
+    condensed=True,
 )

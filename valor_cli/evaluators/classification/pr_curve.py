@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.classification.threshold_counts import curves_of, threshold_counts
 from valor_cli.evaluators.parameters import SCORES, ScoreThresholds
 from valor_cli.kernels.columns import quotient
@@ -12,7 +12,7 @@ from valor_cli.metric import Metric
 from valor_cli.results import Findings
 
 
-def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> Findings:
+def pr_curve(evidence: Evidence, *, score_thresholds: ScoreThresholds = SCORES) -> Findings:
     """Counts, precision, recall, accuracy and F1 of each label along score thresholds.
 
     Every label is a binary problem of its own: it is predicted for all samples whose score for it
@@ -20,7 +20,7 @@ def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> F
     threshold 0. Points that are 0/0 are null; so are recall and F1 of a label without ground truth.
     Labels with neither ground truth nor a prediction at the lowest threshold have no curve.
     """
-    counts = threshold_counts(scored, score_thresholds)
+    counts = threshold_counts(evidence, score_thresholds)
     tp, fp, fn, tn, truths = counts
     columns = {
         "tp": tp,
@@ -32,7 +32,7 @@ def pr_curve(scored: Scored, *, score_thresholds: ScoreThresholds = SCORES) -> F
         "accuracy": quotient(tp + tn, tp + fp + fn + tn, np.nan),
         "f1": quotient(2 * tp, np.where(truths, 2 * tp + fp + fn, 0), np.nan),
     }
-    return Findings(curves=curves_of(scored, counts, score_thresholds, columns))
+    return Findings(curves=curves_of(evidence, counts, score_thresholds, columns))
 
 
 PR_CURVE = Metric(
@@ -41,5 +41,6 @@ PR_CURVE = Metric(
     reference="sklearn.metrics.precision_recall_curve, at these thresholds",
     citation="van Rijsbergen, Information Retrieval, 1979",
     curve=True,
+    condensed=True,
     aliases=("PrecisionRecallCurve",),
 )

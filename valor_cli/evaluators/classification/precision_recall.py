@@ -12,7 +12,7 @@ from functools import partial
 
 from valor_cli.evaluators.classification.decisions import label_counts, threshold_of
 from valor_cli.evaluators.classification.plan import ScoreThreshold
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
@@ -32,7 +32,7 @@ WORDS = Words(NO_PREDICTIONS, NOTHING_PREDICTED)
 
 
 def precision(
-    scored: Scored,
+    evidence: Evidence,
     *,
     score_threshold: ScoreThreshold = 0.0,
     hardmax: bool = True,
@@ -44,12 +44,12 @@ def precision(
     A label that is positive nowhere is 0/0 and follows `zero_division`. One without ground truth
     has its precision reported if it is predicted, and enters the average then.
     """
-    margins = _margins(scored, score_threshold, hardmax=hardmax)
-    return _findings(scored, margins.precision(zero_division), average, score_threshold)
+    margins = _margins(evidence, score_threshold, hardmax=hardmax)
+    return _findings(evidence, margins.precision(zero_division), average, score_threshold)
 
 
 def recall(
-    scored: Scored,
+    evidence: Evidence,
     *,
     score_threshold: ScoreThreshold = 0.0,
     hardmax: bool = True,
@@ -60,13 +60,13 @@ def recall(
     A label without ground truth has no recall; if it is predicted, the macro average counts it as
     0, as scikit-learn's does.
     """
-    margins = _margins(scored, score_threshold, hardmax=hardmax)
-    found = _findings(scored, margins.recall(), average, score_threshold)
+    margins = _margins(evidence, score_threshold, hardmax=hardmax)
+    found = _findings(evidence, margins.recall(), average, score_threshold)
     return replace(found, values=[_of_samples(value, average) for value in found.values])
 
 
 def f1(
-    scored: Scored,
+    evidence: Evidence,
     *,
     score_threshold: ScoreThreshold = 0.0,
     hardmax: bool = True,
@@ -79,8 +79,8 @@ def f1(
     does. One without ground truth has no value; if it is predicted, the macro average counts it as
     0, as scikit-learn's does.
     """
-    margins = _margins(scored, score_threshold, hardmax=hardmax)
-    return _findings(scored, margins.f1(zero_division), average, score_threshold)
+    margins = _margins(evidence, score_threshold, hardmax=hardmax)
+    return _findings(evidence, margins.f1(zero_division), average, score_threshold)
 
 
 def _of_samples(value: MetricValue, average: Average) -> MetricValue:
@@ -92,17 +92,17 @@ def _of_samples(value: MetricValue, average: Average) -> MetricValue:
     return replace(value, proportion=counted and value.value is not None)
 
 
-def _margins(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> Margins:
-    found = label_counts(scored, score_threshold, hardmax=hardmax)
+def _margins(evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bool) -> Margins:
+    found = label_counts(evidence, score_threshold, hardmax=hardmax)
     predicted, truths = found.tp + found.fp, found.tp + found.fn
     return Margins(found.tp, predicted, truths, predicted + truths > 0)
 
 
 def _findings(
-    scored: Scored, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
+    evidence: Evidence, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
 ) -> Findings:
     own_threshold = partial(threshold_of, score_threshold)
-    return labels_and_average(scored.labels, ratios, average, WORDS, own_threshold)
+    return labels_and_average(evidence.labels, ratios, average, WORDS, own_threshold)
 
 
 PRECISION = Metric(
@@ -111,6 +111,7 @@ PRECISION = Metric(
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Precision",),
+    condensed=True,
 )
 RECALL = Metric(
     name="recall",
@@ -118,6 +119,7 @@ RECALL = Metric(
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Recall",),
+    condensed=True,
 )
 F1 = Metric(
     name="f1",
@@ -125,4 +127,5 @@ F1 = Metric(
     reference=REFERENCE,
     citation=CITATION,
     aliases=("F1",),
+    condensed=True,
 )

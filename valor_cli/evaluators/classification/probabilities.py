@@ -1,13 +1,16 @@
-"""Scores as probabilities: what each row is divided by."""
+"""Scores as probabilities: what each row is divided by, and means over rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.decisions import truth_counts
+from valor_cli.evaluators.classification.scored import Evidence, Scored
+from valor_cli.kernels.exact_sums import exact_sums
 
 Floats = NDArray[np.float64]
 
@@ -39,12 +42,30 @@ def divisors(scored: Scored, *, normalize: bool) -> Floats:
     return np.where(wanted, total, 1.0)
 
 
-def mean_of_rows(scored: Scored, values: Floats) -> float:
-    """The mean over rows, each as often as it counts; there is one at least."""
-    return float(np.average(values, weights=scored.row_weights))
-
-
-def count_of_rows(scored: Scored) -> int:
+def count_of_rows(evidence: Evidence) -> int:
     """How many rows there are, each as often as it counts."""
-    weights = scored.row_weights
-    return len(scored.truth) if weights is None else int(weights.sum())
+    return int(truth_counts(evidence).sum())
+
+
+def mean_of_rows(
+    evidence: Evidence, name: Hashable, values: Callable[[Scored], Floats]
+) -> float | None:
+    """The mean over rows, each as often as it counts; None where there is no row.
+
+    Their sum is exact, so that it is the same in any order; only that of a resample, of which there
+    are many, is not.
+
+    Args:
+        evidence: The rows, or what was condensed of them.
+        name: What is summed, as in `tally`.
+        values: The rows to a number, (n,), for each.
+    """
+
+    def found(scored: Scored) -> Floats:
+        return scored.once(("values of rows", name), lambda: values(scored))
+
+    n = count_of_rows(evidence)
+    if isinstance(evidence, Scored) and evidence.resampled:
+        return float(np.average(found(evidence), weights=evidence.row_weights)) if n else None
+    (total,) = evidence.tally(name, lambda scored: exact_sums(found(scored))).rounded()
+    return float(total) / n if n else None

@@ -13,18 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.decisions import truth_counts
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.kernels.binary_ranking import (
     Corners,
     Ranking,
     area_under_roc,
     average_precision,
     rank,
+    rank_counted,
     roc_corners,
     weighed,
 )
 from valor_cli.kernels.code_order import order_of_codes
 from valor_cli.kernels.score_answers import without_zeros
+from valor_cli.kernels.score_counts import LabelScores, ScoreCounts, count_scores
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -70,27 +72,27 @@ class _Weighable(NamedTuple):
     negative: Rows
 
 
-def label_areas(scored: Scored) -> LabelAreas:
+def label_areas(evidence: Evidence) -> LabelAreas:
     """Areas of each label; of the resample, where the evidence is one."""
-    return scored.known("label areas", lambda: _areas(scored))
+    return evidence.known("label areas", lambda: _areas(evidence))
 
 
-def roc_curves(scored: Scored) -> Sequence[Corners | None]:
+def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
     """The curve of each label; None without positives, without negatives or without a score.
 
-    Of all rows, once each. With more than `DRAWN_LABELS` labels there are none.
+    Of no resample. With more than `DRAWN_LABELS` labels there are none.
     """
-    if len(scored.labels) > DRAWN_LABELS:
-        return [None] * len(scored.labels)
-    return [one.curve for one in _problems(scored)]
+    if len(evidence.labels) > DRAWN_LABELS:
+        return [None] * len(evidence.labels)
+    return [one.curve for one in _problems(evidence)]
 
 
-def _areas(scored: Scored) -> LabelAreas:
-    positives, weights = truth_counts(scored), scored.row_weights
-    if weights is None:
-        found = [(one.roc, one.precision) for one in _problems(scored)]
+def _areas(evidence: Evidence) -> LabelAreas:
+    positives = truth_counts(evidence)
+    if isinstance(evidence, Scored) and evidence.row_weights is not None:
+        found = list(_weighed(evidence, evidence.row_weights, positives))
     else:
-        found = list(_weighed(scored, weights, positives))
+        found = [(one.roc, one.precision) for one in _problems(evidence)]
     roc, precision = np.array(found, np.float64).reshape(-1, 2).T
     return LabelAreas(int(positives.sum()), positives, roc, precision)
 
@@ -105,21 +107,38 @@ def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, 
     return roc, precision
 
 
-def _problems(scored: Scored) -> list[_Problem]:
-    return scored.once("label problems", lambda: list(_solved(scored)))
+def _problems(evidence: Evidence) -> list[_Problem]:
+    return evidence.known("label problems", lambda: list(_solved(evidence)))
 
 
-def _solved(scored: Scored) -> Iterator[_Problem]:
-    count, total = len(scored.labels), len(scored.truth)
-    samples = np.bincount(scored.truth, minlength=count)
-    ranked = zip(_true_scores(scored, samples), scored.scores.ascending(count), strict=True)
-    for (positive, every), positives in zip(ranked, samples.tolist(), strict=True):
+def _solved(evidence: Evidence) -> Iterator[_Problem]:
+    samples = truth_counts(evidence)
+    drawn, total = len(samples) <= DRAWN_LABELS, int(samples.sum())
+    for scores, positives in zip(_label_scores(evidence), samples.tolist(), strict=True):
         negatives = total - positives
-        areas = _areas_of(rank(positive, every), positives, negatives)
+        ranking, right, every = rank_counted(*scores)
+        areas = _areas_of(ranking, positives, negatives)
         curve = None
-        if positives and negatives and len(every) and count <= DRAWN_LABELS:
-            curve = roc_corners(positive, every, positives, negatives, DRAWN_POINTS)
+        if drawn and positives and negatives and every.rows:
+            curve = roc_corners(right, every, positives, negatives, DRAWN_POINTS)
         yield _Problem(*areas, curve)
+
+
+def _label_scores(evidence: Evidence) -> Iterator[LabelScores]:
+    """The distinct scores of each label."""
+    if isinstance(evidence, Scored) and evidence.noted is None:
+        # Of one label after the other: those of all may take more memory than the rows.
+        return (count_scores(*scores) for scores in _sorted_scores(evidence))
+    return evidence.tally(
+        "label scores", lambda rows: ScoreCounts.of(_sorted_scores(rows))
+    ).by_label()
+
+
+def _sorted_scores(scored: Scored) -> Iterator[tuple[Floats, Floats]]:
+    """Of each label the scores other than 0 of its samples, and of all, ascending."""
+    count = len(scored.labels)
+    samples = np.bincount(scored.truth, minlength=count)
+    return zip(_true_scores(scored, samples), scored.scores.ascending(count), strict=True)
 
 
 def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:

@@ -26,13 +26,7 @@ def read_inputs(
             for what is wrong in it may follow from that.
     """
     errors: list[DataError] = []
-    reading = ScoreReading(
-        metadata=filtered_columns(selection),
-        classes=listed_classes(inputs),
-        columns=inputs.columns,
-        invalid=inputs.on_invalid,
-        probabilities="probabilities" in selection.needs,
-    )
+    reading = reading_of(inputs, selection)
     if selection.every_metadata:
         reading = replace(reading, metadata=_every_name(inputs, reading))
     truth = None
@@ -54,6 +48,21 @@ def read_inputs(
         problem = Problem(truth.path, "there are no samples to evaluate")
         raise DataError(problem, hint="give a file with at least one sample and its true label")
     return truth, predicted, tuple(reading.classes)
+
+
+def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReading:
+    """How to read the input that says most: what else the ground truth says, and the classes.
+
+    Raises:
+        DataError: The file that names the classes cannot be used.
+    """
+    return ScoreReading(
+        metadata=filtered_columns(selection),
+        classes=listed_classes(inputs),
+        columns=inputs.columns,
+        invalid=inputs.on_invalid,
+        probabilities="probabilities" in selection.needs,
+    )
 
 
 def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from valor_cli.evaluators.classification.ranked_labels import (
     label_areas,
     roc_curves,
 )
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricCurve, MetricValue
@@ -28,33 +28,33 @@ CITATION = (
 )
 
 
-def roc_auc(scored: Scored) -> Findings:
+def roc_auc(evidence: Evidence) -> Findings:
     """Area under the ROC curve of each label against all others, ties merged.
 
     A label without samples, of all samples, or for which no sample has a score has no area. With up
     to 100 labels each one's curve is drawn by at most 101 of its points; the first is reached by no
     score, so that its score is null.
     """
-    areas = label_areas(scored)
+    areas = label_areas(evidence)
     values = [
         MetricValue(None if why else value, why, label=label, n=n)
         for label, value, why, n in zip(
-            scored.labels,
+            evidence.labels,
             areas.roc.tolist(),
             _reasons(areas),
             areas.positives.tolist(),
             strict=True,
         )
     ]
-    return Findings(values, curves=_curves(scored) if scored.weights is None else ())
+    return Findings(values, curves=() if evidence.resampled else _curves(evidence))
 
 
-def mean_roc_auc(scored: Scored) -> MetricValue:
+def mean_roc_auc(evidence: Evidence) -> MetricValue:
     """Mean over labels of the area under the ROC curve, where a label has one.
 
     `n` is the number of samples.
     """
-    areas = label_areas(scored)
+    areas = label_areas(evidence)
     defined = ~np.isnan(areas.roc)
     if not defined.any():
         return MetricValue(None, _no_mean(areas), n=areas.samples)
@@ -80,7 +80,7 @@ def _no_mean(areas: LabelAreas) -> str:
     return "no label has an area under its curve" if areas.samples else NO_SAMPLES
 
 
-def _curves(scored: Scored) -> list[MetricCurve]:
+def _curves(evidence: Evidence) -> list[MetricCurve]:
     return [
         MetricCurve(
             {
@@ -90,7 +90,7 @@ def _curves(scored: Scored) -> list[MetricCurve]:
             },
             label=label,
         )
-        for label, curve in zip(scored.labels, roc_curves(scored), strict=True)
+        for label, curve in zip(evidence.labels, roc_curves(evidence), strict=True)
         if curve is not None
     ]
 
@@ -98,6 +98,7 @@ def _curves(scored: Scored) -> list[MetricCurve]:
 ROC_AUC = Metric(
     name="roc_auc",
     compute=roc_auc,
+    condensed=True,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("ROCAUC",),
@@ -105,6 +106,7 @@ ROC_AUC = Metric(
 MEAN_ROC_AUC = Metric(
     name="mean_roc_auc",
     compute=mean_roc_auc,
+    condensed=True,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mROCAUC",),

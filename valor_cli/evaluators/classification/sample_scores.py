@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ def sample_scores(
     no probabilities set `probabilities: false`; then there is `correct` alone.
     """
     columns = _columns(scored, probabilities=probabilities, normalize=normalize)
-    means = [_mean(scored, name, column) for name, column in columns.items()]
+    means = [_mean(scored, name, column, normalize=normalize) for name, column in columns.items()]
     if scored.weights is not None:
         return Findings(means)
     return Findings(
@@ -57,13 +58,13 @@ def _columns(
     }
 
 
-def _mean(scored: Scored, output: str, column: Floats | None) -> MetricValue:
+def _mean(scored: Scored, output: str, column: Floats | None, *, normalize: bool) -> MetricValue:
     n = count_of_rows(scored)
     if not n:
         return MetricValue(None, NO_SAMPLES, output, n=0)
     if column is None:
         return MetricValue(None, NO_PROBABILITIES, output, n=n)
-    mean = mean_of_rows(scored, column)
+    mean = mean_of_rows(scored, (output, normalize), lambda _: column)
     return MetricValue(mean, output=output, n=n, proportion=output == "correct")
 
 
@@ -85,7 +86,7 @@ def _needs(parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
     return ("probabilities",) if parameters["probabilities"] else ()
 
 
-SAMPLE_SCORES = Metric(
+SAMPLE_SCORES: Final[Metric[Any]] = Metric(
     name="sample_scores",
     compute=sample_scores,
     reference="sklearn.metrics.accuracy_score and log_loss, sample by sample",

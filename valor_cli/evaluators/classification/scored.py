@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset, choices_of
+from valor_cli.evaluators.classification.tallied import Mergeable, Tallied, merge_tallied
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.scores import Scores, joined_scores
 from valor_cli.kernels.texts import order_of
@@ -20,6 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Mergeable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +38,15 @@ class Scored:
         unit: (n,) the sample of each row, ascending.
         key: (n,) the key of each row.
         truth: (n,) its true label.
-        number: (n,) its row in the whole dataset (with the labels there: see `label_numbers`).
+        number: (n,) its row in the whole dataset.
         scores: (n,) rows of what the model says.
         top: (n,) the label with the highest score, of equal ones the first listed; -1 where the
             highest score is 0, that of labels not listed included, or nothing is listed: no
             prediction.
         top_score: (n,) its score; 0 without a prediction.
-        label_numbers: (labels,) of each label, its number in the whole dataset.
-        label_count: How many labels the whole dataset has: an `ObjectRef` to a prediction has the
-            number `number[row] * label_count + label_numbers[label]`, to a ground truth
-            `number[row]`.
         weights: (replicas, units) how often each sample counts; None for once each.
         replica: The row of `weights` that metrics read.
+        noted: Where what metrics ask of the rows is kept, by its name, for whom condenses them.
     """
 
     sample_ids: NDArray[Any]
@@ -61,10 +60,9 @@ class Scored:
     scores: Scores
     top: Ints
     top_score: Floats
-    label_numbers: Ints
-    label_count: int
     weights: Ints | None = None
     replica: int = 0
+    noted: dict[Hashable, Mergeable] | None = None
     # What was computed already: of the rows, and of the rows with these weights.
     _shared: Memo = field(default_factory=Memo, repr=False)
     _known: Memo = field(default_factory=Memo, repr=False)
@@ -73,6 +71,11 @@ class Scored:
     def unit_count(self) -> int:
         """How many samples there are."""
         return len(self.sample_ids)
+
+    @property
+    def resampled(self) -> bool:
+        """Whether samples stand here more or less than once."""
+        return self.weights is not None
 
     @property
     def row_weights(self) -> Ints | None:
@@ -122,6 +125,16 @@ class Scored:
         """What `compute` finds of the rows with the weights that they have; found once."""
         return self._known.once(key, compute)
 
+    def tally(self, name: Hashable, make: Callable[[Scored], S]) -> S:
+        """What `make` makes of the rows; once it is condensed, what it would make of them.
+
+        It depends on the rows and on the name alone: whoever asks by a name makes the same.
+        """
+        found = self.known(name, lambda: make(self))
+        if self.noted is not None:
+            self.noted[name] = found
+        return found
+
     def select(self, units: NDArray[np.bool_]) -> Scored:
         """The evidence of those samples alone."""
         rows = units[self.unit]
@@ -136,6 +149,23 @@ class Scored:
         """The evidence in which sample i stands weights[b, i] times, for each b."""
         for replica in range(len(weights)):
             yield replace(self, weights=weights, replica=replica, _known=Memo())
+
+    def parts(self) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
+        """As `by_key`."""
+        if self.keys == (None,) and self.labels_of == (tuple(range(len(self.labels))),):
+            return [({}, self)]
+        return self.known("parts", self._parts)
+
+    def _parts(self) -> list[tuple[Mapping[str, Scalar], Scored]]:
+        found: list[tuple[Mapping[str, Scalar], Scored]] = []
+        for key, part in zip(self.keys, self.once("split", self._split), strict=True):
+            again = replace(part, weights=self.weights, replica=self.replica, _known=Memo())
+            found.append(({} if key is None else {"label_key": key}, again))
+        return found
+
+    def _split(self) -> list[Scored]:
+        whole = replace(self, weights=None, replica=0)
+        return [whole.part(at) for at in range(len(self.keys))]
 
     def part(self, at: int) -> Scored:
         """The rows of one label key alone, with its labels, of all samples.
@@ -156,7 +186,6 @@ class Scored:
             truth=codes[rows.truth],
             scores=rows.scores.relabelled(codes),
             top=codes[rows.top],
-            label_numbers=self.label_numbers[kept],
             _shared=Memo(),
             _known=Memo(),
         )
@@ -168,6 +197,9 @@ class Scored:
             self, **columns, scores=self.scores.take(rows), _shared=Memo(), _known=Memo()
         )
 
+
+Evidence: TypeAlias = Scored | Tallied
+"""What metrics read: rows, or what was kept of them. Only rows are sliced and drawn again."""
 
 _COLUMNS = (
     "unit",
@@ -195,23 +227,40 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
         scores=dataset.scores,
         top=best.label,
         top_score=best.score,
-        label_numbers=np.arange(len(dataset.labels)),
-        label_count=len(dataset.labels),
     )
 
 
-def merge_scored(parts: Sequence[Scored]) -> Scored:
+@overload
+def merge_scored(parts: Sequence[Scored]) -> Scored: ...
+
+
+@overload
+def merge_scored(parts: Sequence[Evidence]) -> Evidence: ...
+
+
+def merge_scored(parts: Sequence[Evidence]) -> Evidence:
     """The evidence of several shards of samples together, in any order.
 
     Raises:
-        ValueError: The shards have different labels or keys, or are resamples.
+        ValueError: The shards have different labels or keys, are resamples, are condensed for
+            different calls, or some are condensed and others are not.
     """
     first = parts[0]
     for one in parts:
         if (one.labels, one.keys, one.labels_of) != (first.labels, first.keys, first.labels_of):
             raise ValueError("shards of one evidence share their labels and their keys")
-        if one.weights is not None:
+        if one.resampled:
             raise ValueError("only whole evidence is merged, no resample of it")
+    tallied = [one for one in parts if isinstance(one, Tallied)]
+    if not tallied:
+        return _merge_rows([one for one in parts if isinstance(one, Scored)])
+    if len(tallied) < len(parts):
+        raise ValueError("shards of one evidence are all condensed, or none is")
+    return merge_tallied(tallied)
+
+
+def _merge_rows(parts: Sequence[Scored]) -> Scored:
+    first = parts[0]
     if len(parts) == 1:
         return first
     ids = np.concatenate([one.sample_ids for one in parts])
@@ -235,25 +284,9 @@ def merge_scored(parts: Sequence[Scored]) -> Scored:
     return merged._rows(np.argsort(merged.number))
 
 
-def by_key(scored: Scored) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
+def by_key(evidence: Evidence) -> Sequence[tuple[Mapping[str, Scalar], Evidence]]:
     """The rows of each label key, which adds `label_key` to the parameters where there are keys."""
-    if scored.keys == (None,) and scored.labels_of == (tuple(range(len(scored.labels))),):
-        return [({}, scored)]
-    return scored.known("parts", lambda: _parts(scored))
-
-
-def _parts(scored: Scored) -> list[tuple[Mapping[str, Scalar], Scored]]:
-    found: list[tuple[Mapping[str, Scalar], Scored]] = []
-    split = scored.once("split", lambda: _split(scored))
-    for key, part in zip(scored.keys, split, strict=True):
-        again = replace(part, weights=scored.weights, replica=scored.replica, _known=Memo())
-        found.append(({} if key is None else {"label_key": key}, again))
-    return found
-
-
-def _split(scored: Scored) -> list[Scored]:
-    whole = replace(scored, weights=None, replica=0)
-    return [whole.part(at) for at in range(len(scored.keys))]
+    return evidence.parts()
 
 
 def plan_scoring(calls: Sequence[Call], slices: Sequence[str]) -> None:

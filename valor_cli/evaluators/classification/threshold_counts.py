@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
+from valor_cli.evaluators.classification.tallied import added
 from valor_cli.kernels.columns import nulls, reaching
 from valor_cli.results import MetricCurve
 
@@ -31,16 +32,23 @@ class ThresholdCounts(NamedTuple):
     tn: Ints
     truths: Ints
 
+    @staticmethod
+    def merged(parts: Sequence[ThresholdCounts]) -> ThresholdCounts:
+        """Those of all parts."""
+        return ThresholdCounts(*added(parts))
+
     @property
     def seen(self) -> Ints:
         """Labels that have ground truth or are predicted at the lowest threshold."""
         return np.flatnonzero((self.truths > 0) | (self.fp[0] > 0))
 
 
-def threshold_counts(scored: Scored, levels: Sequence[float]) -> ThresholdCounts:
-    """Counts at those thresholds, which ascend."""
-    return scored.once(
-        ("threshold counts", *levels), lambda: _counted(scored, np.array(levels, np.float64))
+def threshold_counts(evidence: Evidence, levels: Sequence[float]) -> ThresholdCounts:
+    """Counts at those thresholds, which ascend; of a resample, those of its rows once each."""
+    name = ("threshold counts", *levels)
+    return evidence.tally(
+        name,
+        lambda scored: scored.once(name, lambda: _counted(scored, np.array(levels, np.float64))),
     )
 
 
@@ -79,12 +87,12 @@ def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
 
 
 def curves_of(
-    scored: Scored, counts: ThresholdCounts, levels: Sequence[float], columns: Columns
+    evidence: Evidence, counts: ThresholdCounts, levels: Sequence[float], columns: Columns
 ) -> list[MetricCurve]:
     """A curve of each label that is seen.
 
     Args:
-        scored: The evidence.
+        evidence: Whose labels they are.
         counts: Of it.
         levels: The score thresholds.
         columns: (levels, labels) by name; NaN where a point has no value.
@@ -95,7 +103,7 @@ def curves_of(
                 "score_threshold": levels,
                 **{name: nulls(column[:, at]) for name, column in columns.items()},
             },
-            label=scored.labels[at],
+            label=evidence.labels[at],
         )
         for at in counts.seen.tolist()
     ]

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
+from valor_cli.evaluators.classification.decisions import truth_counts
 from valor_cli.evaluators.classification.plan import Ties, TopK
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.scored import Evidence, Scored
+from valor_cli.evaluators.classification.tallied import added
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 
-def top_k_accuracy(scored: Scored, *, k: TopK = 5, ties: Ties = "first_listed") -> MetricValue:
+class Hits(NamedTuple):
+    """How many rows have their true label among the first."""
+
+    rows: int
+
+    @staticmethod
+    def merged(parts: Sequence[Hits]) -> Hits:
+        """Those of all parts."""
+        return Hits(*added(parts))
+
+
+def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_listed") -> MetricValue:
     """Samples whose true label is among the `k` labels with the highest scores.
 
     Of equal scores, 0 included, the first listed comes first, so that `k: 1` is accuracy;
     scikit-learn has the last listed first here: `ties: last_listed`. A label that is not listed is
     never among them, and a sample without a prediction counts as wrong.
     """
-    right = scored.once(("top k", k, ties), lambda: _right(scored, k, ties))
-    weights = scored.row_weights
-    n = len(right) if weights is None else int(weights.sum())
+    n = int(truth_counts(evidence).sum())
+    hits = evidence.tally(("hits", k, ties), lambda scored: _hits(scored, k, ties))
     if not n:
         return MetricValue(None, NO_SAMPLES, n=0)
-    hits = np.count_nonzero(right) if weights is None else int(weights[right].sum())
-    return MetricValue(hits / n, n=n, proportion=True)
+    return MetricValue(hits.rows / n, n=n, proportion=True)
+
+
+def _hits(scored: Scored, k: int, ties: Ties) -> Hits:
+    right = scored.once(("top k", k, ties), lambda: _right(scored, k, ties))
+    weights = scored.row_weights
+    return Hits(int(np.count_nonzero(right) if weights is None else weights[right].sum()))
 
 
 def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:
@@ -39,6 +59,7 @@ TOP_K_ACCURACY = Metric(
     name="top_k_accuracy",
     compute=top_k_accuracy,
     reference="sklearn.metrics.top_k_accuracy_score",
+    condensed=True,
     citation="Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge, IJCV 2015",
     aliases=("TopKAccuracy",),
 )

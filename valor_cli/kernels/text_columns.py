@@ -1,0 +1,392 @@
+"""Texts come in; columns of their bytes, few objects however many texts there are, go out.
+
+A text is made when it is looked at. What such a column holds are arrays, so that it is handed from
+process to process through files, and stays where the system keeps the pages of files.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate, chain, pairwise, repeat
+from typing import Any, Final, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+_AT_ONCE: Final = 1 << 10
+"""Texts that are made together, where all are looked at one after the other."""
+
+_LONE: Final = "surrogatepass"
+"""Half a character, which no file can hold, is a report's business."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextColumn(Sequence[str | None]):
+    """Texts, some of which may be none.
+
+    Attributes:
+        content: The bytes of all, as UTF-8, one text after the other.
+        ends: (n + 1,) where each begins and the last ends, from any number on.
+        none: (n,) which are no texts; None: all are.
+    """
+
+    content: NDArray[np.uint8]
+    ends: Ints
+    none: NDArray[np.bool_] | None = None
+
+    @staticmethod
+    def of(texts: Iterable[str | None]) -> TextColumn:
+        """The column of some texts."""
+        writer = TextWriter()
+        for text in texts:
+            writer.add(text)
+        return writer.column()
+
+    @staticmethod
+    def nothing(count: int) -> TextColumn:
+        """So many that are no texts."""
+        none = np.ones(count, np.bool_)
+        return TextColumn(np.zeros(0, np.uint8), np.zeros(count + 1, np.int64), none)
+
+    @staticmethod
+    def joined(parts: Sequence[TextColumn]) -> TextColumn:
+        """Several columns, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        flags = None
+        if any(part.none is not None for part in parts):
+            flags = ~np.concatenate([part.there() for part in parts])
+        return TextColumn(
+            np.concatenate([part.content for part in parts]) if parts else np.zeros(0, np.uint8),
+            ends_of([np.diff(part.ends) for part in parts]),
+            flags,
+        )
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> str | None: ...
+    @overload
+    def __getitem__(self, at: slice) -> TextColumn: ...
+    def __getitem__(self, at: int | slice) -> str | TextColumn | None:
+        if isinstance(at, slice):
+            return self.part(*_bounds(at, len(self)))
+        at = _position(at, len(self))
+        if self.none is not None and self.none[at]:
+            return None
+        low, high = (self.ends[at : at + 2] - self.ends[0]).tolist()
+        return str(self.content[low:high].data, "utf-8", _LONE)
+
+    def __iter__(self) -> Iterator[str | None]:
+        for low in range(0, len(self), _AT_ONCE):
+            yield from self._some(low, min(low + _AT_ONCE, len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def part(self, low: int, high: int) -> TextColumn:
+        """Those from `low` to below `high`; no byte is copied."""
+        begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
+        return TextColumn(
+            self.content[begin:end],
+            self.ends[low : high + 1],
+            None if self.none is None else self.none[low:high],
+        )
+
+    def take(self, at: Ints) -> TextColumn:
+        """Some of them, in some order; bytes are copied."""
+        starts = self.ends[at] - self.ends[0]
+        ends = ends_of([np.diff(self.ends)[at]])
+        view = self.content.data
+        pairs = zip(starts.tolist(), (starts + np.diff(ends)).tolist(), strict=True)
+        content = b"".join([view[low:high] for low, high in pairs])
+        flags = None if self.none is None else self.none[at]
+        return TextColumn(np.frombuffer(content, np.uint8), ends, flags)
+
+    def digests(self) -> NDArray[np.uint64]:
+        """(n,) 64 bits of a hash of each: the same for the same text, on every machine."""
+        view = self.content.data
+        ends = (self.ends - self.ends[0]).tolist()
+        found = b"".join(
+            [
+                blake2b(view[ends[at] : ends[at + 1]], digest_size=8).digest()
+                for at in range(len(self))
+            ]
+        )
+        return np.frombuffer(found, "<u8").astype(np.uint64, copy=False)
+
+    def there(self) -> NDArray[np.bool_]:
+        """(n,) which are texts."""
+        return np.ones(len(self), np.bool_) if self.none is None else ~self.none
+
+    def _some(self, low: int, high: int) -> Iterable[str | None]:
+        ends = (self.ends[low : high + 1] - self.ends[0]).tolist()
+        first = ends[0]
+        whole = self.content[first : ends[-1]].tobytes()
+        if whole.isascii():
+            # Characters are bytes: they are made once, and cut.
+            text = whole.decode("ascii")
+            texts = [text[a - first : b - first] for a, b in pairwise(ends)]
+        else:
+            texts = [str(whole[a - first : b - first], "utf-8", _LONE) for a, b in pairwise(ends)]
+        if self.none is None:
+            return texts
+        flags = self.none[low:high].tolist()
+        return [None if none else text for none, text in zip(flags, texts, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListColumn(Sequence[tuple[str, ...] | None]):
+    """Tuples of texts, some of which may be none.
+
+    Attributes:
+        texts: Those of all, one after the other.
+        ends: (n + 1,) where each tuple begins in `texts` and the last ends, from any number on.
+        none: (n,) which are no tuples; None: all are.
+    """
+
+    texts: TextColumn
+    ends: Ints
+    none: NDArray[np.bool_] | None = None
+
+    @staticmethod
+    def of(lists: Iterable[tuple[str, ...] | None]) -> ListColumn:
+        """The column of some tuples."""
+        writer = ListWriter()
+        for one in lists:
+            writer.add(one)
+        return writer.column()
+
+    @staticmethod
+    def nothing(count: int, *, none: bool = False) -> ListColumn:
+        """So many empty tuples, or no tuples."""
+        flags = np.ones(count, np.bool_) if none else None
+        return ListColumn(TextColumn.nothing(0), np.zeros(count + 1, np.int64), flags)
+
+    @staticmethod
+    def joined(parts: Sequence[ListColumn]) -> ListColumn:
+        """Several columns, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        flags = None
+        if any(part.none is not None for part in parts):
+            flags = ~np.concatenate([part.there() for part in parts])
+        return ListColumn(
+            TextColumn.joined([part.texts for part in parts]),
+            ends_of([np.diff(part.ends) for part in parts]),
+            flags,
+        )
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, ...] | None: ...
+    @overload
+    def __getitem__(self, at: slice) -> ListColumn: ...
+    def __getitem__(self, at: int | slice) -> tuple[str, ...] | ListColumn | None:
+        if isinstance(at, slice):
+            return self.part(*_bounds(at, len(self)))
+        at = _position(at, len(self))
+        if self.none is not None and self.none[at]:
+            return None
+        low, high = (self.ends[at : at + 2] - self.ends[0]).tolist()
+        return tuple(self.texts[one] or "" for one in range(low, high))
+
+    def __iter__(self) -> Iterator[tuple[str, ...] | None]:
+        flags = None if self.none is None else self.none.tolist()
+        texts = iter(self.texts)
+        for at, count in enumerate(np.diff(self.ends).tolist()):
+            if flags is not None and flags[at]:
+                yield None
+            elif count == 1:
+                yield (next(texts) or "",)
+            else:
+                yield tuple(next(texts) or "" for _ in range(count))
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def part(self, low: int, high: int) -> ListColumn:
+        """Those from `low` to below `high`; no byte is copied."""
+        begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
+        flags = None if self.none is None else self.none[low:high]
+        return ListColumn(self.texts.part(begin, end), self.ends[low : high + 1], flags)
+
+    def take(self, at: Ints) -> ListColumn:
+        """Some of them, in some order; bytes are copied."""
+        counts = np.diff(self.ends)[at]
+        starts = self.ends[at] - self.ends[0]
+        ends = ends_of([counts])
+        rows = np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], counts)
+        flags = None if self.none is None else self.none[at]
+        return ListColumn(self.texts.take(rows), ends, flags)
+
+    def there(self) -> NDArray[np.bool_]:
+        """(n,) which are tuples."""
+        return np.ones(len(self), np.bool_) if self.none is None else ~self.none
+
+    def filled(self) -> NDArray[np.bool_]:
+        """(n,) which hold a text."""
+        return np.asarray(np.diff(self.ends) > 0)
+
+
+class TextWriter:
+    """Texts, added one by one."""
+
+    __slots__ = ("_content", "_ends", "_none")
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+        self._ends: list[int] = []
+        self._none: list[int] = []
+
+    def add(self, text: str | None) -> None:
+        """One text more."""
+        if text is None:
+            self._none.append(len(self._ends))
+        else:
+            self._content += text.encode("utf-8", _LONE)
+        self._ends.append(len(self._content))
+
+    def column(self) -> TextColumn:
+        """All of them; the writer is done."""
+        ends = np.zeros(len(self._ends) + 1, np.int64)
+        ends[1:] = self._ends
+        none = None
+        if self._none:
+            none = np.zeros(len(self._ends), np.bool_)
+            none[self._none] = True
+        return TextColumn(np.frombuffer(self._content, np.uint8), ends, none)
+
+
+class ListWriter:
+    """Tuples of texts, added one by one."""
+
+    __slots__ = ("_ends", "_none", "_texts")
+
+    def __init__(self) -> None:
+        self._texts = TextWriter()
+        self._ends: list[int] = [0]
+        self._none: list[int] = []
+
+    def add(self, texts: Sequence[str] | None) -> None:
+        """One tuple more."""
+        if texts is None:
+            self._none.append(len(self._ends) - 1)
+            texts = ()
+        for one in texts:
+            self._texts.add(one)
+        self._ends.append(self._ends[-1] + len(texts))
+
+    def column(self) -> ListColumn:
+        """All of them; the writer is done."""
+        none = None
+        if self._none:
+            none = np.zeros(len(self._ends) - 1, np.bool_)
+            none[self._none] = True
+        return ListColumn(self._texts.column(), np.array(self._ends, np.int64), none)
+
+
+class Constant(Sequence[T], Generic[T]):
+    """The same thing again and again."""
+
+    __slots__ = ("_count", "value")
+
+    def __init__(self, value: T, count: int) -> None:
+        self.value = value
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if isinstance(at, slice):
+            return Constant(self.value, len(range(*at.indices(self._count))))
+        _position(at, self._count)
+        return self.value
+
+    def __iter__(self) -> Iterator[T]:
+        return repeat(self.value, self._count)
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Chained(Sequence[T], Generic[T]):
+    """Several sequences, one after the other; nothing is copied."""
+
+    __slots__ = ("_ends", "parts")
+
+    def __init__(self, parts: Sequence[Sequence[T]]) -> None:
+        self.parts = parts
+        self._ends = list(accumulate(map(len, parts), initial=0))
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        at = _position(at, len(self))
+        part = bisect_right(self._ends, at) - 1
+        return self.parts[part][at - self._ends[part]]
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def ends_of(lengths: Sequence[NDArray[Any]]) -> Ints:
+    """Where things of such lengths begin and the last ends."""
+    ends = np.zeros(1 + sum(map(len, lengths)), np.int64)
+    if lengths:
+        np.cumsum(np.concatenate(lengths), out=ends[1:])
+    return ends
+
+
+def _position(at: int, count: int) -> int:
+    found = at + count if at < 0 else at
+    if not 0 <= found < count:
+        raise IndexError(f"no element {at} of {count}")
+    return found
+
+
+def _bounds(at: slice, count: int) -> tuple[int, int]:
+    low, high, step = at.indices(count)
+    if step != 1:
+        raise ValueError("columns are cut into neighbours alone")
+    return low, max(low, high)
+
+
+def _equal(one: Sequence[Any], other: object) -> bool:
+    if one is other:
+        return True
+    if isinstance(other, str) or not isinstance(other, Sequence) or len(one) != len(other):
+        return False
+    return all(a == b for a, b in zip(one, other, strict=True))
