@@ -18,6 +18,11 @@ TOLERANCE = 0.5
 """Pixels by which the drawn outline of a mask may leave the exact one."""
 
 
+def unknown_size(name: str) -> tuple[int | None, int | None]:
+    """Width and height of an image whose file nobody looks at."""
+    return None, None
+
+
 @dataclass(frozen=True, slots=True)
 class Gallery:
     """What it takes to show objects.
@@ -35,7 +40,7 @@ class Gallery:
     files: NDArray[Any] | None = None
     width: NDArray[Any] | None = None
     height: NDArray[Any] | None = None
-    size_of: Callable[[str], tuple[int | None, int | None]] = lambda name: (None, None)
+    size_of: Callable[[str], tuple[int | None, int | None]] = unknown_size
 
     def picture(self, sample_id: Scalar) -> Picture | None:
         """The picture of an image, if anything is known of it."""

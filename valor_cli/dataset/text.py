@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.spans import Span, apart, masked
+from valor_cli.kernels.text_columns import TextColumn
 from valor_cli.results import Illustration, Mark, MetricExample, ShownText
 
-Texts = tuple[str | None, ...]
+Texts = Sequence[str | None]
 """(n,) a text of each sample; None where it has none. An empty text is a text."""
 
 SHOWN = 2_000
@@ -41,6 +42,19 @@ def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """What reports need of many samples.
+
+    Attributes:
+        told: As `TextDataset.told`, fields that no sample has included.
+        digests: (n,) hashes of the sample ids (`TextColumn.digests`).
+    """
+
+    told: Mapping[str, TextColumn]
+    digests: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
 class TextDataset:
     """The samples of one model, columns of equal length.
 
@@ -61,22 +75,25 @@ class TextDataset:
             metric of the run needs them.
         label_map: Label as in the files to label as evaluated.
         secrets: Where in a text are characters that no report may show.
+        prepared: What reports need of many samples, where it is made already; their texts are then
+            columns, whose bytes need not be in memory.
     """
 
     number: NDArray[np.int64]
-    sample_ids: tuple[str, ...]
+    sample_ids: Sequence[str]
     user_input: Texts
     response: Texts
-    references: tuple[tuple[str, ...], ...]
-    retrieved_contexts: tuple[tuple[str, ...] | None, ...]
+    references: Sequence[tuple[str, ...]]
+    retrieved_contexts: Sequence[tuple[str, ...] | None]
     condition: Texts
-    categories: tuple[tuple[str, ...], ...]
+    categories: Sequence[tuple[str, ...]]
     group: Texts
     perturbed_from: Texts
     artifacts: Texts
-    token_logprobs: tuple[NDArray[np.float64] | None, ...]
+    token_logprobs: Sequence[NDArray[np.float64] | None]
     label_map: Mapping[str, str] = field(default_factory=dict)
     secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
+    prepared: Prepared | None = None
 
     @property
     def unit_count(self) -> int:
@@ -94,19 +111,36 @@ class TextDataset:
         columns: dict[str, Any] = {
             name: tuple(compress(getattr(self, name), chosen)) for name in _COLUMNS
         }
-        return replace(self, number=self.number[units], **columns)
+        return replace(self, number=self.number[units], prepared=None, **columns)
 
     def verify(self) -> None:
         """Everything was looked at when it was read."""
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
         """What each sample was asked and said, and its first reference, as reports show them."""
-        first = [references[0] if references else None for references in self.references]
-        columns = {"user_input": self.user_input, "response": self.response, "references[0]": first}
+        if self.prepared is not None:
+            return self.prepared.told
         return {
             name: [None if text is None else self._safe(text) for text in column]
-            for name, column in columns.items()
+            for name, column in self._tellable().items()
             if any(text is not None for text in column)
+        }
+
+    def prepare(self) -> TextDataset:
+        """The same, with what reports need of many samples made."""
+        told = {
+            name: TextColumn.of(None if text is None else self._safe(text) for text in column)
+            for name, column in self._tellable().items()
+        }
+        digests = TextColumn.of(self.sample_ids).digests()
+        return replace(self, prepared=Prepared(told, digests))
+
+    def _tellable(self) -> dict[str, Iterable[str | None]]:
+        first = [references[0] if references else None for references in self.references]
+        return {
+            "user_input": self.user_input,
+            "response": self.response,
+            "references[0]": first,
         }
 
     def _safe(self, text: str) -> str:
@@ -118,15 +152,12 @@ class TextDataset:
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The texts of each example, what its metric points at marked; then judges' replies."""
         at = {sample_id: number for number, sample_id in enumerate(self.sample_ids)}
-        return [
-            Illustration(
-                texts=(
-                    *self._shown(at[str(example.sample_id)], example.marks),
-                    *_shown_replies(example.replies),
-                )
-            )
-            for example in examples
-        ]
+        return [self.illustration(at[str(example.sample_id)], example) for example in examples]
+
+    def illustration(self, number: int, example: MetricExample) -> Illustration:
+        """What is shown of an example, which is the sample of that number."""
+        shown = self._shown(number, example.marks)
+        return Illustration(texts=(*shown, *_shown_replies(example.replies)))
 
     def texts_of(self, number: int) -> list[tuple[str, str]]:
         """(field, text) of all that a sample says, in the order of reading."""

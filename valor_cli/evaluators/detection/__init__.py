@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.average_precision import (
     AVERAGE_PRECISION,
     AVERAGE_PRECISION_OVER_IOUS,
@@ -27,7 +28,7 @@ from valor_cli.evaluators.detection.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.detection.shards import match_detections, merge_matches
 from valor_cli.evaluators.thumbnails import thumbnails
-from valor_cli.metric import Task, Wing
+from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]
 
@@ -79,12 +80,26 @@ _PRIMARY = (
     ("f1", "value"),
 )
 
+
+def _detections_in_pieces() -> Stream[DetectionDataset]:
+    from valor_cli.evaluators.detection.streaming import DETECTIONS
+
+    return DETECTIONS
+
+
+def _instances_in_pieces() -> Stream[DetectionDataset]:
+    from valor_cli.evaluators.detection.streaming import INSTANCES
+
+    return INSTANCES
+
+
 OBJECT_DETECTION = Task(
     name="object_detection",
     description="Boxes with labels and scores, against the boxes that are there.",
     inputs=DetectionInputs,
     options=DetectionOptions,
     load=load_detections,
+    stream=_detections_in_pieces,
     wings=(WING, LVIS_WING, KEYPOINTS_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,
@@ -98,6 +113,7 @@ INSTANCE_SEGMENTATION = Task(
     inputs=DetectionInputs,
     options=DetectionOptions,
     load=load_instances,
+    stream=_instances_in_pieces,
     wings=(WING, LVIS_WING, PANOPTIC_WING),
     defaults=_DEFAULTS,
     primary=_PRIMARY,

@@ -36,20 +36,22 @@ class Placed(NamedTuple):
     shapes: Shapes
 
 
-def common_kind(files: Mapping[str, Shapes], asked: Kind | None) -> tuple[Kind, list[str]]:
+def kind_counts(shapes: Shapes) -> list[int]:
+    """How many objects are of each of `KINDS`."""
+    counts: list[int] = np.bincount(shapes.kind, minlength=len(KINDS)).tolist()
+    return counts
+
+
+def common_kind(counts: Mapping[str, Sequence[int]], asked: Kind | None) -> tuple[Kind, list[str]]:
     """The kind that all are compared as, and what to warn of.
 
     The one asked for; else the least detailed that occurs, but polygons beside masks are drawn as
     masks. All objects of the files decide, not those that a filter leaves.
 
     Args:
-        files: The shapes of each file, by what messages call them.
+        counts: Objects of each of `KINDS`, by what messages call the file.
         asked: The kind that the config names.
     """
-    counts = {
-        name: np.bincount(shapes.kind, minlength=len(KINDS)).tolist()
-        for name, shapes in files.items()
-    }
     present = [at for at in range(len(KINDS)) if any(count[at] for count in counts.values())]
     if asked is not None:
         return asked, []
@@ -79,8 +81,8 @@ def _words(kind: Kind, count: int = 2) -> str:
     return word if count == 1 else f"{word}{'es' if word.endswith('x') else 's'}"
 
 
-def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[str]]:
-    """The shapes of each part as that kind, and what to warn of.
+def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[int]]:
+    """The shapes of each part as that kind, and how many polygons of each were mended.
 
     Args:
         parts: The objects.
@@ -92,20 +94,20 @@ def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shape
             of unknown size.
     """
     if all(set(part.shapes.kinds) <= {kind} and kind in ("box", "rotated_box") for part in parts):
-        return [part.shapes for part in parts], []
+        return [part.shapes for part in parts], [0] * len(parts)
     size = _checked_sizes(parts, size)
     if kind == "mask":
         _check_known(parts, size)
-    shapes, warnings = [], []
+    shapes, crossing = [], []
     for part in parts:
-        found = part.shapes
+        found, count = part.shapes, 0
         if kind in ("rotated_box", "polygon") and "polygon" in found.kinds:
             polygons, changed = mended(found.polygon)
             if count := int(changed.sum()):
-                warnings.append(f"{part.name}: polygons that cross themselves, mended: {count:,}")
                 found = Shapes(found.kind, found.box, found.rotated_box, polygons, found.mask)
+        crossing.append(count)
         shapes.append(converted(found, kind, size[part.image]))
-    return shapes, warnings
+    return shapes, crossing
 
 
 def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:

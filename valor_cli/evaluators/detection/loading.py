@@ -14,17 +14,23 @@ from valor_cli.dataset.gallery import Gallery
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.federation import federation_of
 from valor_cli.evaluators.detection.frame import Frame, make_frame
-from valor_cli.evaluators.detection.geometry import common_kind, image_sizes, of_kind
+from valor_cli.evaluators.detection.geometry import (
+    common_kind,
+    image_sizes,
+    kind_counts,
+    of_kind,
+)
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.joining import (
     check_categories,
     label_positions,
     unknown_ids,
 )
+from valor_cli.evaluators.detection.lost_detections import answered_images
 from valor_cli.evaluators.detection.panoptic_things import things_of
-from valor_cli.evaluators.detection.pictures import gallery_of
+from valor_cli.evaluators.detection.pictures import gallery_of, with_pictures
 from valor_cli.evaluators.detection.reading import objects_of, read_inputs
-from valor_cli.evaluators.detection.remarks import remarks
+from valor_cli.evaluators.detection.remarks import TRUTHS, Remarks, remarks_of
 from valor_cli.evaluators.detection.sides import Side, as_valor_has_it, make_side
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
@@ -34,6 +40,7 @@ from valor_cli.readers.objects import ObjectFile
 from valor_cli.results import InputFile, Scalar
 
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 def load_detections(
@@ -67,54 +74,182 @@ def _load(
     if not len(truth.objects):
         problem = Problem(objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
+    frame, told = make_frame(truth, list(predicted.values()), selection)
+    frame, lost = answered_images(truth, predicted, frame)
+    told += lost
+    kinds = {"ground truths": kind_counts(truth.shapes)}
+    for model, file in predicted.items():
+        check_categories(file, truth)
+        kinds[f"detections of {model}"] = kind_counts(file.shapes)
+    kind, of_kinds = common_kind(kinds, options.geometry)
+    loaded, resized = load_objects(inputs, options, selection, kind, frame, truth, predicted)
+    datasets, of_pictures = _pictured(loaded.datasets, frame, inputs.images)
+    read = Told(
+        [warning for file in (truth, *predicted.values()) for warning in file.warnings] + told,
+        [*of_kinds, *resized],
+        truth.files,
+        {model: file.files for model, file in predicted.items()},
+    )
+    finished = finish(replace(loaded, datasets=datasets), frame, kind, options, read)
+    return replace(finished, warnings=[*finished.warnings, *of_pictures])
+
+
+def _pictured(
+    datasets: Mapping[str, DetectionDataset], frame: Frame, folder: str | None
+) -> tuple[dict[str, DetectionDataset], list[str]]:
+    """The datasets with the pictures of their images, and what to warn of."""
+    first = next(iter(datasets.values())).gallery or Gallery()
+    shown, warnings = with_pictures(first, frame, folder)
+    return {
+        model: replace(
+            dataset,
+            gallery=replace(
+                shown,
+                detection_ids=None if dataset.gallery is None else dataset.gallery.detection_ids,
+            ),
+        )
+        for model, dataset in datasets.items()
+    }, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the inputs say beside their objects.
+
+    Attributes:
+        warnings: Of files and of labels.
+        of_kinds: Of the geometry that objects are compared as.
+        truth: The files of the ground truth.
+        models: By model, the files of its detections.
+    """
+
+    warnings: Sequence[str]
+    of_kinds: Sequence[str]
+    truth: Sequence[InputFile]
+    models: Mapping[str, Sequence[InputFile]]
+
+
+def load_objects(
+    inputs: DetectionInputs,
+    options: DetectionOptions,
+    selection: Selection,
+    kind: Kind,
+    frame: Frame,
+    truth: ObjectFile,
+    predicted: Mapping[str, ObjectFile],
+    seen: Flags | None = None,
+) -> tuple[Loaded[DetectionDataset], list[str]]:
+    """The datasets of all images, or of those in some range, and what to say of image sizes.
+
+    Args:
+        inputs: What was read.
+        options: How objects are compared.
+        selection: What is wanted.
+        kind: The geometry that they are compared as.
+        frame: The images, and the labels of the run.
+        truth: Their ground truth.
+        predicted: By model, their detections.
+        seen: Which labels objects have, where these are not all objects.
+
+    Raises:
+        DataError: As `load_detections`, but for what a file alone says.
+    """
     files = [truth, *predicted.values()]
-    frame, warnings = make_frame(truth, list(predicted.values()), selection)
-    warnings = [*(warning for file in files for warning in file.warnings), *warnings]
     joined = [own_images(truth, frame.images)]
     joined += [join_images(file, frame.images) for file in predicted.values()]
     true, _ = make_side("ground truths", truth, joined[0], frame)
     sides: dict[str, Side] = {}
-    skipped = {}
+    counts: dict[tuple[str, str], int] = {}
     for (model, file), found in zip(predicted.items(), joined[1:], strict=True):
-        check_categories(file, truth)
-        sides[model], skipped[model] = make_side(f"detections of {model}", file, found, frame)
-        if skipped[model] and inputs.on_invalid == "error":
+        sides[model], unknown = make_side(f"detections of {model}", file, found, frame)
+        counts["unknown", model] = unknown
+        if unknown and inputs.on_invalid == "error":
             raise unknown_ids(file, found, label_positions(file, frame), truth.path)
     if options.matching == "valor":
-        true, sides, told = as_valor_has_it(true, sides)
-        warnings += told
+        true, sides, left_out = as_valor_has_it(true, sides)
+        counts |= left_out
     everything = [true, *sides.values()]
-    kind, shapes_of, told = _compared(everything, files, joined, frame, options)
-    warnings += told
-    ground_truths = _ground_truths(true, shapes_of[0])
+    shapes, crossing, resized = _compared(everything, files, joined, frame, kind, options)
+    for whose, count in zip((TRUTHS, *sides), crossing, strict=True):
+        counts["mended", whose] = count
+    ground_truths = _ground_truths(true, shapes[0])
     detections = {
         model: _detections(side, shape)
-        for (model, side), shape in zip(sides.items(), shapes_of[1:], strict=True)
+        for (model, side), shape in zip(sides.items(), shapes[1:], strict=True)
     }
-    warnings += remarks(ground_truths, detections)
-    records = [*truth.files]
-    for model, file in predicted.items():
-        records += _records(file, skipped[model])
-    warnings += [
-        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
-        for one in records
-        if one.skipped
-    ]
-    gallery, told = gallery_of(truth, frame, true, inputs.images)
-    warnings += told
+    remarks = remarks_of(ground_truths, detections, len(frame.labels))
+    gallery = gallery_of(truth, frame, true)
+    parts = {
+        model: _Part(detections[model], replace(gallery, detection_ids=sides[model].ids))
+        for model in detections
+    }
+    federation = federation_of(truth, frame) if "federated" in selection.needs else None
     return _loaded(
         frame,
         ground_truths,
-        {
-            model: _Part(detections[model], replace(gallery, detection_ids=sides[model].ids))
-            for model in detections
-        },
-        records,
-        warnings,
+        parts,
         options,
-        kind,
-        federation_of(truth, frame) if "federated" in selection.needs else None,
+        federation,
         things_of(truth, frame),
+        replace(remarks, counts={**remarks.counts, **counts}),
+        remarks.seen if seen is None else seen,
+    ), resized
+
+
+def finish(
+    loaded: Loaded[DetectionDataset],
+    frame: Frame,
+    kind: Kind,
+    options: DetectionOptions,
+    told: Told,
+) -> Loaded[DetectionDataset]:
+    """What was loaded of all images, with all that there is to say of it.
+
+    Args:
+        loaded: Its facts are `Remarks`.
+        frame: All images, and the labels of the run.
+        kind: The geometry that objects are compared as.
+        options: How they are.
+        told: What the inputs say.
+    """
+    remarks: Remarks = loaded.facts
+    records = [*told.truth]
+    for model, files in told.models.items():
+        first, *others = files
+        records += [replace(first, skipped=first.skipped + remarks.unknown(model)), *others]
+    warnings = [
+        *told.warnings,
+        *remarks.of_matching(),
+        *told.of_kinds,
+        *remarks.of_shapes(),
+        *remarks.of_objects(kind),
+        *(
+            f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
+            for one in records
+            if one.skipped
+        ),
+    ]
+    settings: dict[str, Scalar] = {"matching": options.matching, "geometry": kind}
+    if options.inclusive_pixels:
+        settings["pixels"] = "inclusive"
+    true, predicted = remarks.true, remarks.predicted.items()
+    return replace(
+        loaded,
+        sizes={
+            "images": int((frame.image_number >= 0).sum()),
+            "ground_truths": remarks.objects,
+            "labels": len(loaded.labels),
+        },
+        files=records,
+        warnings=warnings,
+        missing_prediction_labels={
+            model: _names_where(frame.labels, true & ~part) for model, part in predicted
+        },
+        ignored_prediction_labels={
+            model: _names_where(frame.labels, part & ~true) for model, part in predicted
+        },
+        settings=settings,
+        facts=None,
     )
 
 
@@ -123,21 +258,19 @@ def _compared(
     files: Sequence[ObjectFile],
     joined: Sequence[Joined],
     frame: Frame,
+    kind: Kind,
     options: DetectionOptions,
-) -> tuple[Kind, list[Shapes], list[str]]:
-    """The kind that shapes are compared as, the shapes of each side, and what to warn of."""
-    placed = [side.placed for side in sides]
-    whole = {part.name: part.file.shapes for part in placed}
-    kind, warnings = common_kind(whole, options.geometry)
+) -> tuple[list[Shapes], list[int], list[str]]:
+    """The shapes of each side, how many polygons of each were mended, and what to say of sizes."""
     known = {file.path: found.images for file, found in zip(files, joined, strict=True)}
     size, resized = image_sizes(files, known, len(frame.image_ids))
-    shapes, told = of_kind(placed, kind, size)
+    shapes, crossing = of_kind([side.placed for side in sides], kind, size)
     if options.inclusive_pixels:
         if kind != "box":
             problem = Problem("inclusive_pixels", f"is for boxes; objects are compared as {kind}")
             raise DataError(problem, hint="set `geometry: box`, or leave inclusive_pixels out")
         shapes = [Shapes.boxes(found.box + np.array([0, 0, 1, 1])) for found in shapes]
-    return kind, shapes, [*warnings, *resized, *told]
+    return shapes, crossing, resized
 
 
 def _ground_truths(side: Side, shapes: Shapes) -> GroundTruths:
@@ -166,12 +299,6 @@ def _detections(side: Side, shapes: Shapes) -> Detections:
     )
 
 
-def _records(file: ObjectFile, unknown: int) -> list[InputFile]:
-    """The files read; objects of unknown images or categories are skipped ones too."""
-    first, *others = file.files
-    return [replace(first, skipped=first.skipped + unknown), *others]
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What one model adds to a dataset."""
@@ -184,30 +311,17 @@ def _loaded(
     frame: Frame,
     ground_truths: GroundTruths,
     found: Mapping[str, _Part],
-    files: Sequence[InputFile],
-    warnings: Sequence[str],
     options: DetectionOptions,
-    kind: Kind,
     federation: Federation | None,
     things: tuple[bool | None, ...] | None,
+    remarks: Remarks,
+    seen: Flags,
 ) -> Loaded[DetectionDataset]:
-    """The datasets, over the labels that any file uses."""
-    count = len(frame.labels)
-    objects = ground_truths.label[~ground_truths.crowd]
-    true = np.bincount(objects, minlength=count) > 0
-    crowds = np.bincount(ground_truths.label, minlength=count) > 0
-    predicted = {
-        model: np.bincount(part.detections.label, minlength=count) > 0
-        for model, part in found.items()
-    }
-    seen = np.logical_or.reduce([crowds, *predicted.values()])
+    """The datasets, over the labels that are seen."""
     number = np.cumsum(seen) - 1
     labels = _names_where(frame.labels, seen)
     ids = frame.image_ids[frame.image_number >= 0]
     truths = replace(ground_truths, label=number[ground_truths.label])
-    settings: dict[str, Scalar] = {"matching": options.matching, "geometry": kind}
-    if options.inclusive_pixels:
-        settings["pixels"] = "inclusive"
     return Loaded(
         datasets={
             model: DetectionDataset(
@@ -224,16 +338,12 @@ def _loaded(
         },
         metadata=dict.fromkeys(found, frame.metadata),
         labels=labels,
-        sizes={"images": len(ids), "ground_truths": len(objects), "labels": len(labels)},
-        files=files,
-        warnings=warnings,
-        missing_prediction_labels={
-            model: _names_where(frame.labels, true & ~part) for model, part in predicted.items()
-        },
-        ignored_prediction_labels={
-            model: _names_where(frame.labels, part & ~true) for model, part in predicted.items()
-        },
-        settings=settings,
+        sizes={},
+        files=(),
+        warnings=(),
+        missing_prediction_labels={},
+        ignored_prediction_labels={},
+        facts=remarks,
     )
 
 

@@ -15,34 +15,30 @@ from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.pictures import PictureFolder
 
 
-def gallery_of(
-    truth: ObjectFile, frame: Frame, side: Side, folder: str | None
-) -> tuple[Gallery, list[str]]:
-    """What it takes to show objects, and what to warn of."""
+def gallery_of(truth: ObjectFile, frame: Frame, side: Side) -> Gallery:
+    """What it takes to show objects, but for their pictures."""
     images = images_of(truth)
     order = np.argsort(positions(images["id"], frame.image_ids))
     columns = {
         name: images[name][order] if name in images.columns else None
         for name in ("file_name", "width", "height")
     }
-    gallery = Gallery(
+    return Gallery(
         truth_ids=side.ids,
         image_ids=frame.image_ids,
         files=columns["file_name"],
         width=columns["width"],
         height=columns["height"],
     )
-    return (
-        (gallery, []) if folder is None else _with_pictures(gallery, frame, PictureFolder(folder))
-    )
 
 
-def _with_pictures(
-    gallery: Gallery, frame: Frame, folder: PictureFolder
-) -> tuple[Gallery, list[str]]:
+def with_pictures(gallery: Gallery, frame: Frame, folder: str | None) -> tuple[Gallery, list[str]]:
     """The files of the pictures as the folder names them, and a warning if some have none."""
+    if folder is None:
+        return gallery, []
+    pictures = PictureFolder(folder)
     names = (frame.image_ids.astype(str) if gallery.files is None else gallery.files).tolist()
-    found = [name and folder.find(name) for name in names]
+    found = [name and pictures.find(name) for name in names]
     files = np.array([file or name for file, name in zip(found, names, strict=True)], object)
     kept = (frame.image_number >= 0).tolist()
     missing = [
@@ -51,7 +47,7 @@ def _with_pictures(
     warnings = []
     if missing:
         warnings.append(
-            f"images: {len(missing):,} of {sum(kept):,} images have no file in {folder.folder} "
+            f"images: {len(missing):,} of {sum(kept):,} images have no file in {folder} "
             f"(the first: {printable(str(missing[0]))}); they are drawn without"
         )
-    return replace(gallery, files=files, size_of=folder.size), warnings
+    return replace(gallery, files=files, size_of=pictures.size), warnings

@@ -11,7 +11,7 @@ from valor_cli.evaluators.detection.inputs import DetectionInputs
 from valor_cli.evaluators.detection.joining import check_named
 from valor_cli.evaluators.selection import with_metadata
 from valor_cli.metric import METADATA, Selection
-from valor_cli.readers.formats import read_objects
+from valor_cli.readers.formats import Reading, read_objects
 from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.objects import ObjectFile
 
@@ -36,10 +36,8 @@ def read_inputs(
         form = inputs.format_of("ground_truth")
         names = object_metadata(inputs.ground_truth, inputs.columns, form)
         selection = with_metadata(selection, names)
-    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
-    metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
-    fields = selection.needs & {"keypoints", "federated"}
-    reading = inputs.reading(shapes=shapes, metadata=metadata, fields=fields)
+    reading = reading_of(inputs, selection, shapes=shapes)
+    fields = reading.fields
     errors: list[DataError] = []
     truth, predicted = None, {}
     try:
@@ -66,6 +64,14 @@ def read_inputs(
             hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
         )
     return truth, predicted
+
+
+def reading_of(inputs: DetectionInputs, selection: Selection, *, shapes: bool) -> Reading:
+    """How to read the ground truth; `shapes` as for `read_inputs`."""
+    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
+    metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
+    fields = selection.needs & {"keypoints", "federated"}
+    return inputs.reading(shapes=shapes, metadata=metadata, fields=fields)
 
 
 def objects_of(file: ObjectFile) -> str:

@@ -1,33 +1,148 @@
-"""Objects that are evaluated in; what is legal about them and yet worth a warning out."""
+"""Objects that are evaluated in; what is legal about them and yet worth a warning out.
+
+What is noted of some images and of others adds up to what is noted of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import Detections, GroundTruths
 from valor_cli.evaluators.detection.plan import AREAS
 from valor_cli.kernels.conversion import areas
-from valor_cli.kernels.shapes import Shapes
+from valor_cli.kernels.shapes import Kind, Shapes
+
+Flags = NDArray[np.bool_]
 
 
-def remarks(truths: GroundTruths, detections: Mapping[str, Detections]) -> list[str]:
-    """Sizes and scores that count for less than one may think."""
-    warnings = _zero_areas(truths.shapes, "ground truths")
-    if huge := int((truths.area > AREAS["all"][1]).sum()):
-        warnings.append(f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}")
-    for model, part in detections.items():
-        warnings += _zero_areas(part.shapes, f"detections of {model}")
-        if below := int((part.score < 0).sum()):
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What is odd about the objects of some images, and which labels they have.
+
+    Attributes:
+        true: (labels of the run) whether a ground truth that is no crowd has the label.
+        crowds: The same of any ground truth.
+        predicted: By model, the same of its detections.
+        objects: Ground truths that are no crowds.
+        counts: What is odd, by kind and by whose objects it is of: "ground truths", or a model.
+    """
+
+    true: Flags
+    crowds: Flags
+    predicted: Mapping[str, Flags]
+    objects: int
+    counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Remarks]) -> Remarks:
+        """Of all parts."""
+        first = parts[0]
+        counts: dict[tuple[str, str], int] = {}
+        for part in parts:
+            for name, count in part.counts.items():
+                counts[name] = counts.get(name, 0) + count
+        return cls(
+            true=np.logical_or.reduce([part.true for part in parts]),
+            crowds=np.logical_or.reduce([part.crowds for part in parts]),
+            predicted={
+                model: np.logical_or.reduce([part.predicted[model] for part in parts])
+                for model in first.predicted
+            },
+            objects=sum(part.objects for part in parts),
+            counts=counts,
+        )
+
+    @property
+    def seen(self) -> Flags:
+        """(labels of the run) whether any object has the label."""
+        return np.asarray(np.logical_or.reduce([self.crowds, *self.predicted.values()]))
+
+    def unknown(self, model: str) -> int:
+        """Detections of a model that were left out: of unknown images or categories."""
+        return self.counts.get(("unknown", model), 0)
+
+    def of_matching(self) -> list[str]:
+        """What to say of objects that `matching: valor` leaves out."""
+        warnings = []
+        if crowds := self.counts.get(("left out", TRUTHS)):
             warnings.append(
-                f"detections of {model} with a score below 0: {below:,}; average_recall leaves "
-                "them out, unless recall_score_threshold is lower"
+                f"matching: valor knows no crowd regions, which are left out: {crowds:,}"
             )
-    return warnings
+        for model in self.predicted:
+            if count := self.counts.get(("left out", model)):
+                warnings.append(
+                    f"matching: valor leaves out detections of {model} with a score of 0 or less: "
+                    f"{count:,}"
+                )
+        return warnings
+
+    def of_shapes(self) -> list[str]:
+        """What to say of shapes that were mended."""
+        return [
+            f"{_called(whose)}: polygons that cross themselves, mended: {count:,}"
+            for whose in (TRUTHS, *self.predicted)
+            if (count := self.counts.get(("mended", whose)))
+        ]
+
+    def of_objects(self, kind: Kind) -> list[str]:
+        """What to say of sizes and scores that count for less than one may think."""
+        warnings = self._zero_areas(TRUTHS, kind)
+        if huge := self.counts.get(("huge", TRUTHS)):
+            warnings.append(
+                f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}"
+            )
+        for model in self.predicted:
+            warnings += self._zero_areas(model, kind)
+            if below := self.counts.get(("below zero", model)):
+                warnings.append(
+                    f"detections of {model} with a score below 0: {below:,}; average_recall leaves "
+                    "them out, unless recall_score_threshold is lower"
+                )
+        return warnings
+
+    def _zero_areas(self, whose: str, kind: Kind) -> list[str]:
+        empty = self.counts.get(("no area", whose))
+        if not empty:
+            return []
+        word = kind.replace("_", " ")
+        return [f"{_called(whose)} whose {word} has no area, which match nothing: {empty:,}"]
 
 
-def _zero_areas(shapes: Shapes, what: str) -> list[str]:
+TRUTHS = ""
+"""Whose objects ground truths are: no model's."""
+
+
+def _called(whose: str) -> str:
+    return f"detections of {whose}" if whose else "ground truths"
+
+
+def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], labels: int) -> Remarks:
+    """What is odd about objects; `labels` are those of the run."""
+    objects = truths.label[~truths.crowd]
+    counts = {
+        ("no area", TRUTHS): _zero_areas(truths.shapes),
+        ("huge", TRUTHS): int((truths.area > AREAS["all"][1]).sum()),
+    }
+    for model, part in detections.items():
+        counts["no area", model] = _zero_areas(part.shapes)
+        counts["below zero", model] = int((part.score < 0).sum())
+    return Remarks(
+        true=np.bincount(objects, minlength=labels) > 0,
+        crowds=np.bincount(truths.label, minlength=labels) > 0,
+        predicted={
+            model: np.bincount(part.label, minlength=labels) > 0
+            for model, part in detections.items()
+        },
+        objects=len(objects),
+        counts=counts,
+    )
+
+
+def _zero_areas(shapes: Shapes) -> int:
     if shapes.kinds in ((), ("box",)):
-        empty, word = int((shapes.box[:, 2:] == 0).any(axis=1).sum()), "box"
-    else:
-        empty, word = int((areas(shapes) == 0).sum()), shapes.kinds[0].replace("_", " ")
-    return [f"{what} whose {word} has no area, which match nothing: {empty:,}"] if empty else []
+        return int(((shapes.box[:, 2] == 0) | (shapes.box[:, 3] == 0)).sum())
+    return int((areas(shapes) == 0).sum())

@@ -6,6 +6,7 @@ Merging any shards, in any order, gives the same numbers, bit for bit, as one pa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
 from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
+from valor_cli.kernels.merged_runs import order_of_runs
 from valor_cli.kernels.overlaps import overlapping
 
 
@@ -138,6 +140,17 @@ def _meeting(cells: _Cells, gt_cells: _Cells) -> _Meeting:
     return _Meeting(cells.rows[spread(cells.starts[shared], sizes)], np.repeat(at[shared], sizes))
 
 
+def _by_images(parts: Sequence[Matches]) -> list[Matches]:
+    """The shards that have images, by their first one."""
+    some = [part for part in parts if part.unit_count]
+    return sorted(some, key=lambda part: part.image_ids[0]) or [*parts[:1]]
+
+
+def _are_apart(parts: Sequence[Matches]) -> bool:
+    """Whether all images of each shard come before those of the next."""
+    return all(one.image_ids[-1] < other.image_ids[0] for one, other in pairwise(parts))
+
+
 def merge_matches(parts: Sequence[Matches]) -> Matches:
     """The evidence of several shards of images together, in any order.
 
@@ -152,8 +165,10 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
             raise ValueError("only whole evidence is merged, no area and no resample of it")
     if len(parts) == 1:
         return first
+    parts = _by_images(parts)
     image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
     images = [positions_of(part.image_ids, image_ids) for part in parts]
+    count = len(first.labels)
     label = np.concatenate([part.label for part in parts])
     score = np.concatenate([part.score for part in parts])
     rank = np.concatenate([part.rank for part in parts])
@@ -165,7 +180,10 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
     )
     number = np.concatenate([part.number for part in parts])
-    order = ranked(label, score, image, within=number)
+    if _are_apart(parts):
+        order = order_of_runs([part.label for part in parts], [part.score for part in parts], count)
+    else:
+        order = ranked(label, score, image, within=number)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     moved = place[candidate]
@@ -184,9 +202,9 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         if part.encounters is not None
     ]
     return Matches(
-        plan=parts[0].plan,
+        plan=first.plan,
         image_ids=image_ids,
-        labels=parts[0].labels,
+        labels=first.labels,
         gt_image=gt_image,
         gt_label=np.concatenate([part.gt_label for part in parts]),
         gt_number=np.concatenate([part.gt_number for part in parts]),

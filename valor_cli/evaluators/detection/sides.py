@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection.frame import Frame
 from valor_cli.evaluators.detection.geometry import Placed
 from valor_cli.evaluators.detection.joining import label_positions
+from valor_cli.evaluators.detection.remarks import TRUTHS
 from valor_cli.readers.known_images import Joined
 from valor_cli.readers.objects import ObjectFile
 
@@ -74,22 +75,20 @@ def make_side(name: str, file: ObjectFile, joined: Joined, frame: Frame) -> tupl
 
 def as_valor_has_it(
     true: Side, sides: Mapping[str, Side]
-) -> tuple[Side, dict[str, Side], list[str]]:
-    """What `matching: valor` looks at: no crowd regions, and scores above 0."""
-    warnings, found = [], dict(sides)
+) -> tuple[Side, dict[str, Side], dict[tuple[str, str], int]]:
+    """What `matching: valor` looks at: no crowd regions, and scores above 0; and what it leaves
+    out, as `Remarks.counts`.
+    """
+    counts: dict[tuple[str, str], int] = {}
+    found = dict(sides)
     crowd = true.column("crowd")
     if crowd is not None and crowd.any():
         true = true.where(~crowd)
-        warnings.append(
-            f"matching: valor knows no crowd regions, which are left out: {int(crowd.sum()):,}"
-        )
+        counts["left out", TRUTHS] = int(crowd.sum())
     for model, side in sides.items():
         score = side.column("score")
         nothing = np.zeros(0, bool) if score is None else score <= 0
-        if count := int(nothing.sum()):
+        if nothing.any():
             found[model] = side.where(~nothing)
-            warnings.append(
-                f"matching: valor leaves out detections of {model} with a score of 0 or less: "
-                f"{count:,}"
-            )
-    return true, found, warnings
+            counts["left out", model] = int(nothing.sum())
+    return true, found, counts
