@@ -10,7 +10,7 @@ from typing import Annotated, Generic, TypeAlias, TypeVar
 from annotated_types import MinLen
 from pydantic import BaseModel, ConfigDict, Field
 
-from valor_cli.paths import InputPath
+from valor_cli.paths import InputPath, is_url, is_web, stem_source
 from valor_cli.readers.files import STDIN
 
 F = TypeVar("F", bound=str)
@@ -50,9 +50,11 @@ def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
     if given == STDIN:
         return {"stdin": given}
     plain = given
-    if not os.path.lexists(given):
+    if not is_web(given) and not os.path.lexists(given):
         plain = re.split(r"[*?\[]", given, maxsplit=1)[0]
-    name = os.path.basename(os.path.normpath(plain)).split(".")[0]
+    # The query of a URL is no part of a name: it may be a signature.
+    last = stem_source(plain) if is_url(given) else os.path.basename(os.path.normpath(plain))
+    name = last.split(".")[0]
     return {(name if plain == given else name.rstrip("-_ ")) or "model": given}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from math import fsum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.memo import Memo
-from valor_cli.kernels.columns import nulls
+from valor_cli.evaluators.packed_values import ValueColumn, packed_details, packed_marks
+from valor_cli.kernels.number_column import NumberColumn
 from valor_cli.kernels.spans import Span, masked
+from valor_cli.kernels.text_columns import TextColumn
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
     STATUSES,
@@ -110,9 +112,9 @@ class Outcomes:
     """
 
     status: NDArray[np.int8]
-    reasons: tuple[str | None, ...]
-    details: tuple[Mapping[str, Any] | None, ...]
-    marks: tuple[tuple[Mark, ...], ...]
+    reasons: Sequence[str | None]
+    details: Sequence[Mapping[str, Any] | None]
+    marks: Sequence[tuple[Mark, ...]]
     columns: Mapping[str, Floats]
     counts: Mapping[str, Ints] = field(default_factory=dict)
     verdicts: tuple[tuple[Verdict, ...], ...] = ()
@@ -195,8 +197,8 @@ class Outcomes:
         return Outcomes(
             self.status[order],
             tuple(self.reasons[i] for i in at),
-            tuple(self.details[i] for i in at),
-            tuple(self.marks[i] for i in at),
+            _some(self.details, order),
+            _some(self.marks, order),
             {name: column[order] for name, column in self.columns.items()},
             {name: column[order] for name, column in self.counts.items()},
             tuple(self.verdicts[i] for i in at) if self.verdicts else (),
@@ -215,28 +217,68 @@ class Outcomes:
         return Outcomes(
             np.concatenate([part.status for part in parts]),
             tuple(one for part in parts for one in part.reasons),
-            tuple(one for part in parts for one in part.details),
-            tuple(one for part in parts for one in part.marks),
+            _chained([part.details for part in parts]),
+            _chained([part.marks for part in parts]),
             {
                 name: np.concatenate([part.columns[name] for part in parts])
                 for name in first.columns
             },
-            {name: np.concatenate([part.counts[name] for part in parts]) for name in first.counts},
+            _stacked([part.counts for part in parts], [len(part.status) for part in parts]),
             tuple(one for part in parts for one in part._verdicts()) if judged else (),
             tuple(one for part in parts for one in part._asked()) if asked else (),
             {name: np.concatenate([part.raters[name] for part in parts]) for name in first.raters},
-            {
-                name: np.concatenate([part.vectors[name] for part in parts])
-                for name in first.vectors
-            },
+            _stacked([part.vectors for part in parts], [len(part.status) for part in parts]),
             first.beside,
         )
+
+    def packed(self) -> Outcomes:
+        """The same as few objects, for data of which there is more than fits in memory."""
+        return replace(self, details=packed_details(self.details), marks=packed_marks(self.marks))
 
     def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
         return self.verdicts or ((),) * len(self.status)
 
     def _asked(self) -> tuple[Asked, ...]:
         return self.asked or (Asked(),) * len(self.status)
+
+
+def _some(values: Sequence[T], at: Ints) -> Sequence[T]:
+    """Those at some positions."""
+    if isinstance(values, ValueColumn | TextColumn):
+        found: Any = values.take(at)
+        return cast(Sequence[T], found)
+    return tuple(values[one] for one in at.tolist())
+
+
+def _chained(parts: Sequence[Sequence[T]]) -> Sequence[T]:
+    """Those of several shards, one after the other."""
+    for kind in (ValueColumn, TextColumn):
+        if all(isinstance(part, kind) for part in parts):
+            columns: Any = parts
+            return cast(Sequence[T], kind.joined(columns))
+    return tuple(one for part in parts for one in part)
+
+
+def _stacked(
+    parts: Sequence[Mapping[str, NDArray[Any]]], lengths: Sequence[int]
+) -> dict[str, NDArray[Any]]:
+    """Columns of several shards, one after the other; a shard in which no sample is "ok" may lack
+    them, and has zeros.
+
+    Args:
+        parts: By name, the columns of each shard.
+        lengths: The samples of each.
+    """
+    known = {name: column for part in parts for name, column in part.items()}
+    return {
+        name: np.concatenate(
+            [
+                part[name] if name in part else np.zeros((length, *like.shape[1:]), like.dtype)
+                for part, length in zip(parts, lengths, strict=True)
+            ]
+        )
+        for name, like in known.items()
+    }
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:
@@ -263,7 +305,7 @@ class Sampled:
     """
 
     call: Call
-    sample_ids: tuple[str, ...]
+    sample_ids: Sequence[str]
     outcomes: Outcomes
     weights: Ints | None = None
     memo: Memo = field(default_factory=Memo, repr=False)
@@ -310,10 +352,24 @@ class Sampled:
         n = int(weights.sum())
         if not n:
             return MetricValue(None, self.why_none(), output, n=0)
-        values = column[counted]
-        # The exact sum does not depend on the order of samples.
-        total = fsum(values) if self.weights is None else float(weights @ values)
-        return MetricValue(total / n, output=output, n=n)
+        return MetricValue(self.total(output, column, counted) / n, output=output, n=n)
+
+    def total(self, name: str, column: Floats, counted: NDArray[np.bool_]) -> float:
+        """The sum of a column over some samples, as often as each counts, whatever their order.
+
+        Args:
+            name: Of the column, among all of the call.
+            column: (n,) values.
+            counted: (n,) the samples.
+        """
+        if self.weights is None:
+            # An exact sum.
+            return fsum(column[counted])
+        # Equal values are counted, and their products added from the lowest up.
+        values, place = self.memo.once(
+            (name, counted.tobytes()), lambda: np.unique(column[counted], return_inverse=True)
+        )
+        return float(np.bincount(place, self.weights[counted], len(values)) @ values)
 
     def why_none(self) -> str:
         """Why no sample has a value: the reasons there are, the most frequent first."""
@@ -369,7 +425,7 @@ class Sampled:
             examples=tuple(self._worst()),
             samples=MetricSamples(
                 self.sample_ids,
-                {name: nulls(column) for name, column in self._told().items()},
+                {name: NumberColumn(column) for name, column in self._told().items()},
                 outcomes.reasons,
                 [STATUSES[status] for status in outcomes.status.tolist()],
                 outcomes.details,
@@ -443,7 +499,7 @@ class SampleEvidence:
 
     calls: tuple[Call, ...]
     outcomes: tuple[Outcomes, ...]
-    sample_ids: tuple[str, ...]
+    sample_ids: Sequence[str]
     number: Ints
     weights: Ints | None = None
     memos: tuple[Memo, ...] = field(default=(), repr=False)
@@ -473,7 +529,7 @@ class SampleEvidence:
         return SampleEvidence(
             self.calls,
             tuple(one.taken(chosen) for one in self.outcomes),
-            tuple(self.sample_ids[at] for at in chosen.tolist()),
+            _some(self.sample_ids, chosen),
             self.number[chosen],
         )
 
@@ -495,7 +551,8 @@ def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidenc
         if call.metric.measure is None:
             raise ValueError(f"{call.metric.name} has no measure")
         found: Outcomes = call.metric.measure(texts, **call.parameters)
-        outcomes.append(found.without_secrets(data.secrets))
+        found = found.without_secrets(data.secrets)
+        outcomes.append(found if data.prepared is None else found.packed())
     return SampleEvidence(calls, tuple(outcomes), data.sample_ids, data.number)
 
 
@@ -504,9 +561,11 @@ def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:
     whole = SampleEvidence(
         parts[0].calls,
         tuple(map(Outcomes.joined, zip(*(part.outcomes for part in parts), strict=True))),
-        tuple(sample_id for part in parts for sample_id in part.sample_ids),
+        _chained([part.sample_ids for part in parts]),
         np.concatenate([part.number for part in parts]),
     )
+    if (whole.number[1:] > whole.number[:-1]).all():
+        return whole
     return whole._taken(np.argsort(whole.number, kind="stable"))
 
 
@@ -518,4 +577,5 @@ def sample_wing(*metrics: Metric[Any], sharded: bool = True) -> Wing[TextDataset
         evidence=measure_samples,
         merge=merge_samples,
         sharded=sharded,
+        whole=not sharded,
     )

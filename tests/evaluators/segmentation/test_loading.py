@@ -23,6 +23,7 @@ from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.kernels.label_maps import IGNORED
 from valor_cli.metric import Selection
 
+WITHOUT_ROWS = "the pixels of the PNG end after 1 of 3 bytes: write it again"
 ADVICE = "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out."
 
 
@@ -151,10 +152,10 @@ def test_images_that_cannot_be_used_may_be_left_out() -> None:
     assert error(on_invalid="skip")[-2].startswith("gt/e.png: expected a PNG")
 
 
-def without_rows(width: int, height: int) -> bytes:
-    """A PNG whose chunks are whole and whose pixels are missing."""
+def without_rows(width: int, height: int, rows: bytes = b"\0") -> bytes:
+    """A PNG whose chunks are whole and whose pixels are missing, or as `rows` has them."""
     header = struct.pack(">IIBBBBB", width, height, 8, GRAY, 0, 0, 0)
-    data = chunk(b"IDAT", zlib.compress(b"\0"))
+    data = chunk(b"IDAT", zlib.compress(rows))
     return SIGNATURE + chunk(b"IHDR", header) + data + chunk(b"IEND", b"")
 
 
@@ -166,9 +167,8 @@ def test_missing_rows_of_pixels_may_be_left_out() -> None:
     models = {"first": "one", "second": "two"}
     loaded = load(predictions=models, on_invalid="skip")
     assert [found.sample_ids for found in loaded.datasets.values()] == [("a", "c")] * 2
-    reason = "the pixels of the PNG end after 1 of 3 bytes: write it again"
     assert loaded.warnings == [
-        f"left out: 1 of 3 images cannot be used (the first: two/b.png: {reason})",
+        f"left out: 1 of 3 images cannot be used (the first: two/b.png: {WITHOUT_ROWS})",
     ]
     # One file is bad, in one folder.
     assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 0), (3, 0), (3, 1)]
@@ -187,9 +187,27 @@ def test_all_that_decoding_finds_is_told_at_once() -> None:
     assert str(same.value) == str(caught.value)
     lines = str(caught.value).split("\n")
     assert lines[0] == "pred/b.png: no label for the value 7 (1 pixel)"
-    assert lines[1].startswith("pred/c.png: the image cannot be read, it may be cut off")
-    assert lines[2].startswith("pred/d.png: the image cannot be read, it may be cut off")
+    assert lines[1:3] == [f"pred/{name}.png: {WITHOUT_ROWS}" for name in "cd"]
     assert lines[3:] == ["Every value needs a label: `labels` under `data:` names the values."]
+
+
+def test_damage_that_only_decoding_shows_leaves_the_pair_out() -> None:
+    """Evidence is made of the others, without an error; by default it is the error."""
+    folder("gt", {name: [[0, 1]] for name in "abc"})
+    folder("pred", {name: [[0, 1]] for name in "ac"})
+    write("pred/b.png", without_rows(2, 1, b"\x09\0\1"))
+    loaded = load(on_invalid="skip")
+    (dataset,) = loaded.datasets.values()
+    assert dataset.sample_ids == ("a", "c")
+    assert count_confusions(dataset, CountingPlan()).unit_count == 2
+    (warning,) = loaded.warnings
+    start = (
+        "left out: 1 of 3 images cannot be used (the first: pred/b.png: the image cannot be read"
+    )
+    assert warning.startswith(start)
+    (dataset,) = load().datasets.values()
+    with pytest.raises(DataError, match=r"^pred/b\.png: the image cannot be read"):
+        count_confusions(dataset, CountingPlan())
 
 
 def test_values_that_are_no_label_are_never_left_out() -> None:

@@ -30,7 +30,7 @@ def test_models_are_named_by_the_map() -> None:
         {"samples": ""},
         {"samples": ["a.jsonl"]},
         {"samples": {"x": "-", "y": "-"}},
-        {"samples": "a", "format": "parquet"},
+        {"samples": "a", "format": "feather"},
         {"samples": "a", "on_invalid": "ignore"},
         {"samples": "a", "ground_truth": "b"},
         {"samples": "a", "columns": {"response": 3}},

@@ -21,7 +21,7 @@ from valor_cli.kernels.summac import Layers
 from valor_cli.metric import Lack, Metric
 from valor_cli.models.convolution_weights import CONVERT, convolution_weights
 from valor_cli.models.embedder_settings import ModelName
-from valor_cli.paths import InputPath
+from valor_cli.paths import LocalPath
 
 NONE_NAMED = "needs the file of its trained weights, and the config names none"
 FETCH = f"""\
@@ -30,7 +30,7 @@ the authors' own is https://github.com/tingofurro/summac/raw/master/summac_conv_
 {CONVERT}"""
 
 
-Weights = Annotated[InputPath, readable_by(convolution_weights)]
+Weights = Annotated[LocalPath, readable_by(convolution_weights)]
 
 
 def summac_conv(

@@ -26,7 +26,7 @@ from valor_cli.kernels.greedy_matching import harmonic_mean, weighted_mean
 from valor_cli.metric import Lack, Metric, ModelKind, Output
 from valor_cli.models.embedder_settings import ModelName
 from valor_cli.models.token_encoder import TokenEncoder
-from valor_cli.paths import InputPath
+from valor_cli.paths import LocalPath
 from valor_cli.results import Findings
 
 OUTPUTS = tuple(Output(name, "higher", (-1, 1)) for name in ("f1", "precision", "recall"))
@@ -60,7 +60,7 @@ def bertscore(
     num_layers: Annotated[int, Interval(ge=0)] | None = None,
     idf: bool = False,
     rescale_with_baseline: bool = False,
-    baseline: Annotated[InputPath, readable_by(baselines_in)] | None = None,
+    baseline: Annotated[LocalPath, readable_by(baselines_in)] | None = None,
 ) -> Outcomes:
     """F1, precision and recall of the tokens of the response and of the reference, each matched
     with that token of the other text whose vector in context is most similar.

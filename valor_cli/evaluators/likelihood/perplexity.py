@@ -87,9 +87,7 @@ def _of_corpus(sampled: Sampled) -> MetricValue:
     n = int(times.sum())
     if not n:
         return MetricValue(None, sampled.why_none(), "corpus", n=0)
-    own = sampled.outcomes.vectors[NATS][scored]
-    # The exact sum does not depend on the order of samples.
-    nats = math.fsum(own) if sampled.weights is None else float(own @ times)
+    nats = sampled.total(NATS, sampled.outcomes.vectors[NATS], scored)
     tokens = float(sampled.outcomes.columns["tokens"][scored] @ times)
     return MetricValue(math.exp(nats / tokens), output="corpus", n=n)
 

@@ -38,14 +38,15 @@ def load_segmentation(
 ) -> Loaded[SegmentationDataset]:
     """Pair the label maps of all sides and look at every file, without decoding it.
 
-    Where samples may be left out, rows of pixels that are missing are looked for too.
+    Where samples may be left out, all of them are decoded too: evidence is made of those that are
+    good, and by then it is settled which these are.
 
     Raises:
         DataError: An input cannot be used; a label map has no partner, is damaged, has colours or
             another size than its ground truth; the selection leaves no sample.
     """
     pairing = pair_sides(inputs, selection)
-    looks, faults = _looked_at(pairing, all_rows=inputs.on_invalid == "skip")
+    looks, faults = _looked_at(pairing, decode=inputs.on_invalid == "skip")
     warnings = [*pairing.warnings]
     bad: dict[str, Fault] = {}
     for fault in faults:
@@ -65,7 +66,7 @@ def load_segmentation(
     return _loaded(pairing, inputs, looks, kept, files, warnings)
 
 
-def _looked_at(pairing: Pairing, *, all_rows: bool) -> tuple[Looks, list[Fault]]:
+def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
     """What every file says of itself, and what is wrong with them."""
     looks: Looks = {}
     faults: list[Fault] = []
@@ -73,7 +74,7 @@ def _looked_at(pairing: Pairing, *, all_rows: bool) -> tuple[Looks, list[Fault]]
     def look(sample: str, one: LabelMap) -> Stored | None:
         if one.path not in looks:
             try:
-                looks[one.path] = one.look(all_rows=all_rows)
+                looks[one.path] = one.look(decode=decode)
             except DataError as error:
                 faults.extend(
                     Fault(sample, one.path, problem, error.hint) for problem in error.problems
@@ -137,7 +138,7 @@ def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[Input
     for model, found in sides.predictions.items():
         paths = [pairing.prediction(model, sample).path for sample in pairing.sample_ids]
         listed.append((found, paths, pairing.alone[model]))
-    records: dict[tuple[str, str], InputFile] = {}
+    records: dict[tuple[str, str | None], InputFile] = {}
     for side, files, alone in listed:
         known = [path for path in files if path in looks]
         skipped = alone + sum(path in bad for path in files)

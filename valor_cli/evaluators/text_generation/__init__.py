@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators import (
     classifier,
     embedding,
@@ -16,9 +17,17 @@ from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.evaluators.text_generation.tuning import tuned
-from valor_cli.metric import Task
+from valor_cli.metric import Stream, Task
 
 __all__ = ["TEXT_GENERATION"]
+
+
+def _in_pieces() -> Stream[TextDataset]:
+    # Small inputs, which are loaded whole, do without.
+    from valor_cli.evaluators.text_generation.streaming import STREAM
+
+    return STREAM
+
 
 TEXT_GENERATION = Task(
     name="text_generation",
@@ -41,6 +50,7 @@ TEXT_GENERATION = Task(
     lacks=lacks,
     session=open_session,
     tuned=tuned,
+    stream=_in_pieces,
     defaults=(
         "rouge_1",
         "rouge_2",

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
-from valor_cli.paths import InputPath
+from valor_cli.paths import LocalPath
 from valor_cli.readers.sample_header import COLUMNS
 
-Format: TypeAlias = Literal["jsonl", "csv", "json"]
+Format: TypeAlias = Literal["jsonl", "csv", "json", "parquet"]
 
 
 def _known(columns: dict[str, str]) -> dict[str, str]:
@@ -28,18 +28,19 @@ class TextInputs(Strict):
     """Files of a text generation run: samples, and what models answered."""
 
     samples: ByModel = Field(
-        description="files of samples: JSONL, CSV or JSON; .gz, .zst and globs work; one path "
-        "(with a `model` column if it holds several models), or one per model, joined by sample_id"
+        description="files of samples: JSONL, CSV, JSON or Parquet; .gz, .zst and globs work; one "
+        "path (with a `model` column if it holds several models), or one per model, joined by "
+        "sample_id"
     )
     format: Format | None = Field(
         None, description="format of the files; omitted: by extension and content"
     )
     columns: Annotated[dict[str, str], AfterValidator(_known)] = Field(
         {},
-        description="standard name of a column to the name that the file has; in JSON also a path "
-        "into objects: vars.question",
+        description="standard name of a column to the name that the file has; in JSON and Parquet "
+        "also a path into objects: vars.question",
     )
-    artifacts: InputPath | None = Field(
+    artifacts: LocalPath | None = Field(
         None,
         description="folder that the paths under `artifacts` start from; omitted: that of the file",
     )

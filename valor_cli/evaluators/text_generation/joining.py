@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,14 +10,15 @@ from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.text_generation.reading import ModelRows
 from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_file_of import COLUMNS_HINT
-from valor_cli.readers.sample_files import SampleRow
+from valor_cli.readers.sample_files import SampleFile, SampleRow
 from valor_cli.readers.sample_header import COLUMNS, layout_of, other_names
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
 """The columns that say what a sample is, and not what a model made of it."""
 
-_SHOWN = 3
+SHOWN = 3
+"""Samples that a warning names."""
 
 
 class Joined(NamedTuple):
@@ -32,6 +33,18 @@ class Joined(NamedTuple):
     models: dict[str, ModelRows]
     shared: bool
     warnings: list[str]
+
+
+class Having(NamedTuple):
+    """What the rows of a model say.
+
+    Attributes:
+        file: Where they stand.
+        names: The standard columns that some row has a value of.
+    """
+
+    file: SampleFile
+    names: frozenset[str]
 
 
 def join_models(
@@ -54,44 +67,97 @@ def join_models(
     Raises:
         DataError: No file has metadata of such a name.
     """
-    required = [name for name in metadata if name not in optional]
     by_id = {model: {str(row.sample_id): row for row in own.rows} for model, own in models.items()}
     order = list(dict.fromkeys(one for rows in by_id.values() for one in rows))
-    if len(order) == sum(map(len, by_id.values())):
-        for own in models.values():
-            _check_metadata([own], required)
+    shared = len(order) < sum(map(len, by_id.values()))
+    check_metadata([own.file for own in models.values()], metadata, optional, shared=shared)
+    if not shared:
         return Joined(dict(models), False, [])
-    _check_metadata(list(models.values()), required)
-    warnings = _differing(by_id)
-    unlent = {at for at, name in enumerate(metadata) if name in of_answers}
-    joined = {}
-    for model, own in models.items():
-        rows, lacks = by_id[model], _lacking(own, models, metadata, of_answers)
-        filled = [one for one in order if one not in rows]
-        if filled:
-            warnings.append(
-                f"{model}: no response to samples that other models have: {len(filled):,} of "
-                f"{len(order):,} (the first: {_ids(filled)})"
-            )
-        if lacks.columns:
-            warnings.append(f"{own.file.path}: {lacks}")
-        whole = dict(rows)
-        for one in order if any(lacks) else filled:
-            said = [other[one] for other in by_id.values() if one in other]
-            whole[one] = (
-                lacks.completed(rows[one], said) if one in rows else _empty(_said(said), unlent)
-            )
-        joined[model] = replace(own, rows=[whole[one] for one in order], filled=frozenset(filled))
+    said = {
+        model: Having(own.file, frozenset(name for name in OF_SAMPLES if _any_has(own, name)))
+        for model, own in models.items()
+    }
+    lacks = lacks_of(said, metadata, of_answers)
+    rows = completed(by_id, order, lacks, unlent_of(metadata, of_answers))
+    filled = {model: [one for one in order if one not in own] for model, own in by_id.items()}
+    warnings = [
+        *differences({name: (len(ids), ids) for name, ids in _differing(by_id).items()}),
+        *lent(said, lacks, {name: (len(ids), ids) for name, ids in filled.items()}, len(order)),
+    ]
+    joined = {
+        model: replace(own, rows=rows[model], filled=frozenset(filled[model]))
+        for model, own in models.items()
+    }
     return Joined(joined, True, warnings)
 
 
+def completed(
+    by_id: Mapping[str, Mapping[str, SampleRow]],
+    order: Sequence[str],
+    lacks: Mapping[str, Lacks],
+    unlent: Container[int],
+) -> dict[str, list[SampleRow]]:
+    """By model, a row for each sample of `order`.
+
+    Args:
+        by_id: By model, its rows by their samples.
+        order: All samples.
+        lacks: By model, what it does not say of samples.
+        unlent: Positions of metadata that models do not lend each other.
+    """
+    whole = {}
+    for model, rows in by_id.items():
+        own = dict(rows)
+        for one in order if any(lacks[model]) else [one for one in order if one not in rows]:
+            said = [other[one] for other in by_id.values() if one in other]
+            own[one] = (
+                lacks[model].completed(rows[one], said)
+                if one in rows
+                else _empty(_said(said), unlent)
+            )
+        whole[model] = [own[one] for one in order]
+    return whole
+
+
+def lent(
+    said: Mapping[str, Having],
+    lacks: Mapping[str, Lacks],
+    filled: Mapping[str, tuple[int, Sequence[str]]],
+    samples: int,
+) -> list[str]:
+    """What to warn of where models have no rows, or no columns, that others have.
+
+    Args:
+        said: What each model says.
+        lacks: What it does not say.
+        filled: How many samples it lacks, and the first of them.
+        samples: How many there are.
+    """
+    warnings = []
+    for model, own in said.items():
+        count, first = filled[model]
+        if count:
+            warnings.append(
+                f"{model}: no response to samples that other models have: {count:,} of "
+                f"{samples:,} (the first: {_ids(first)})"
+            )
+        if lacks[model].columns:
+            warnings.append(f"{own.file.path}: {lacks[model]}")
+    return warnings
+
+
+def unlent_of(metadata: Sequence[str], of_answers: Sequence[str]) -> set[int]:
+    """The positions of metadata that models do not lend each other."""
+    return {at for at, name in enumerate(metadata) if name in of_answers}
+
+
 def check_needs(
-    models: Mapping[str, ModelRows], needs: frozenset[str], columns: Mapping[str, str]
+    models: Mapping[str, Having], needs: frozenset[str], columns: Mapping[str, str]
 ) -> None:
     """See that every model has the columns that metrics need.
 
     Args:
-        models: Their rows.
+        models: What their rows say.
         needs: Standard names of columns.
         columns: Standard name to that of the files, as the config maps them.
 
@@ -104,7 +170,7 @@ def check_needs(
         row = "no row" if alone else f"no row of the model {quoted(model)}"
         layout = layout_of(own.file.names, columns)
         for name in COLUMNS:
-            if name not in needs or _any_has(own, name):
+            if name not in needs or name in own.names:
                 continue
             if layout.has(name):
                 message = f"{row} has a value of {quoted(layout.name_of(name))}"
@@ -116,16 +182,22 @@ def check_needs(
         raise DataError(list(problems), hint=COLUMNS_HINT)
 
 
-def absent_from_all(models: Mapping[str, ModelRows], wanted: frozenset[str]) -> frozenset[str]:
+def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, Having]:
+    """By model, which of some columns its rows have values of."""
+    known = [name for name in COLUMNS if name in names]
+    return {
+        model: Having(own.file, frozenset(name for name in known if _any_has(own, name)))
+        for model, own in models.items()
+    }
+
+
+def absent_from_all(models: Mapping[str, Having], wanted: frozenset[str]) -> frozenset[str]:
     """Those of some columns that no row of any model has."""
-    return frozenset(
-        name
-        for name in wanted
-        if name in COLUMNS and not any(row.has(name) for own in models.values() for row in own.rows)
-    )
+    there = frozenset().union(*(own.names for own in models.values()))
+    return frozenset(name for name in wanted if name in COLUMNS and name not in there)
 
 
-class _Lacks(NamedTuple):
+class Lacks(NamedTuple):
     """What the file of a model does not say of samples: columns, and positions of metadata."""
 
     columns: tuple[str, ...]
@@ -147,25 +219,22 @@ class _Lacks(NamedTuple):
         return row._replace(**values)
 
 
-def _lacking(
-    own: ModelRows,
-    models: Mapping[str, ModelRows],
-    metadata: Sequence[str],
-    of_answers: Sequence[str],
-) -> _Lacks:
-    """What other models' files say, and that of this model does not."""
-    return _Lacks(
-        tuple(
-            name
-            for name in OF_SAMPLES
-            if not _any_has(own, name) and any(_any_has(other, name) for other in models.values())
-        ),
-        tuple(
-            at
-            for at, name in enumerate(metadata)
-            if name not in own.file.metadata and name not in of_answers
-        ),
-    )
+def lacks_of(
+    said: Mapping[str, Having], metadata: Sequence[str], of_answers: Sequence[str]
+) -> dict[str, Lacks]:
+    """By model, what other models' files say, and its own does not."""
+    there = frozenset().union(*(own.names for own in said.values()))
+    return {
+        model: Lacks(
+            tuple(name for name in OF_SAMPLES if name in there and name not in own.names),
+            tuple(
+                at
+                for at, name in enumerate(metadata)
+                if name not in own.file.metadata and name not in of_answers
+            ),
+        )
+        for model, own in said.items()
+    }
 
 
 def _any_has(own: ModelRows, name: str) -> bool:
@@ -209,42 +278,86 @@ def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
     )
 
 
-def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> list[str]:
-    """What to warn of where models were asked or held against something else under one id."""
-    warnings = []
+class Difference(NamedTuple):
+    """A sample of which a model says something else than one before it.
+
+    Attributes:
+        name: What: "user_input", "references".
+        model: Which model, from 0.
+        row: What it says.
+    """
+
+    name: str
+    model: int
+    row: SampleRow
+
+
+def differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> Iterator[Difference]:
+    """Where models were asked, or held against, something else under one id; each sample once.
+
+    Args:
+        by_id: By model, its rows by their samples.
+    """
     for name, differ in (("user_input", _other_input), ("references", _other_references)):
         first: dict[str, SampleRow] = {}
-        other: dict[str, None] = {}
-        for rows in by_id.values():
+        other: set[str] = set()
+        for model, rows in enumerate(by_id.values()):
             for one, row in rows.items():
-                if getattr(row, name) and differ(first.setdefault(one, row), row):
-                    other[one] = None
-        if other:
-            warnings.append(
-                f"models have another {name} under the same sample_id: {len(other):,} samples "
-                f"(the first: {_ids(list(other))})"
-            )
-    return warnings
+                if not getattr(row, name) or one in other:
+                    continue
+                if differ(first.setdefault(one, row), row):
+                    other.add(one)
+                    yield Difference(name, model, row)
+
+
+def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in differing(by_id):
+        found.setdefault(one.name, []).append(str(one.row.sample_id))
+    return found
+
+
+def differences(found: Mapping[str, tuple[int, Sequence[str]]]) -> list[str]:
+    """What to warn of: by what is said otherwise, of how many samples, and of which first."""
+    return [
+        f"models have another {name} under the same sample_id: {count:,} samples "
+        f"(the first: {_ids(first)})"
+        for name, (count, first) in found.items()
+    ]
 
 
 def _ids(ids: Sequence[str]) -> str:
-    return ", ".join(map(quoted, ids[:_SHOWN]))
+    return ", ".join(map(quoted, ids[:SHOWN]))
 
 
-def _check_metadata(models: Sequence[ModelRows], metadata: Sequence[str]) -> None:
-    """See that some file of models has each column of metadata.
+def check_metadata(
+    files: Sequence[SampleFile],
+    metadata: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    shared: bool,
+) -> None:
+    """See that each column of metadata is there.
+
+    Args:
+        files: Where the samples of each model stand.
+        metadata: Names of columns.
+        optional: Those of them that may lack.
+        shared: Whether it is enough if one of the files has it.
 
     Raises:
         DataError: None has.
     """
-    problems = [
-        Problem(
-            models[0].file.path,
-            f"there is no column {quoted(name)} for metadata.{printable(name)}; there is: "
-            + listed(list(models[0].file.names)),
-        )
-        for name in metadata
-        if not any(name in own.file.metadata for own in models)
-    ]
-    if problems:
-        raise DataError(problems)
+    required = [name for name in metadata if name not in optional]
+    for some in [files] if shared else [[one] for one in files]:
+        problems = [
+            Problem(
+                some[0].path,
+                f"there is no column {quoted(name)} for metadata.{printable(name)}; there is: "
+                + listed(list(some[0].names)),
+            )
+            for name in required
+            if not any(name in one.metadata for one in some)
+        ]
+        if problems:
+            raise DataError(problems)

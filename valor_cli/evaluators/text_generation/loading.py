@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,9 @@ from valor_cli.evaluators.selection import (
 )
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
-    Joined,
     absent_from_all,
     check_needs,
+    having,
     join_models,
 )
 from valor_cli.evaluators.text_generation.reading import (
@@ -34,7 +34,7 @@ from valor_cli.evaluators.text_generation.reading import (
 from valor_cli.metric import METADATA, Loaded, NoOptions, Selection, Spent, written
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.files import STDIN
-from valor_cli.readers.sample_files import SampleRow
+from valor_cli.readers.sample_files import SampleFile, SampleRow
 from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import Scalar
 
@@ -57,14 +57,18 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
     read = read_inputs(inputs, selection)
     columns = filtered_columns(selection)
     joined = join_models(read.models, columns, selection.optional, selection.of_answers)
-    check_needs(joined.models, selection.needs - selection.wanted, inputs.columns)
-    links, warnings = _links(joined.models, skip=inputs.on_invalid == "skip")
-    rows = _selected(joined, columns, selection)
+    said = having(joined.models, selection.needs | selection.wanted)
+    check_needs(said, selection.needs - selection.wanted, inputs.columns)
+    linking = {model: _linking(own) for model, own in joined.models.items()}
+    links, warnings = links_of(linking, skip=inputs.on_invalid == "skip")
+    kept = selected(joined.models, columns, selection)
+    rows = {model: [own.rows[at] for at in kept[model]] for model, own in joined.models.items()}
     datasets = {
         model: _dataset(own, joined.models[model], links[model], inputs, selection)
         for model, own in rows.items()
     }
-    _check_artifacts(inputs, datasets.values())
+    named = any(one is not None for own in datasets.values() for one in own.artifacts)
+    check_artifacts(inputs, named=named)
     ids = [one for dataset in datasets.values() for one in dataset.sample_ids]
     labelled = "labels" in selection.needs
     return Loaded(
@@ -73,24 +77,48 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
             model: {name: [row.metadata[at] for row in own] for at, name in enumerate(columns)}
             for model, own in rows.items()
         },
-        labels=_labels(rows.values(), selection) if labelled else (),
+        labels=labels_of(_named(rows.values()), selection) if labelled else (),
         sizes={"samples": len(set(ids)) if joined.shared else len(ids)},
         files=read.files,
         warnings=[*read.warnings, *joined.warnings, *warnings],
         missing_prediction_labels=dict.fromkeys(datasets, ()),
         ignored_prediction_labels=dict.fromkeys(datasets, ()),
         known_labels=(
-            _labels((own.rows for own in joined.models.values()), selection) if labelled else ()
+            labels_of(_named(own.rows for own in joined.models.values()), selection)
+            if labelled
+            else ()
         ),
-        lacking=absent_from_all(joined.models, selection.wanted),
+        lacking=absent_from_all(said, selection.wanted),
         groups={model: dataset.group for model, dataset in datasets.items() if any(dataset.group)},
         perturbed={model: _perturbed(dataset) for model, dataset in datasets.items()},
         spent={model: _spent(own) for model, own in rows.items()},
     )
 
 
-def _links(
-    models: Mapping[str, ModelRows], *, skip: bool
+class Linking(NamedTuple):
+    """What links the samples of a model.
+
+    Attributes:
+        file: Where they stand.
+        ids: All of them.
+        copies: The rows that are changed copies of others.
+        filled: Ids of samples that the model does not have, and another has.
+    """
+
+    file: SampleFile
+    ids: Container[str]
+    copies: Sequence[SampleRow]
+    filled: Container[str] = frozenset()
+
+
+def _linking(own: ModelRows) -> Linking:
+    copies = [row for row in own.rows if row.perturbed_from is not None]
+    ids = frozenset(str(row.sample_id) for row in own.rows) if copies else frozenset()
+    return Linking(own.file, ids, copies, own.filled)
+
+
+def links_of(
+    models: Mapping[str, Linking], *, skip: bool
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """By model, from changed copies to their originals, and what to warn of.
 
@@ -102,19 +130,16 @@ def _links(
     warnings: list[str] = []
     total = 0
     for model, own in models.items():
-        ids = {row.sample_id for row in own.rows}
         links[model] = {}
         dangling = []
-        for row in own.rows:
-            copy, original = str(row.sample_id), row.perturbed_from
-            if original is None:
-                continue
-            if original in ids and original != copy:
+        for row in own.copies:
+            copy, original = str(row.sample_id), str(row.perturbed_from)
+            if original in own.ids and original != copy:
                 links[model][copy] = original
             elif copy not in own.filled:
                 dangling.append(row)
         total += len(dangling)
-        problems += [_dangling(own, row) for row in dangling[:LISTED]]
+        problems += [_dangling(own.file, row) for row in dangling[:LISTED]]
         if dangling:
             first = quoted(dangling[0].perturbed_from or "")
             warnings.append(
@@ -127,41 +152,44 @@ def _links(
     return links, warnings
 
 
-def _dangling(own: ModelRows, row: SampleRow) -> Problem:
+def _dangling(file: SampleFile, row: SampleRow) -> Problem:
     name = row.perturbed_from or ""
     what = "the sample itself" if name == row.sample_id else f"{quoted(name)}, which is no sample"
-    place = f"{own.file.place(row)}: perturbed_from"
+    place = f"{file.place(row)}: perturbed_from"
     return Problem(place, f"expected the id of another sample of the model, found {what}")
 
 
-def _selected(
-    joined: Joined, columns: Sequence[str], selection: Selection
-) -> dict[str, list[SampleRow]]:
-    """The rows of each model that are under evaluation.
+def selected(
+    models: Mapping[str, ModelRows], columns: Sequence[str], selection: Selection
+) -> dict[str, Sequence[int]]:
+    """By model, the positions of its rows that are under evaluation, ascending.
 
     Raises:
         DataError: The filter leaves no sample of a model, names a sample that no model has, or
             asks for what texts do not have.
     """
-    _check_filter(joined, selection)
-    selected = {}
-    for model, own in joined.models.items():
+    _check_filter(models, selection)
+    found: dict[str, Sequence[int]] = {}
+    for model, own in models.items():
+        if not selection.keep:
+            found[model] = range(len(own.rows))[: selection.limit]
+            continue
         kept = np.ones(len(own.rows), bool)
         for key, allowed in selection.keep.items():
             kept &= _kept(own.rows, key, allowed, columns)
         if not kept.any():
             values = {name: _values(own.rows, at) for at, name in enumerate(columns)}
-            of = f" of the model {quoted(model)}" if len(joined.models) > 1 else ""
+            of = f" of the model {quoted(model)}" if len(models) > 1 else ""
             problem = Problem("filter", f"leaves no sample{of} of {own.file.path}")
             raise DataError(problem, hint=values_hint(values))
-        selected[model] = list(compress(own.rows, kept.tolist()))[: selection.limit]
-    return selected
+        found[model] = np.flatnonzero(kept).tolist()[: selection.limit]
+    return found
 
 
-def _check_filter(joined: Joined, selection: Selection) -> None:
+def _check_filter(models: Mapping[str, ModelRows], selection: Selection) -> None:
     for key, allowed in selection.keep.items():
         if key == "sample_id":
-            ids = {str(row.sample_id): 0 for own in joined.models.values() for row in own.rows}
+            ids = {str(row.sample_id): 0 for own in models.values() for row in own.rows}
             unknown = [one for one in allowed if written(one) not in ids]
             if unknown:
                 raise unknown_samples(unknown, key, "sample", list(ids)[:_SHOWN])
@@ -190,7 +218,7 @@ def _dataset(
     selection: Selection,
 ) -> TextDataset:
     """The columns of a model's rows."""
-    folders = [inputs.artifacts or _folder(one.path) for one in own.file.files]
+    folders = [folder_of(inputs, one.path) for one in own.file.files]
     ids = tuple(str(row.sample_id) for row in rows)
     return TextDataset(
         number=np.arange(len(rows)),
@@ -216,29 +244,32 @@ def _dataset(
     )
 
 
-def _folder(path: str) -> str:
-    return "" if path == STDIN else os.path.dirname(path)
+def folder_of(inputs: TextInputs, path: str) -> str:
+    """Where the paths of a file's artifacts begin."""
+    return inputs.artifacts or ("" if path == STDIN else os.path.dirname(path))
 
 
-def _check_artifacts(inputs: TextInputs, datasets: Iterable[TextDataset]) -> None:
+def check_artifacts(inputs: TextInputs, *, named: bool) -> None:
     """See that the folder of artifacts is there, where rows name any.
 
     Raises:
         DataError: It is not.
     """
-    if inputs.artifacts is None or os.path.isdir(inputs.artifacts):
-        return
-    if any(one is not None for dataset in datasets for one in dataset.artifacts):
+    if named and inputs.artifacts is not None and not os.path.isdir(inputs.artifacts):
         raise DataError(
             Problem(inputs.artifacts, "no such folder"),
             hint="`artifacts` under `data:` is the folder that the paths of the rows start from.",
         )
 
 
-def _labels(models: Iterable[Rows], selection: Selection) -> list[str]:
+def _named(models: Iterable[Rows]) -> set[str]:
+    """What references say, less white space around it."""
+    return {one.strip() for rows in models for row in rows for one in row.references}
+
+
+def labels_of(texts: Iterable[str], selection: Selection) -> list[str]:
     """The labels that references name, sorted."""
-    found = {one.strip() for rows in models for row in rows for one in row.references}
-    return sorted({selection.label_map.get(one, one) for one in found if one})
+    return sorted({selection.label_map.get(one, one) for one in texts if one})
 
 
 def _perturbed(dataset: TextDataset) -> dict[Scalar, Scalar]:
@@ -253,7 +284,11 @@ def _perturbed(dataset: TextDataset) -> dict[Scalar, Scalar]:
 
 def _spent(rows: Rows) -> Spent:
     durations = [row.duration_s for row in rows if row.duration_s is not None]
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return spent_of(durations, [row.cost_usd for row in rows if row.cost_usd is not None])
+
+
+def spent_of(durations: Sequence[float], costs: Sequence[float]) -> Spent:
+    """What samples took together, of those that say it."""
     seconds = _total(durations)
     return Spent(None if seconds is None else seconds / len(durations), _total(costs))
 

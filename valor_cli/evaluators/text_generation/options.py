@@ -10,7 +10,7 @@ from valor_cli.evaluators.inputs import Strict
 from valor_cli.evaluators.judge.combining import Combine
 from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
 from valor_cli.models.settings import JudgeSettings
-from valor_cli.paths import InputPath
+from valor_cli.paths import LocalPath
 
 
 def _several(judges: tuple[JudgeSettings, ...]) -> tuple[JudgeSettings, ...]:
@@ -56,7 +56,7 @@ class TextOptions(Strict):
     device: Device = Field(
         "auto", description="where models of this machine compute; auto: the accelerator, if any"
     )
-    prompts: dict[str, InputPath] = Field(
+    prompts: dict[str, LocalPath] = Field(
         {}, description="own prompts: name of a prompt to a YAML file (valor metrics NAME --prompt)"
     )
 
@@ -70,3 +70,11 @@ class TextOptions(Strict):
     def panel(self) -> tuple[JudgeSettings, ...]:
         """All judges; none: nobody is asked."""
         return self.judges or (() if self.judge is None else (self.judge,))
+
+    @property
+    def distributed(self) -> tuple[tuple[str | int, ...], ...]:
+        """Where it says that workers of a cluster are to ask."""
+        if self.judge is not None:
+            return (("judge", "distribute"),) if self.judge.distribute else ()
+        several = enumerate(self.judges or ())
+        return tuple(("judges", at, "distribute") for at, one in several if one.distribute)

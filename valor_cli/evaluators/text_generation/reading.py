@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import filtered_columns
@@ -15,6 +16,9 @@ from valor_cli.readers.sample_header import LOGPROBS
 from valor_cli.readers.sample_inputs import read_samples, without
 from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import InputFile
+
+if TYPE_CHECKING:
+    from valor_cli.kernels.conditions import ConditionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +79,19 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
     models: dict[str, ModelRows] = {}
     for name, file in files.items():
         models |= _one_model(file, name) if several else _models(file, name)
-    warnings = [warning for file in files.values() for warning in file.warnings]
-    records = [one for file in files.values() for one in file.files]
+    return TextsRead(models, *told_of(list(files.values())))
+
+
+def told_of(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
+    """The files of all inputs, each once; and what was odd about them."""
+    warnings = [warning for file in files for warning in file.warnings]
+    records = [one for file in files for one in file.files]
     warnings += [
         f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
         for one in records
         if one.skipped
     ]
-    return TextsRead(models, list(dict.fromkeys(records)), warnings)
+    return list(dict.fromkeys(records)), warnings
 
 
 def metadata_there(inputs: TextInputs) -> list[str]:
@@ -126,15 +135,7 @@ def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
     Raises:
         DataError: There are such, and they are not to be left out.
     """
-    # Only runs that look at conditions need their parser.
-    from valor_cli.kernels.conditions import ConditionError, parse_condition
-
-    wrong: dict[str, ConditionError] = {}
-    for condition in {row.condition: None for row in file.rows if row.condition is not None}:
-        try:
-            parse_condition(condition)
-        except ConditionError as error:
-            wrong[condition] = error
+    wrong = malformed_conditions(row.condition for row in file.rows)
     if not wrong:
         return file
     faulty = [row for row in file.rows if row.condition in wrong]
@@ -149,6 +150,21 @@ def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
         problem = _malformed(file, faulty[0], wrong[faulty[0].condition or ""])
         raise DataError(problem, total=len(faulty))
     return without(file, kept)
+
+
+def malformed_conditions(conditions: Iterable[str | None]) -> dict[str, ConditionError]:
+    """Those of some conditions that cannot be read, and why."""
+    # Only runs that look at conditions need their parser.
+    from valor_cli.kernels.conditions import ConditionError, parse_condition
+
+    wrong: dict[str, ConditionError] = {}
+    for condition in dict.fromkeys(conditions):
+        try:
+            if condition is not None:
+                parse_condition(condition)
+        except ConditionError as error:
+            wrong[condition or ""] = error
+    return wrong
 
 
 def _malformed(file: SampleFile, row: SampleRow, error: object) -> Problem:

@@ -1,0 +1,105 @@
+"""What ranges of samples of text rest on: which rows are theirs, and what holds for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.joining import Having, Lacks
+from valor_cli.metric import Selection
+from valor_cli.results import InputFile, Scalar
+
+Ints = NDArray[np.int64]
+
+Rows: TypeAlias = tuple[int, int] | Ints
+"""Rows of a piece: from one to below another, or any."""
+
+
+def numbered(numbers: Sequence[int], rows: Rows) -> Sequence[int]:
+    """The numbers of some rows."""
+    if isinstance(rows, tuple):
+        return numbers[slice(*rows)]
+    return [numbers[at] for at in rows.tolist()]
+
+
+class Pick(NamedTuple):
+    """Rows of a piece, all of one model.
+
+    Attributes:
+        piece: The position of the piece among all.
+        model: Whose they are.
+        rows: Which of its rows.
+        places: (rows,) where each stands among all samples, ascending; a number: that of the
+            first, others follow it.
+    """
+
+    piece: int
+    model: str
+    rows: Rows
+    places: int | Ints
+
+
+class Span(NamedTuple):
+    """The rows of a range; it is the `number`th."""
+
+    number: int
+    picks: Sequence[Pick]
+
+
+class Told(NamedTuple):
+    """What is known of a run before its texts are looked at.
+
+    Attributes:
+        having: What each model's rows say; of models with samples in common, as they were read.
+        files: Of all inputs.
+        warnings: What reading them warns of.
+        link_warnings: What is odd about copies.
+        perturbed: By model, from copies to originals, both under evaluation.
+        known_labels: The labels of all samples.
+        lacking: What of `Selection.wanted` no file has.
+        samples: How many samples are evaluated.
+        filled: Of models with samples in common, how many each lacks, and the first of them.
+    """
+
+    having: Mapping[str, Having]
+    files: Sequence[InputFile]
+    warnings: Sequence[str]
+    link_warnings: Sequence[str]
+    perturbed: Mapping[str, Mapping[Scalar, Scalar]]
+    known_labels: Sequence[str]
+    lacking: frozenset[str]
+    samples: int
+    filled: Mapping[str, tuple[int, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all ranges need to know, and what is told of them in the end.
+
+    Attributes:
+        columns: The names of the metadata of all rows.
+        models: In the order of the results.
+        folders: Of each piece, where the paths of its artifacts begin.
+        numbers: Of each piece, which row of its input each of its rows is, from 1, by which samples
+            are called that say no id; None: they do.
+        first: Of each model, the place of its first sample.
+        links: Of each model, from copies to originals.
+        lacks: Of models that have samples in common, what each does not say of them; None: they
+            have none.
+    """
+
+    inputs: TextInputs
+    selection: Selection
+    columns: tuple[str, ...]
+    models: tuple[str, ...]
+    folders: Sequence[str]
+    numbers: Sequence[Sequence[int] | None]
+    first: Mapping[str, int]
+    links: Mapping[str, Mapping[str, str]]
+    lacks: Mapping[str, Lacks] | None
+    told: Told

@@ -1,0 +1,183 @@
+"""Inputs of text, piece by piece: what each piece holds in; samples range by range out.
+
+A piece is a file, or some lines of a large one. Samples stay in the order of the files; only those
+that several models answered are brought together, wherever their rows stand.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.dataset.text import TextDataset
+from valor_cli.evaluators.selection import filtered_columns
+from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.ranges import join_ranges, load_range
+from valor_cli.evaluators.text_generation.reading import malformed_conditions
+from valor_cli.evaluators.text_generation.surveying import survey
+from valor_cli.evaluators.text_generation.told import PieceTold, SamplePiece
+from valor_cli.kernels.text_columns import TextColumn
+from valor_cli.metric import NoOptions, Selection, Stream
+from valor_cli.paths import is_url
+from valor_cli.readers.checks import stop_on
+from valor_cli.readers.inputs import expanded, extension_of
+from valor_cli.readers.pieces import Piece, cut
+from valor_cli.readers.sample_columns import SampleColumns
+from valor_cli.readers.sample_files import SampleFile, SampleReading
+from valor_cli.readers.sample_header import LOGPROBS
+from valor_cli.readers.sample_inputs import check_reading, format_of, read_sample_file
+from valor_cli.readers.sample_jsonl import read_jsonl_part
+from valor_cli.readers.sample_part import PartOfFile
+from valor_cli.readers.table import SKIP_HINT
+from valor_cli.results import Illustration, MetricExample
+
+SHARE: Final = 4
+"""A piece of text has that part of the bytes that others have: measuring it takes longer."""
+
+PACKED: Final = 4
+"""Bytes of text that a byte of a compressed file holds, about."""
+
+UNKNOWN: Final = 1 << 30
+"""Bytes that a file is taken to have that is not on this machine."""
+
+TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
+"""What a piece tells of each row."""
+
+
+def cut_inputs(
+    inputs: TextInputs, options: NoOptions, selection: Selection, size: int
+) -> list[SamplePiece] | None:
+    """The pieces of all inputs; None where these are small, or to be known as a whole.
+
+    Raises:
+        DataError: An input is not there, or its format cannot be told.
+    """
+    if selection.every_metadata or LOGPROBS in selection.needs:
+        return None
+    reading = SampleReading(
+        filtered_columns(selection), inputs.columns, inputs.on_invalid, packed=True
+    )
+    size = max(size // SHARE, 1)
+    pieces: list[SamplePiece] = []
+    total = 0
+    for model, path in inputs.models.items():
+        check_reading(path, reading, inputs.format)
+        for file in expanded(path):
+            length = _length(file)
+            if length is None:
+                return None
+            total += length
+            found = inputs.format or format_of(file)
+            parts = cut(file, size) if found == "jsonl" else [Piece(file)]
+            pieces += [
+                SamplePiece(model, path, found, reading, selection, one, size) for one in parts
+            ]
+    return pieces if total > size else None
+
+
+def _length(file: str) -> int | None:
+    """Bytes of the text of a file, about; None of what cannot be read twice."""
+    if is_url(file):
+        return UNKNOWN
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    packed = extension_of(file) != os.path.splitext(file)[1].lower()
+    return found.st_size * (PACKED if packed else 1)
+
+
+def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
+    """A piece, and its rows; None where it can only be read with all others.
+
+    Raises:
+        DataError: What it holds is wrong.
+    """
+    head: SampleFile | PartOfFile
+    if task.piece.end is None:
+        file = read_sample_file(task.piece.path, task.reading, task.format)
+        rows, numbers = file.rows, file.numbers
+        head = replace(file, rows=(), numbers=())
+    else:
+        part = read_jsonl_part(task.piece, task.reading)
+        if task.reading.invalid == "error":
+            stop_on([part.problems], SKIP_HINT)
+        rows, numbers = part.rows, part.numbers
+        head = part.without_texts()
+    if not isinstance(rows, SampleColumns):
+        return None
+    if "condition" in task.selection.needs and malformed_conditions(
+        rows.texts.get("condition", ())
+    ):
+        return None
+    return _told(task.selection, head, rows, numbers), rows
+
+
+def _told(
+    selection: Selection,
+    head: SampleFile | PartOfFile,
+    rows: SampleColumns,
+    numbers: Sequence[int],
+) -> PieceTold:
+    ids = rows.texts.get("sample_id")
+    models, model = _models(rows)
+    labels = rows.lists.get("references", ()) if "labels" in selection.needs else ()
+    kept = ("metadata", *TOLD_OF_ROWS) if selection.keep else TOLD_OF_ROWS
+    return PieceTold(
+        head,
+        rows.only(kept),
+        numbers,
+        None if ids is None else ids.digests(),
+        models,
+        model,
+        tuple(rows.names(None if model is None else model == at) for at in range(len(models))),
+        frozenset(one.strip() for texts in labels for one in texts or ()),
+        rows.text_bytes,
+    )
+
+
+def _models(rows: SampleColumns) -> tuple[tuple[str | None, ...], NDArray[np.int32] | None]:
+    """The models that rows name, in order of appearance; (n,) which each is of, if several."""
+    column = rows.texts.get("model")
+    if column is None:
+        return (None,), None
+    known: dict[str | None, int] = {}
+    codes = [known.setdefault(name, len(known)) for name in column]
+    return tuple(known), np.array(codes, np.int32) if len(known) > 1 else None
+
+
+def illustrate(
+    parts: Sequence[TextDataset], examples: Sequence[MetricExample]
+) -> list[Illustration]:
+    """What is shown of examples, wherever their samples are."""
+    ids = [str(example.sample_id) for example in examples]
+    digests = TextColumn.of(ids).digests()
+    found: dict[str, tuple[TextDataset, int]] = {}
+    for part in parts:
+        if part.prepared is None:
+            raise ValueError("what is read in ranges is prepared for reports")
+        for at in np.flatnonzero(np.isin(part.prepared.digests, digests)).tolist():
+            found[part.sample_ids[at]] = part, at
+    shown = []
+    for name, example in zip(ids, examples, strict=True):
+        part, at = found[name]
+        shown.append(part.illustration(at, example))
+    return shown
+
+
+STREAM: Final[Stream[Any]] = Stream(
+    cut=cut_inputs,
+    read=read_piece,
+    survey=survey,
+    load=load_range,
+    join=join_ranges,
+    illustrate=illustrate,
+)
