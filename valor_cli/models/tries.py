@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from valor_cli.errors import JudgeError, Problem, ValorError
+from valor_cli.models.attempt import Lost, Said, attempted
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.breaker import Breaker
-from valor_cli.models.budget import Budget, Highest, cost_of
+from valor_cli.models.budget import Budget, Highest
 from valor_cli.models.concurrency import Limiter, Slot
 from valor_cli.models.judge import (
     Busy,
@@ -42,13 +42,6 @@ TOO_LONG_S = 600.0
 """A server that means longer by `Retry-After`, and answers nothing else, has a day's quota."""
 
 AGAIN = "start the run again when it does; replies that came in are not paid twice"
-
-
-class _Lost(Passing):
-    """A reply that nobody waits for any more; whoever makes it may go on, to the last token."""
-
-
-_Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
 
 
 @dataclass(slots=True)
@@ -139,10 +132,10 @@ class Tries:
                 self._breaker.end()
                 self._turns.next()
 
-    async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> _Said:
+    async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> Said:
         """Ask once, and note what came of it before the next request goes out."""
         try:
-            said = await self._said(request)
+            said = await attempted(self._judge, request, self._limits.timeout_s)
         except BaseException:
             # Cancelled, or a fault of the backend: the turn is given back in any case.
             self._limiter.drop(slot)
@@ -156,25 +149,7 @@ class Tries:
             self._turns.next()
         return said
 
-    async def _said(self, request: Request) -> _Said:
-        seconds = self._limits.timeout_s
-        try:
-            async with asyncio.timeout(seconds):
-                reply = await self._judge.answer(request)
-            # What is kept has to tell what it cost, for runs to come.
-            return replace(reply, cost_usd=cost_of(reply, self._judge.price))
-        except TimeoutError:
-            return _Lost(f"no reply within {seconds:g} s")
-        except (Busy, Passing, Unanswerable, ValorError) as failure:
-            return failure
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # Nobody cancelled this: a backend lets out what happened within it.
-            return _Lost("the backend broke off the request")
-
-    def _note(self, said: _Said, slot: Slot, highest: Highest, fared: _Fared) -> None:
+    def _note(self, said: Said, slot: Slot, highest: Highest, fared: _Fared) -> None:
         match said:
             case Reply():
                 self._limiter.replied(slot)
@@ -187,7 +162,7 @@ class Tries:
                 self._limiter.failed(slot)
                 fared.failed += not self._outage(fared, refused=False)
                 fared.wait = self._backoff.wait(fared.failed, said.after_s)
-                lost = isinstance(said, _Lost)
+                lost = isinstance(said, Lost)
                 self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
             case Unanswerable():
                 self._limiter.failed(slot)
