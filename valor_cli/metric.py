@@ -147,6 +147,7 @@ class Metric(Generic[R]):
     resamples at once: it takes what `compute` takes, the weights (resamples, units) and the
     parameters, to (resamples, values), NaN for none, bit for bit those of `compute` and in its
     order; without it they are computed one after the other.
+    `condensed` says that it reads sums of its evidence alone, which the wing's `condense` keeps.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
 
@@ -173,6 +174,7 @@ class Metric(Generic[R]):
     replicas: Callable[..., NDArray[np.float64]] | None = None
     threshold: float | None = None
     reproducible: bool = True
+    condensed: bool = False
 
     def __post_init__(self) -> None:
         if not self.outputs and not self.curve and not self.table:
@@ -282,9 +284,12 @@ class Wing(Generic[D, E]):
         one_sided: The labels that only one side has, where `Loaded` cannot know them.
         sharded: Whether several processes make evidence sooner than one; not where handing them
             their shards takes longer.
+        whole: Whether the evidence of a unit rests on others, so that all must be at hand.
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
+        condense: The evidence of a shard, to what these calls need of it without its units: of
+            bounded size, and merged as evidence is.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -295,7 +300,9 @@ class Wing(Generic[D, E]):
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
     one_sided: Callable[[E], OneSided] = unsaid
     sharded: bool = True
+    whole: bool = False
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
+    condense: Callable[[E, Sequence[Call]], Any] | None = None
 
 
 METADATA = "metadata."
@@ -354,7 +361,7 @@ class Loaded(Generic[D]):
     `RunResult`; `lacking` is what of `Selection.wanted` the files do not have.
     `groups` has, by model, the cluster of each unit that the files name; None: it stands alone.
     `perturbed` leads, by model, from perturbed copies of samples to their originals; `spent` is
-    what each model took, where the files say so.
+    what each model took, where the files say so. `facts` is what a task's `Stream` joins by.
     """
 
     datasets: Mapping[str, D]
@@ -371,6 +378,44 @@ class Loaded(Generic[D]):
     groups: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] = field(default_factory=dict)
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    facts: Any = None
+
+
+class Survey(NamedTuple):
+    """What all pieces together say of a run, before any of it is joined.
+
+    Attributes:
+        ground: What every range needs to know: names of labels, what comes before each piece.
+        ranges: Of units, ascending: what tells each from the others, and the pieces (positions)
+            that have some of its units.
+    """
+
+    ground: Any
+    ranges: Sequence[tuple[Any, Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Generic[D]):
+    """How a task reads its inputs piece by piece, and evaluates them range by range of units.
+
+    What can be read at all can be loaded whole; `None` anywhere says that this is such a case.
+
+    Attributes:
+        cut: What `Task.load` takes, and the bytes that a piece should have, to pieces.
+        read: A piece to what is told of it and its rows, by unit.
+        survey: What `Task.load` takes, the pieces, and what was told of each.
+        load: A ground, a range, and of each piece that has some of its units the position and the
+            rows, to what `Task.load` gives of the units in that range.
+        join: A ground, and what was loaded of all its ranges, in their order, to that of all.
+        illustrate: The datasets of all ranges, and examples, to what is shown of each.
+    """
+
+    cut: Callable[[Any, Any, Selection, int], Sequence[Any] | None]
+    read: Callable[[Any], tuple[Any, Any] | None]
+    survey: Callable[[Any, Any, Selection, Sequence[Any], Sequence[Any]], Survey | None]
+    load: Callable[[Any, Any, Sequence[tuple[int, Any]]], Loaded[D]]
+    join: Callable[[Any, Sequence[Loaded[D]]], Loaded[D] | None]
+    illustrate: Callable[[Sequence[D], Sequence[MetricExample]], Sequence[Illustration]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +428,7 @@ class Terms:
         resume: Whether to go on with the run of that identity.
         imagined: Whether replies are only imagined, to see what asking would take.
         told: Told a stage, and how much of it is done.
+        workers: Of a cluster, that may ask models in place of this process (`Elsewhere`).
     """
 
     identity: str
@@ -390,6 +436,7 @@ class Terms:
     resume: bool = False
     imagined: bool = False
     told: Callable[[str, int, int], None] = lambda stage, done, total: None
+    workers: Any = None
 
 
 class Session(Protocol):
@@ -451,6 +498,7 @@ class Task(Generic[D]):
         lacks: What the options must still name before a call can be made; None: nothing. What its
             parameters must is the metric's own to say.
         session: Opens the models that the calls ask, under the options and on some terms.
+        stream: Says how inputs are read piece by piece; None: they are loaded whole.
         tuned: A call with the defaults that belong to the models it asks, where the config does
             not say otherwise, and what to warn of.
     """
@@ -470,6 +518,7 @@ class Task(Generic[D]):
     lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
     session: Callable[[Any, Sequence[Call], Terms], Session] | None = None
     tuned: Callable[[Any, Call], tuple[Call, str | None]] = lambda options, call: (call, None)
+    stream: Callable[[], Stream[D]] | None = None
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

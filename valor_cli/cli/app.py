@@ -28,7 +28,7 @@ from valor_cli.cli.quick_start import leave_at_once, quicken
 from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
-from valor_cli.errors import ValorError
+from valor_cli.errors import ValorError, without_secrets
 
 INTERRUPTED, TERMINATED = 130, 143
 
@@ -116,7 +116,7 @@ def _run() -> NoReturn:
         import traceback
 
         # A bug keeps its traceback; Python's own exit code, 1, would say that a gate failed.
-        traceback.print_exc()
+        typer.echo(without_secrets(traceback.format_exc()), err=True, nl=False)
         typer.echo("this is a bug in valor; please report it with the lines above", err=True)
         sys.exit(ValorError.exit_code)
     sys.exit(0)

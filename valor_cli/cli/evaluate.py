@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -52,9 +52,21 @@ def evaluate(
         int | None,
         typer.Option(min=1, metavar="N", help="Evaluate the first N images or samples only."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Processes to use.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Processes to use: 1, or with Dask all cores."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Who does the work: local, or dask.")
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Dask scheduler (tcp://…); without, processes of this machine."
+        ),
+    ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Ask only models that are on this machine.")
+        bool, typer.Option("--offline", help="Ask models, and read files, of this machine only.")
     ] = False,
     resume: Annotated[
         bool,
@@ -75,6 +87,7 @@ def evaluate(
       valor evaluate configs/object_detection.yaml --out reports/today
     """
     talk = Talk(quiet=quiet, verbose=verbose)
+    spread = _spread(jobs, engine, scheduler)
     code = 0
     taken: dict[Path | None, str] = {}
     for path in configs:
@@ -90,7 +103,7 @@ def evaluate(
                 talk.say(_intention(config, folder, wanted))
                 continue
             result = _run(
-                *(config, folder, wanted, baseline, limit, jobs, talk),
+                *(config, folder, wanted, baseline, limit, spread, talk),
                 offline=offline,
                 resume=resume,
             )
@@ -106,13 +119,40 @@ def evaluate(
     raise typer.Exit(code)
 
 
+class Spread(NamedTuple):
+    """Who does the work."""
+
+    jobs: int | None
+    engine: Literal["local", "dask"]
+    scheduler: str | None
+
+
+def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Spread:
+    """What the options say of who does the work.
+
+    Raises:
+        ConfigError: They contradict each other.
+    """
+    if engine == "local" and scheduler is None:
+        return Spread(jobs, "local", None)
+    if engine != "dask":
+        place, message = "--engine", f"there is no engine '{engine}'; engines: local, dask"
+        if engine == "local":
+            place, message = "--scheduler", "only `--engine dask` has a scheduler"
+        raise ConfigError(Problem(place, message), hint="valor evaluate --engine dask …")
+    if scheduler is not None and jobs is not None:
+        message = "a cluster that runs already has the workers that it has"
+        raise ConfigError(Problem("--jobs", message), hint="leave out --jobs or --scheduler")
+    return Spread(jobs, "dask", scheduler)
+
+
 def _run(
     config: RunConfig,
     folder: Path | None,
     formats: tuple[str, ...],
     baseline: str | None,
     limit: int | None,
-    jobs: int,
+    spread: Spread,
     talk: Talk,
     *,
     offline: bool,
@@ -131,7 +171,9 @@ def _run(
         result = pipeline.evaluate(
             plan,
             command=command_line(),
-            jobs=jobs,
+            jobs=spread.jobs,
+            engine=spread.engine,
+            scheduler=spread.scheduler,
             limit=limit,
             baseline=before,
             offline=offline,

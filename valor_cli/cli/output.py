@@ -136,25 +136,50 @@ class _Stages:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]}"),
+                TextColumn("{task.fields[memory]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
             self.bar.start()
         rate = f"{done / (time.perf_counter() - self.since):,.0f}/s" if total and done else ""
-        if self.bar.tasks and self.bar.tasks[-1].description == stage:
-            self.bar.update(self.bar.task_ids[-1], completed=done, total=total or None, rate=rate)
-        else:
+        if not self.bar.tasks or self.bar.tasks[-1].description != stage:
             for task in self.bar.task_ids:
                 self.bar.remove_task(task)
-            self.bar.add_task(stage, completed=done, total=total or None, rate=rate)
+            self.bar.add_task(stage, rate="", memory="")
+        self.bar.update(
+            self.bar.task_ids[-1],
+            completed=done,
+            total=total or None,
+            rate=rate,
+            memory=memory_in_use(),
+        )
 
     def _tell(self, now: float) -> None:
         if self.timed and self.stage:
-            typer.echo(f"{self.stage}: {now - self.since:.2f} s", err=True)
+            told = (f"{now - self.since:.2f} s", memory_in_use())
+            typer.echo(f"{self.stage}: {', '.join(filter(None, told))}", err=True)
 
     def stop(self) -> None:
         """Take the bar away."""
         self._tell(time.perf_counter())
         if self.bar is not None:
             self.bar.stop()
+
+
+def memory_in_use() -> str:
+    """What this process holds in memory now, "212 MB"; its most so far where that is not told;
+    nothing where not even that is.
+    """
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        if sys.platform == "win32":
+            return ""
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # The one number has two units.
+        used = most if sys.platform == "darwin" else most * 1024
+    return f"{used / 1e6:,.0f} MB"

@@ -18,7 +18,7 @@ from pydantic import (
 
 from valor_cli.config.document import YamlDocument
 from valor_cli.config.problems import TreePath
-from valor_cli.paths import from_folder
+from valor_cli.paths import from_folder, is_url
 from valor_cli.results import Scalar
 
 
@@ -180,6 +180,8 @@ class Report(_Strict):
             return out
         if not out:
             raise ValueError("expected a folder, found empty text")
+        if is_url(out):
+            raise ValueError("expected a folder on this machine, found a URL")
         return from_folder((info.context or {}).get("folder", ""), out)
 
     @field_validator("formats")

@@ -11,6 +11,7 @@ from valor_cli.metric import Call, Loaded, Terms
 from valor_cli.pipeline.calibration_rows import compared
 from valor_cli.pipeline.calibration_scales import is_blank
 from valor_cli.pipeline.estimate import judges_part
+from valor_cli.pipeline.offline import refuse_urls
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
@@ -72,6 +73,8 @@ def calibrate(
         ConfigError: No metric asks a judge, or none has a column.
         DataError: An input cannot be used, or a column holds what no judge can say.
     """
+    if offline:
+        refuse_urls(plan.config)
     progress("reading", 0, 0)
     judged = judges_part(plan)
     calls = [call for part in judged.wings for call in part.calls]

@@ -116,22 +116,22 @@ def _columns(
     last = draws.resamples
     at_once = TOGETHER
     if workers.count > 1:
-        # Each task takes the evidence to another process, and prepares it there: a few large ones.
+        # Whoever takes a task prepares the evidence anew: a few large ones.
         at_once *= max(last // (at_once * workers.count * 2), 1)
-    tasks = [
-        (calls, evidence, parts, draws, first, min(first + at_once, last))
-        for first in range(0, last, at_once)
-    ]
+    shared = workers.share((calls, evidence, parts, draws))
+    tasks = [((first, min(first + at_once, last)), [shared]) for first in range(0, last, at_once)]
     batches: list[NDArray[np.float64]] = []
-    for batch in workers.map(_resampled, tasks):
+    for batch in workers.map_kept(_resampled, tasks):
         batches.append(batch)
         told(sum(map(len, batches)))
+    workers.forget([shared])
     return np.ascontiguousarray(np.concatenate(batches).T)
 
 
 def _resampled(
-    task: tuple[Sequence[Call], Evidence, Parts, Draws, int, int],
+    task: tuple[int, int],
+    shared: Sequence[tuple[Sequence[Call], Evidence, Parts, Draws]],
 ) -> NDArray[np.float64]:
-    calls, evidence, parts, draws, first, last = task
+    (first, last), (calls, evidence, parts, draws) = task, shared[0]
     weights = np.array([draws.weights(number) for number in range(first, last)])
     return resampled(calls, evidence, parts, weights)

@@ -60,6 +60,7 @@ class Computation:
     `illustrated` asks for examples too; only a whole dataset can show its objects, no shard of it.
     `session` holds the models that metrics ask; None: nobody is asked.
     `search` asks to look for slices beside those listed, where each model does worst.
+    `evidence` is that which reading made already, by model and number of the wing in the plan.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Computation:
         illustrated: bool = True,
         session: Session | None = None,
         search: SliceSearch | None = None,
+        evidence: Mapping[tuple[str, int], Evidence] | None = None,
     ) -> None:
         self.plan = plan
         self.loaded = loaded
@@ -81,6 +83,7 @@ class Computation:
         self.progress = progress
         self.illustrated = illustrated
         self.session = session
+        self.built = evidence or {}
         self.resampled = 0
         self.groups = groups_of(plan, loaded)
         self._drawn = self._all_drawn()
@@ -158,8 +161,11 @@ class Computation:
     def _wholes(self, part: WingPlan) -> Iterator[Whole]:
         """All of each model, as it is needed."""
         needs = self._needs(part)
+        number = self.plan.wings.index(part)
         for model, dataset in self.loaded.datasets.items():
-            evidence = self._evidence(part.wing, dataset, needs[model])
+            evidence = self.built.get((model, number))
+            if evidence is None:
+                evidence = self._evidence(part.wing, dataset, needs[model])
             yield Whole(model, dataset, evidence, self._findings(part, evidence))
 
     def _findings(self, part: WingPlan, evidence: Evidence) -> list[Findings]:

@@ -13,16 +13,19 @@ import numpy as np
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Loaded, Selection, Session, Terms
+from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Session, Terms
+from valor_cli.pipeline.distributed_judges import check_engine
 from valor_cli.pipeline.gates import check_gates, judge_gates
+from valor_cli.pipeline.input_paths import input_paths
 from valor_cli.pipeline.insights import insights_of
+from valor_cli.pipeline.offline import refuse_urls
 from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.unlike import unlike_baseline
-from valor_cli.pipeline.workers import Progress, ThisProcess, workers
+from valor_cli.pipeline.workers import Engine, Progress, ThisProcess, Workers, workers
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,
@@ -62,11 +65,36 @@ def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]
     loaded = plan.task.load(config.data, config.options, selection_of(plan, limit))
     if loaded.lacking:
         plan, loaded = _served(plan, loaded)
+    return plan, loaded, _checked(plan, loaded)
+
+
+def _checked(plan: Plan, loaded: Loaded[Any]) -> list[Slice]:
+    """The slices, once the config is held against the data.
+
+    Raises:
+        ConfigError: It names something that the data does not have.
+    """
+    config = plan.config
     _check_thresholds(plan, loaded)
     slices = resolve_slices(config, [part.wing for part in plan.wings], loaded)
     if config.gates:
         check_gates(config, plan.task, loaded, slices, _shape(plan, loaded))
-    return plan, loaded, slices
+    return slices
+
+
+def _read(
+    plan: Plan, limit: int | None, pool: Workers, progress: Progress
+) -> tuple[Plan, Loaded[Any], list[Slice], Mapping[tuple[str, int], Evidence]]:
+    """As `_load`; and the evidence, by model and number of the wing, that reading made already."""
+    if plan.task.stream is not None:
+        # Small inputs, which are loaded whole, do without.
+        from valor_cli.pipeline.streaming import streamed
+
+        found = streamed(plan, selection_of(plan, limit), pool, progress)
+        if found is not None and not found.loaded.lacking:
+            return plan, found.loaded, _checked(plan, found.loaded), found.evidence
+    plan, loaded, slices = _load(plan, limit)
+    return plan, loaded, slices, {}
 
 
 def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
@@ -158,7 +186,9 @@ def evaluate(
     plan: Plan,
     *,
     command: str,
-    jobs: int = 1,
+    jobs: int | None = None,
+    engine: Engine = "local",
+    scheduler: str | None = None,
     limit: int | None = None,
     baseline: RunResult | None = None,
     offline: bool = False,
@@ -170,10 +200,10 @@ def evaluate(
     Args:
         plan: From `make_plan`.
         command: How the run was called, for the record.
-        jobs: Processes to use; the result is the same for any number.
+        jobs, engine, scheduler: Who does the work (`workers`); the result is the same for all.
         limit: Evaluate the first so many images or samples only.
         baseline: An earlier result to hold this one against, with its values of samples.
-        offline: Ask only models that are on this machine.
+        offline: Ask only models that are on this machine, and read no URL.
         resume: Go on with an earlier run of the same config and inputs.
         progress: Told how far the run has come.
 
@@ -184,19 +214,33 @@ def evaluate(
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     config = plan.config
-    progress("reading", 0, 0)
-    plan, loaded, slices = _load(plan, limit)
-    terms = Terms(
-        run_identity(plan, loaded, limit),
-        offline=offline,
-        resume=resume,
-        told=progress,
-    )
-    with workers(jobs) as pool, session_of(plan, terms) as session:
-        if session is not None:
-            session.look()
-        search = config.slice_search
-        found = Computation(plan, loaded, slices, pool, progress, session=session, search=search)
+    if offline:
+        refuse_urls(config)
+    check_engine(config, engine)
+    # Workers come first: nothing runs beside this process yet, so that they start fast.
+    with workers(jobs, engine, scheduler, input_paths(config.data)) as pool:
+        progress("reading", 0, 0)
+        plan, loaded, slices, evidence = _read(plan, limit, pool, progress)
+        terms = Terms(
+            run_identity(plan, loaded, limit),
+            offline=offline,
+            resume=resume,
+            told=progress,
+            workers=getattr(pool, "asking", None),
+        )
+        with session_of(plan, terms) as session:
+            if session is not None:
+                session.look()
+            found = Computation(
+                plan,
+                loaded,
+                slices,
+                pool,
+                progress,
+                session=session,
+                search=config.slice_search,
+                evidence=evidence,
+            )
     before = None if baseline is None else baseline.metrics
     settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [

@@ -1,19 +1,27 @@
-"""The same work in this process or in several; the results come in the order of the work."""
+"""The same work in this process or in several; the results come in the order of the work.
+
+What work leaves behind for later work, rather than for whoever ordered it, is kept where it was
+made for as long as it is needed, so that large columns do not travel.
+"""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from valor_cli.errors import Problem, ValorError
+from valor_cli.pipeline.handover import Parcel, parcel, temporary_folder
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from tempfile import TemporaryDirectory
+
+Engine: TypeAlias = Literal["local", "dask"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+S = TypeVar("S")
+K = TypeVar("K")
+K_co = TypeVar("K_co", covariant=True)
 
 
 class Progress(Protocol):
@@ -22,66 +30,177 @@ class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
+class Kept(Protocol[K_co]):
+    """What work left behind, wherever that is; only the `Workers` that kept it look into it."""
+
+
 class Workers(Protocol):
-    """Something that applies a function to many things."""
+    """Something that applies a function to many things.
+
+    Functions stand in modules; what they take and give can be pickled. What one of them raises
+    comes out where its result is asked for.
+
+    Attributes:
+        count: How many tasks it works on at a time.
+    """
 
     count: int
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterable[R]: ...
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+        """Results in the order of the tasks."""
+
+    def keep(
+        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
+    ) -> Iterator[tuple[S, Kept[K]]]:
+        """As `map`, of functions that give two things: the first comes, the second is kept."""
+
+    def map_kept(
+        self,
+        function: Callable[[T, Sequence[Any]], R],
+        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
+    ) -> Iterator[R]:
+        """As `map`, of functions that take what was kept beside their task."""
+
+    def share(self, value: K) -> Kept[K]:
+        """A value put where all workers find it, once."""
+
+    def fetch(self, kept: Kept[K]) -> K:
+        """What was kept, here."""
+
+    def forget(self, kept: Iterable[Kept[Any]]) -> None:
+        """Let go of what is not needed any more."""
+
+
+class Held(Generic[K]):
+    """What this process keeps in memory."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: K) -> None:
+        self.value: K | None = value
+
+    def open(self) -> K:
+        """What was kept.
+
+        Raises:
+            ValueError: It was let go.
+        """
+        if self.value is None:
+            raise ValueError("what was let go cannot be fetched")
+        return self.value
+
+    def drop(self) -> None:
+        """Let go of it."""
+        self.value = None
 
 
 class ThisProcess:
-    """One task after the other, here."""
+    """One task after the other, here. What is kept goes to files: memory is for evidence."""
 
     count = 1
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterable[R]:
+    def __init__(self) -> None:
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
         """Results in the order of the tasks, each made when asked for."""
         return map(function, tasks)
 
+    def keep(
+        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
+    ) -> Iterator[tuple[S, Kept[K]]]:
+        """As `map`, the second part of each result kept."""
+        for task in tasks:
+            told, left = function(task)
+            yield told, parcel(left, self.folder)
 
-class Processes:
-    """As many tasks at a time as there are processes."""
+    def map_kept(
+        self,
+        function: Callable[[T, Sequence[Any]], R],
+        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
+    ) -> Iterator[R]:
+        """As `map`, with what was kept. Where that went to files, results do too: little of most
+        of them is looked at.
+        """
+        for task, kept in tasks:
+            found = function(task, [self.fetch(one) for one in kept])
+            if self._folder is not None:
+                sent = parcel(found, self.folder)
+                found = sent.open()
+                sent.drop()
+            yield found
 
-    def __init__(self, pool: ProcessPoolExecutor, count: int) -> None:
-        self.pool = pool
-        self.count = count
+    def share(self, value: K) -> Kept[K]:
+        """The value itself."""
+        return Held(value)
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterable[R]:
-        """Results in the order of the tasks; the tasks must be picklable."""
-        # Not pool.map: it cancels what is left when a process dies, over which the pool stumbles.
-        futures = [self.pool.submit(function, task) for task in tasks]
-        return (future.result() for future in futures)
+    @property
+    def folder(self) -> str:
+        """Where files go, made on first use."""
+        if self._folder is None:
+            self._folder = temporary_folder()
+        return self._folder.name
+
+    def stop(self) -> None:
+        """Remove the files."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def fetch(self, kept: Kept[K]) -> K:
+        """What was kept."""
+        found: K = local(kept).open()
+        return found
+
+    def forget(self, kept: Iterable[Kept[Any]]) -> None:
+        """Let go of values, and of their files."""
+        for one in kept:
+            local(one).drop()
+
+
+def local(kept: Kept[K]) -> Held[K] | Parcel[K]:
+    """What was kept on this machine.
+
+    Raises:
+        ValueError: It was not.
+    """
+    if not isinstance(kept, Held | Parcel):
+        raise ValueError("only what was kept on this machine can be fetched here")
+    return kept
 
 
 @contextmanager
-def workers(jobs: int) -> Iterator[Workers]:
-    """`jobs` processes, started afresh: forking a process that holds threads may hang.
+def workers(
+    jobs: int | None,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    inputs: Sequence[str] = (),
+) -> Iterator[Workers]:
+    """This process, several on this machine, or a cluster.
+
+    Args:
+        jobs: How many processes; None: one, and for Dask as many as there are cores.
+        engine: "local", or "dask" for its scheduler and its workers.
+        scheduler: The address of a Dask scheduler; None: processes of this machine.
+        inputs: Paths of the run, which workers on other machines must find there.
 
     Raises:
-        ValorError: A process was ended from outside.
+        ValorError: Processes were ended from outside, again and again.
+        ClusterError: A cluster cannot be reached, or has no workers like this process.
+        MissingExtraError: Dask is not installed.
     """
-    if jobs <= 1:
-        yield ThisProcess()
-        return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+    if engine == "dask":
+        from valor_cli.pipeline.cluster import dask_workers
 
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_leave_interrupts) as pool:
+        with dask_workers(scheduler, jobs, inputs) as cluster:
+            yield cluster
+    elif jobs is None or jobs <= 1:
+        here = ThisProcess()
         try:
-            yield Processes(pool, jobs)
-        except BrokenProcessPool:
-            # The system ends processes without a word when memory runs out.
-            problem = Problem(f"--jobs {jobs}", "a process ended before its work was done")
-            raise ValorError(problem, hint="memory may have run out; try fewer jobs") from None
-        except BaseException:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
+            yield here
+        finally:
+            here.stop()
+    else:
+        from valor_cli.pipeline.processes import processes
 
-
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the one that waits for the others handles it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with temporary_folder() as folder, processes(jobs, folder) as found:
+            yield found

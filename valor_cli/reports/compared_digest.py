@@ -19,6 +19,7 @@ from valor_cli.reports.compared_rows import (
 )
 from valor_cli.reports.compared_samples import ChangeNames
 from valor_cli.reports.formatting import plain, words
+from valor_cli.reports.input_files import shown_input
 from valor_cli.results import ComparedRun, ComparedRuns
 
 _WORDS: dict[Outcome, str] = {
@@ -162,8 +163,7 @@ def _side(letter: str, run: ComparedRun) -> Side:
         started=plain(run.run.started_at),
         facts=tuple((name, plain(text, 400)) for name, text in facts.items()),
         inputs=tuple(
-            (plain(file.path, 200), f"{file.rows:,}", plain(file.sha256)[:12])
-            for file in run.run.inputs
+            (file.path, file.rows, file.sha256[:12]) for file in map(shown_input, run.run.inputs)
         ),
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from valor_cli.results import RunResult, TableResult
+
+_NO_FLOATS: Final = frozenset({str, int, bool, type(None)})
 
 
 def refuse_nan(result: RunResult) -> None:
@@ -81,12 +83,19 @@ def _outlined(geometry: Mapping[str, Any] | None) -> bool:
 def finite(values: Iterable[object]) -> bool:
     """Whether no number among these is NaN or infinite, in lists and mappings neither."""
     for value in values:
-        if isinstance(value, float):
-            if not isfinite(value):
+        # Exact types first: to ask for a mapping takes longer than all else.
+        kind = type(value)
+        if kind is float:
+            if not isfinite(value):  # type: ignore[arg-type]
                 return False
-        elif isinstance(value, Mapping):
-            if not finite(value.values()):
+        elif kind in _NO_FLOATS:
+            continue
+        elif kind is dict or isinstance(value, Mapping):
+            if not finite(value.values()):  # type: ignore[attr-defined]
                 return False
-        elif isinstance(value, list | tuple) and not finite(value):
+        elif isinstance(value, list | tuple):
+            if not finite(value):
+                return False
+        elif isinstance(value, float) and not isfinite(value):
             return False
     return True

@@ -22,6 +22,7 @@ from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.grids import FEW_MARK, Cell, Grid
 from valor_cli.reports.illustrated import illustrated
+from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
 from valor_cli.reports.judges_told import judges_told
 from valor_cli.reports.leaderboard import leaderboard, ranked
@@ -99,10 +100,7 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         warnings=[plain(warning, 600) for warning in result.warnings],
         run=_run(result.run, told),
         packages=[(plain(k), plain(v)) for k, v in result.run.packages.items()],
-        inputs=[
-            (plain(file.path, 200), f"{file.rows:,}", f"{file.skipped:,}", plain(file.sha256))
-            for file in result.run.inputs
-        ],
+        inputs=[shown_input(file) for file in result.run.inputs],
         **illustrated(result, pictures, anchors),
         **diagrams(result, anchors),
         **samples_told(result, told.models, anchors),

@@ -10,6 +10,7 @@ from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.gates import Gate
 from valor_cli.reports.grids import FEW_MARK
+from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
 from valor_cli.reports.markdown_compared import baseline, notes, pairs, searches
 from valor_cli.reports.markdown_findings import breakdown, calibration, confusions, spread, worst
@@ -179,10 +180,8 @@ def _facts(run: RunInfo, told: Digest) -> Iterator[str]:
     named = [[escaped(plain(k)), escaped(plain(v, 400))] for k, v in facts.items()]
     yield from table(["", ""], named, left=2)
     yield ""
-    inputs = [
-        [escaped(plain(file.path, 200)), f"{file.rows:,}", f"{file.skipped:,}", file.sha256[:12]]
-        for file in run.inputs[:INPUTS]
-    ]
+    shown = map(shown_input, run.inputs[:INPUTS])
+    inputs = [[escaped(path), rows, skipped, sha[:12]] for path, rows, skipped, sha in shown]
     yield from table(["input", "rows", "skipped", "sha256"], inputs)
     if len(run.inputs) > INPUTS:
         yield ""

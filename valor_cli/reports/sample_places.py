@@ -19,7 +19,7 @@ def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequenc
     places: dict[Key, int] = {}
     where: list[Sequence[int]] = []
     for at, one in enumerate(columns):
-        if at and _same(one.sample_ids, columns[at - 1].sample_ids):
+        if at and same_samples(one.sample_ids, columns[at - 1].sample_ids):
             where.append(where[-1])
             continue
         keys = ((type(name), name) for name in one.sample_ids)
@@ -27,5 +27,6 @@ def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequenc
     return [name for _, name in places], where
 
 
-def _same(one: Sequence[Scalar], other: Sequence[Scalar]) -> bool:
+def same_samples(one: Sequence[Scalar], other: Sequence[Scalar]) -> bool:
+    """Whether these are the same ids, in one order."""
     return one is other or (one == other and [*map(type, one)] == [*map(type, other)])

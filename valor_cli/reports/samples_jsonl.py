@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
-from itertools import repeat
+from itertools import islice, repeat
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from valor_cli.reports.finite import finite
 from valor_cli.reports.naming import Names
 from valor_cli.reports.results_json import dumps
-from valor_cli.reports.sample_places import placed
+from valor_cli.reports.sample_places import placed, same_samples
 from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
+
+_AT_ONCE: Final = 1 << 10
+"""Lines of a block."""
 
 
 def to_jsonl(result: RunResult) -> bytes:
-    """The file, models in the order of the run, samples in the order of their first metric.
+    """The file; see `jsonl_blocks`.
 
-    A metric asked twice stands under two names, with the parameters in which they differ. Beside
-    its values, a sample has the `group` that it belongs to and its `texts`, where it has any.
+    Raises:
+        ValueError: As there.
+    """
+    return b"".join(jsonl_blocks(result))
+
+
+def jsonl_blocks(result: RunResult) -> Iterator[bytes]:
+    """The file, some lines at a time: it may be larger than what it is made of.
+
+    Models stand in the order of the run, samples in the order of their first metric. A metric asked
+    twice stands under two names, with the parameters in which they differ. Beside its values, a
+    sample has the `group` that it belongs to and its `texts`, where it has any.
 
     Raises:
         ValueError: A number is NaN or infinite, which JSON does not have.
@@ -28,13 +40,13 @@ def to_jsonl(result: RunResult) -> bytes:
         _refuse_nan(one)
     names = Names((one.metric, one.parameters) for one in result.samples)
     texts = {one.model: one for one in result.texts}
-    file = BytesIO()
     for model in result.models:
         own = [one for one in result.samples if one.model == model]
         called = named(names, ((one.metric, one.parameters) for one in own))
         columns = dict(zip(called, own, strict=True))
-        file.writelines(_rows(model, columns, texts.get(model)))
-    return file.getvalue()
+        lines = _rows(model, columns, texts.get(model))
+        while block := b"".join(islice(lines, _AT_ONCE)):
+            yield block
 
 
 def named(names: Names, measures: Iterable[tuple[str, Parameters]]) -> list[str]:
@@ -68,24 +80,43 @@ def _rows(
 
 def _beside(
     ids: Sequence[Scalar], columns: Iterable[SamplesResult], texts: TextsResult | None
-) -> Sequence[Mapping[str, Any]]:
+) -> Iterator[Mapping[str, Any]]:
     """What each line says of its sample beside its values."""
     grouped = [one for one in columns if one.groups is not None]
     if texts is None and not grouped:
-        return ({},) * len(ids)
-    lines = {(type(name), name): line for line, name in enumerate(ids)}
-    beside: list[dict[str, Any]] = [{} for _ in ids]
-    for one in grouped:
-        for name, group in zip(one.sample_ids, one.groups or (), strict=True):
-            if group is not None:
-                beside[lines[type(name), name]]["group"] = group
-    if texts is not None:
-        for name, *said in zip(texts.sample_ids, *texts.columns.values(), strict=True):
-            own = zip(texts.columns, said, strict=True)
-            told = {field: text for field, text in own if text is not None}
-            if told and (type(name), name) in lines:
-                beside[lines[type(name), name]]["texts"] = told
-    return beside
+        return iter(({},) * len(ids))
+    groups: Iterable[Scalar] = repeat(None, len(ids))
+    if grouped:
+        lines = {(type(name), name): line for line, name in enumerate(ids)}
+        found: list[Scalar] = [None] * len(ids)
+        for one in grouped:
+            for name, group in zip(one.sample_ids, one.groups or (), strict=True):
+                if group is not None:
+                    found[lines[type(name), name]] = group
+        groups = found
+    return (
+        {
+            **({} if group is None else {"group": group}),
+            **({"texts": told} if told else {}),
+        }
+        for group, told in zip(groups, _told(ids, texts), strict=True)
+    )
+
+
+def _told(ids: Sequence[Scalar], texts: TextsResult | None) -> Iterator[Mapping[str, str]]:
+    """The texts of each line, made as they are needed: they are most of the file."""
+    if texts is None:
+        return iter(({},) * len(ids))
+    said = zip(*texts.columns.values(), strict=True) if texts.columns else iter(((),) * len(ids))
+    fields = tuple(texts.columns)
+    told: Iterator[Mapping[str, str]] = (
+        {field: text for field, text in zip(fields, own, strict=True) if text is not None}
+        for own in said
+    )
+    if same_samples(ids, texts.sample_ids):
+        return told
+    by_sample = {(type(name), name): one for name, one in zip(texts.sample_ids, told, strict=True)}
+    return (by_sample.get((type(name), name), {}) for name in ids)
 
 
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
@@ -103,7 +134,7 @@ def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
         for status, value, output, undefined in columns
     )
     if one.details is not None:
-        told = zip(plain, one.details, strict=True)
+        told = zip(plain, _finite(one), strict=True)
         plain = ({**record, "details": details or {}} for record, details in told)
     if one.asked is None:
         return plain
@@ -135,7 +166,16 @@ def _refuse_nan(one: SamplesResult) -> None:
     for name, column in one.columns.items():
         if not all(map(isfinite, filter(None, column))):
             raise ValueError(f"samples of {one.model}, {one.metric} {name}: NaN or infinity")
-    for sample_id, details in zip(one.sample_ids, one.details or (), strict=False):
+
+
+def _finite(one: SamplesResult) -> Iterator[Mapping[str, Any] | None]:
+    """The details of each sample.
+
+    Raises:
+        ValueError: A number in them is NaN or infinite.
+    """
+    for sample_id, details in zip(one.sample_ids, one.details or (), strict=True):
         if details and not finite(details.values()):
             place = f"samples of {one.model}, {one.metric} details of {sample_id!r:.60}"
             raise ValueError(f"{place}: NaN or infinity")
+        yield details

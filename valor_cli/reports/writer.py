@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.results import Pictures, RunResult
@@ -28,7 +29,10 @@ SAMPLES = "samples.jsonl"
 RESAMPLES = "resamples.jsonl"
 """Values at every resample, likewise."""
 
-Render = Callable[[RunResult, Pictures], bytes]
+Content: TypeAlias = bytes | Iterable[bytes]
+"""What a file holds, all at once or one part after the other."""
+
+Render = Callable[[RunResult, Pictures], Content]
 
 _NO_PICTURES = Pictures()
 _FOLDER = "name another folder with --out DIR"
@@ -73,11 +77,12 @@ def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) 
     Raises:
         UnknownNameError: There is no such format.
     """
-    return _renderer(name)(result, pictures)
+    content = _renderer(name)(result, pictures)
+    return content if isinstance(content, bytes) else b"".join(content)
 
 
 def write_files(
-    out: Path, contents: Mapping[str, bytes], stale: Sequence[str] = (), *, hint: str = _FOLDER
+    out: Path, contents: Mapping[str, Content], stale: Sequence[str] = (), *, hint: str = _FOLDER
 ) -> list[Path]:
     """Write files into one folder, all of them or none.
 
@@ -106,7 +111,11 @@ def write_files(
             at = target
             if target.is_dir():
                 raise IsADirectoryError(None, "a folder stands where the file goes")
-            waiting[target].write_bytes(content)
+            if isinstance(content, bytes):
+                waiting[target].write_bytes(content)
+                continue
+            with waiting[target].open("wb") as file:
+                file.writelines(content)
         for at, temporary in waiting.items():
             os.replace(temporary, at)
             new.append(at.name)
@@ -150,9 +159,9 @@ def _of_rows(name: str) -> Render | None:
 
         return lambda result, _: to_json(result)
     if name == SAMPLES:
-        from valor_cli.reports.samples_jsonl import to_jsonl
+        from valor_cli.reports.samples_jsonl import jsonl_blocks
 
-        return lambda result, _: to_jsonl(result)
+        return lambda result, _: jsonl_blocks(result)
     if name == RESAMPLES:
         from valor_cli.reports import resamples_jsonl
 

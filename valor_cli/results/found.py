@@ -146,11 +146,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """An object of the dataset by its number there, and what became of it ("true_positive")."""
+    """An object of the dataset by its number there, and what became of it ("true_positive").
+
+    `label` and `score` are what is shown of it where the dataset is not asked.
+    """
 
     role: Role
     number: int
     outcome: str = ""
+    label: str | None = None
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

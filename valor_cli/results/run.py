@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from valor_cli.errors import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
 from valor_cli.results.found import Scalar
 from valor_cli.results.rows import (
@@ -67,12 +68,26 @@ class PromptUsed:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file that was read. `rows` counts its records, `skipped` those left out as invalid."""
+    """A file that was read, or left out whole, as `left_out` says why.
+
+    Attributes:
+        sha256: Of its stored bytes; None: they cannot be read.
+        rows: How many records it has; None: it could not be read to its end.
+        skipped: How many of them were left out as invalid.
+        left_out: What is wrong with a file of which nothing was used; None: it was used.
+    """
 
     path: str
-    sha256: str
-    rows: int
+    sha256: str | None
+    rows: int | None
     skipped: int = 0
+    left_out: str | None = None
+
+    def __post_init__(self) -> None:
+        # A record is what is shown of a file: the URL that opens it may hold a password.
+        object.__setattr__(self, "path", without_secrets(self.path))
+        if self.left_out is not None:
+            object.__setattr__(self, "left_out", without_secrets(self.left_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,9 @@ class RunInfo:
     usage: Sequence[UsageResult] = ()
     stopped: str | None = None
     stopped_by: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "command", without_secrets(self.command))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +165,10 @@ class RunResult:
     searches: Sequence[SliceSearchResult] = ()
     resamples: Sequence[ResampledResult] = ()
     texts: Sequence[TextsResult] = ()
+
+    def __post_init__(self) -> None:
+        # Warnings name inputs, some of which are URLs.
+        object.__setattr__(self, "warnings", tuple(map(without_secrets, self.warnings)))
 
     @property
     def passed(self) -> bool:

@@ -1,0 +1,122 @@
+"""What is installed here and on the nodes of a cluster in; whether the numbers may differ out."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import valor_cli
+from valor_cli.errors import MissingExtraError, Problem, ValorError
+
+PACKAGE: Final = "valor-cli"
+SOURCES: Final = "sources of valor-cli"
+
+COMPARED: Final = (
+    *("numpy", "msgspec", "orjson", "pillow", "pycocotools", "shapely"),
+    *("py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex"),
+    *("cloudpickle", "dask", "distributed"),
+)
+"""Packages that numbers come from, or that carry values between machines."""
+
+WHERE_BOTH_HAVE_IT: Final = ("pyarrow",)
+"""The same, of those that only some inputs need."""
+
+_ABSENT: Final = f"No module named '{valor_cli.__name__}'"
+_NONE: Final = "none"
+_SHIPPED: Final = ("*.py", "models/**/*.yaml", "models/**/*.json")
+
+
+def installed() -> dict[str, str]:
+    """The versions of this process: Python, this package, and those that its numbers rest on."""
+    found = {name: _version(name) for name in (*COMPARED, *WHERE_BOTH_HAVE_IT)}
+    found["python"] = "{}.{}".format(*sys.version_info)
+    found[PACKAGE] = valor_cli.__version__
+    found[SOURCES] = fingerprint()
+    return found
+
+
+@cache
+def fingerprint() -> str:
+    """What tells the sources of this package from others of the same version: 12 hex digits."""
+    root = Path(valor_cli.__file__).parent
+    found = {path for pattern in _SHIPPED for path in root.rglob(pattern)}
+    whole = hashlib.sha256()
+    for path in sorted(found, key=lambda one: one.relative_to(root).as_posix()):
+        # A checkout on Windows may have other line ends.
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        whole.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode())
+        whole.update(content)
+    return whole.hexdigest()[:12]
+
+
+def check_versions(nodes: Mapping[str, Any]) -> None:
+    """Hold what nodes of a cluster have against what is here.
+
+    Args:
+        nodes: By name ("worker tcp://…"), what `installed` gave there, or the exception that the
+            call ended with.
+
+    Raises:
+        MissingExtraError: A node does not have the package.
+        ValorError: Versions differ so that numbers may, or cannot be told.
+    """
+    lacking = [
+        Problem(node, f"the package {PACKAGE} is not installed there")
+        for node, found in nodes.items()
+        if lacks_package(found)
+    ]
+    if lacking:
+        raise MissingExtraError(lacking, hint=_install("dask"))
+    here = installed()
+    problems = [
+        problem for node, found in nodes.items() for problem in _differences(node, here, found)
+    ]
+    if problems:
+        told = "install the same everywhere, best by the same image; " + _install("dask")
+        raise ValorError(problems, hint=told)
+
+
+def lacks_package(found: Any) -> bool:
+    """Whether an exception says that this package is not there."""
+    # Of what a worker cannot unpack, Dask brings the words alone.
+    return isinstance(found, Exception) and _ABSENT in str(found)
+
+
+def _differences(node: str, here: Mapping[str, str], there: Any) -> list[Problem]:
+    if not isinstance(there, Mapping):
+        told = f"it cannot say what is installed there: {type(there).__name__}: {there}"
+        return [Problem(node, told)]
+    problems = []
+    for name, own in here.items():
+        other = there.get(name, _NONE)
+        unlike = own != other
+        if name in WHERE_BOTH_HAVE_IT:
+            unlike = unlike and _NONE not in (own, other)
+        if unlike and name != SOURCES:
+            problems.append(Problem(node, f"{name} is {own} here, {other} there"))
+    if not problems and here[SOURCES] != there.get(SOURCES):
+        problems.append(other_sources(node, here[SOURCES], there.get(SOURCES, _NONE)))
+    return problems
+
+
+def other_sources(node: str, here: str, there: str) -> Problem:
+    """Two checkouts of one version."""
+    own = valor_cli.__version__
+    told = f"{PACKAGE} {own} has other sources there ({there}) than here ({here})"
+    return Problem(node, told)
+
+
+def _install(name: str) -> str:
+    return f"pip install '{PACKAGE}[{name}]=={valor_cli.__version__}'"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return _NONE

@@ -1,0 +1,88 @@
+"""Values of one process to others on this machine, through files: columns are mapped, not copied.
+
+A value is pickled with its arrays beside it (pickle's protocol 5), so that whoever reads the file
+has them where the system keeps its pages, and only those that are looked at.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+K = TypeVar("K")
+
+_ALIGNED: Final = 64
+"""Bytes that arrays are laid out by, as numpy does itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel(Generic[K]):
+    """A value in a file.
+
+    Attributes:
+        path: The file.
+        size: Its bytes.
+    """
+
+    path: str
+    size: int
+
+    def open(self) -> K:
+        """The value. Its arrays can be written to; the file stays as it is.
+
+        The file may go while the value is in use, where the system lets it.
+        """
+        with open(self.path, "rb") as file:
+            view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+        count = struct.unpack_from("<q", view)[0]
+        lengths = struct.unpack_from(f"<{count}q", view, 8)
+        parts, at = [], _padded(8 + 8 * count)
+        for length in lengths:
+            parts.append(view[at : at + length])
+            at = _padded(at + length)
+        value: K = pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 - a file of this run
+        return value
+
+    def drop(self) -> None:
+        """Remove the file, if it is still there."""
+        try:
+            os.unlink(self.path)
+        except OSError:
+            # Gone already, or still mapped where that holds it: its folder goes with the run.
+            return
+
+
+def parcel(value: K, folder: str) -> Parcel[K]:
+    """A value put into a new file of a folder."""
+    from tempfile import mkstemp
+
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    parts: list[Any] = [head, *(one.raw() for one in buffers)]
+    lengths = [len(part) for part in parts]
+    handle, path = mkstemp(dir=folder, suffix=".part")
+    with os.fdopen(handle, "wb") as file:
+        file.write(struct.pack(f"<{1 + len(lengths)}q", len(lengths), *lengths))
+        for part in parts:
+            file.write(b"\0" * (_padded(file.tell()) - file.tell()))
+            file.write(part)
+        return Parcel(path, file.tell())
+
+
+def _padded(at: int) -> int:
+    return -(-at // _ALIGNED) * _ALIGNED
+
+
+def temporary_folder() -> TemporaryDirectory[str]:
+    """A folder for parcels, which goes with the run (a context manager)."""
+    # Its import takes some milliseconds, which most runs can save.
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="valor-", ignore_cleanup_errors=True)

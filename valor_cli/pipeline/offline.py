@@ -1,0 +1,23 @@
+"""A config comes in; a refusal of inputs that are elsewhere, where nothing may leave, goes out."""
+
+from __future__ import annotations
+
+from valor_cli.config import RunConfig
+from valor_cli.errors import LISTED, ConfigError, Problem
+from valor_cli.paths import urls_in
+
+_HINT = "Copy the files to this machine and name their paths, or run without --offline."
+
+
+def refuse_urls(config: RunConfig) -> None:
+    """See that all inputs are on this machine.
+
+    Raises:
+        ConfigError: Some are URLs.
+    """
+    problems = [
+        Problem(config.place("data", *keys), f"--offline reads no URL: {url}")
+        for keys, url in urls_in(config.data)
+    ]
+    if problems:
+        raise ConfigError(problems[:LISTED], total=len(problems), hint=_HINT)

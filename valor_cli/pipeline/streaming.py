@@ -1,0 +1,309 @@
+"""A plan to what is known of its data and to its evidence, without all of the data in memory.
+
+Inputs are cut into pieces, which workers read; from what these tell the client finds ranges of
+units, for each of which a worker gathers the rows, loads them and makes the evidence. The client
+merges that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from valor_cli.errors import DataError, Problem, ValorError
+from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
+from valor_cli.pipeline.input_paths import bytes_to_read, input_paths
+from valor_cli.pipeline.merging import TOGETHER, Merging
+from valor_cli.pipeline.plan import Plan, WingPlan
+from valor_cli.pipeline.spread import Spread
+from valor_cli.pipeline.workers import Kept, Progress, Workers
+from valor_cli.readers.pieces import sha256_of
+from valor_cli.readers.shards import pieces_error, together
+from valor_cli.results import InputFile
+
+PIECE_BYTES: Final = "VALOR_PIECE_BYTES"
+"""The environment variable that says how large a piece of an input is."""
+
+PIECE: Final = 16 << 20
+"""Bytes of a piece: enough for reading to take longer than all around it, and many to share."""
+
+LARGE: Final = 256 << 20
+"""Bytes of inputs that one process reads in pieces: it is sooner done with less in one piece."""
+
+SHARES: Final = 4
+"""Tasks that each process has of what is made of ranges: the last ones end at about one time."""
+
+
+class Streamed(NamedTuple):
+    """What was read, and by model and number of the wing in the plan its evidence."""
+
+    loaded: Loaded[Any]
+    evidence: Mapping[tuple[str, int], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is made of a range.
+
+    Attributes:
+        stream: How the task reads.
+        ground: What all ranges know.
+        wings: The wings of the plan, and whether their evidence is condensed.
+    """
+
+    stream: Stream[Any]
+    ground: Any
+    wings: Sequence[tuple[Wing[Any, Any], Sequence[Call], Any, bool]]
+
+
+Ranges: TypeAlias = Sequence[tuple[Any, Sequence[int]]]
+"""As in `Survey`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a worker made of some ranges.
+
+    Attributes:
+        loaded: Of each range that can be used, in order.
+        counts: By model, how many units each of these has.
+        evidence: By model and number of the wing, that of all of them together.
+        errors: Of the other ranges.
+    """
+
+    loaded: list[Loaded[Any]] = field(default_factory=list)
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    evidence: dict[tuple[str, int], Any] = field(default_factory=dict)
+    errors: list[DataError] = field(default_factory=list)
+
+
+def streamed(
+    plan: Plan, selection: Selection, pool: Workers, progress: Progress
+) -> Streamed | None:
+    """The data of a plan and its evidence; None where it is to be loaded whole.
+
+    Raises:
+        DataError: The problems of all pieces, or of all ranges.
+    """
+    config = plan.config
+    wings = [part.wing for part in plan.wings]
+    if plan.task.stream is None or any(one.whole or one.gather is not None for one in wings):
+        return None
+    if config.slice_search is not None:
+        return None
+    size = piece_bytes()
+    if pool.count == 1 and size == PIECE and _is_small(config.data):
+        return None
+    stream = plan.task.stream()
+    try:
+        pieces = stream.cut(config.data, config.options, selection, size)
+    except DataError:
+        # One file of many: the readers of whole files tell all of them, and may leave it out.
+        return None
+    if pieces is None:
+        return None
+    skip = getattr(config.data, "on_invalid", "error") == "skip"
+    with _digests(pieces) as digests:
+        read = _read(stream, pieces, pool, progress, skip=skip)
+        if read is None:
+            return None
+        told, kept = read
+        try:
+            found = stream.survey(config.data, config.options, selection, pieces, told)
+        except DataError:
+            # Files that do not go together: as above.
+            found = None
+        made = (
+            None if found is None else _made(plan, stream, found, kept, pool, progress, skip=skip)
+        )
+        pool.forget(kept)
+        if made is None:
+            return None
+        files = [_digested(one, digests) for one in made.loaded.files]
+    return made._replace(loaded=replace(made.loaded, files=files))
+
+
+def _is_small(inputs: Any) -> bool:
+    """Whether inputs are such that one process has them sooner in one piece."""
+    return bytes_to_read(input_paths(inputs), PIECE) < LARGE
+
+
+def piece_bytes() -> int:
+    """The bytes that a piece should have.
+
+    Raises:
+        ValorError: The environment says something else than a number.
+    """
+    said = os.environ.get(PIECE_BYTES)
+    if said is None:
+        return PIECE
+    if not said.isascii() or not said.isdecimal() or int(said) < 1:
+        problem = Problem(PIECE_BYTES, f"expected a number of bytes, found {said!r}")
+        raise ValorError(problem, hint="leave it out, or set it to 16777216, which is 16 MiB")
+    return int(said)
+
+
+def _read(
+    stream: Stream[Any], pieces: Sequence[Any], pool: Workers, progress: Progress, *, skip: bool
+) -> tuple[list[Any], list[Kept[Any]]] | None:
+    """What is told of each piece, and its rows where they were read; None: load it whole."""
+    told: list[Any] = []
+    kept: list[Kept[Any]] = []
+    progress("reading", 0, len(pieces))
+    for one, rows in pool.keep(_read_piece, [(stream.read, piece) for piece in pieces]):
+        kept.append(rows)
+        if one is None or (skip and isinstance(one, DataError)):
+            # What is left out, and what to say of it, is for the readers of whole files to decide.
+            pool.forget(kept)
+            return None
+        told.append(one)
+        progress("reading", len(told), len(pieces))
+    errors = [one if isinstance(one, DataError) else None for one in told]
+    if any(errors):
+        each = zip(pieces, errors, strict=True)
+        raise pieces_error((piece.path, piece.piece.path, error) for piece, error in each)
+    return told, kept
+
+
+def _made(
+    plan: Plan,
+    stream: Stream[Any],
+    found: Survey,
+    kept: Sequence[Kept[Any]],
+    pool: Workers,
+    progress: Progress,
+    *,
+    skip: bool,
+) -> Streamed | None:
+    """What was loaded of all ranges, and its evidence."""
+    wings = [(part.wing, part.calls, part.needs, is_condensed(plan, part)) for part in plan.wings]
+    shared = pool.share(_Asked(stream, found.ground, wings))
+    tasks = [
+        (ranges, [shared, *(kept[at] for at in _pieces_of(ranges))])
+        for ranges in _grouped(found.ranges, pool, sums=all(one for *_, one in wings))
+    ]
+    merging: dict[tuple[str, int], Merging] = {}
+    parts: list[Loaded[Any]] = []
+    counts: dict[str, list[int]] = {}
+    errors: list[DataError] = []
+    progress("building evidence", 0, len(found.ranges))
+    for made in pool.map_kept(_make_ranges, tasks):
+        errors += made.errors
+        parts += made.loaded
+        for model, count in made.counts.items():
+            counts.setdefault(model, []).extend(count)
+        for key, evidence in made.evidence.items():
+            wing, _, _, condensed = wings[key[1]]
+            merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)
+        progress("building evidence", len(parts), len(found.ranges))
+    pool.forget([shared])
+    if errors and skip:
+        return None
+    if errors:
+        raise together(errors)
+    loaded = stream.join(found.ground, parts)
+    if loaded is None:
+        return None
+    datasets = {
+        model: Spread([part.datasets[model] for part in parts], counts[model], stream.illustrate)
+        for model in loaded.datasets
+    }
+    evidence = {key: one.merged() for key, one in merging.items()}
+    return Streamed(replace(loaded, datasets=datasets), evidence)
+
+
+def is_condensed(plan: Plan, part: WingPlan) -> bool:
+    """Whether sums of a wing's evidence serve all that the plan asks of it."""
+    if plan.config.interval is not None or plan.config.slices or part.wing.condense is None:
+        return False
+    return all(call.metric.condensed for call in part.calls)
+
+
+def _read_piece(task: tuple[Callable[[Any], tuple[Any, Any] | None], Any]) -> tuple[Any, Any]:
+    """In a worker: what is told of a piece, and its rows."""
+    read, piece = task
+    try:
+        found = read(piece)
+    except DataError as error:
+        return error, None
+    return (None, None) if found is None else found
+
+
+def _grouped(ranges: Ranges, pool: Workers, *, sums: bool) -> list[Ranges]:
+    """The ranges that are one task each; `sums` of several are merged where they are made."""
+    at_once = min(max(len(ranges) // (SHARES * pool.count), 1), TOGETHER)
+    if not sums or pool.count == 1:
+        at_once = 1
+    return [ranges[at : at + at_once] for at in range(0, len(ranges), at_once)]
+
+
+def _pieces_of(ranges: Ranges) -> list[int]:
+    """The pieces that have units of some of the ranges."""
+    return sorted({at for _, pieces in ranges for at in pieces})
+
+
+def _make_ranges(ranges: Ranges, kept: Sequence[Any]) -> _Made:
+    """In a worker: what is made of some ranges."""
+    asked: _Asked = kept[0]
+    rows = dict(zip(_pieces_of(ranges), kept[1:], strict=True))
+    made = _Made()
+    merging: dict[tuple[str, int], Merging] = {}
+    for span, at in ranges:
+        try:
+            loaded = asked.stream.load(asked.ground, span, [(one, rows[one]) for one in at])
+        except DataError as error:
+            made.errors.append(error)
+            continue
+        for key, evidence in _evidence(asked, loaded):
+            wing, *_, condensed = asked.wings[key[1]]
+            merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)
+        for model, dataset in loaded.datasets.items():
+            made.counts.setdefault(model, []).append(dataset.unit_count)
+        made.loaded.append(replace(loaded, datasets=_looked_at(asked, loaded)))
+    made.evidence.update({key: one.merged() for key, one in merging.items()})
+    return made
+
+
+def _evidence(asked: _Asked, loaded: Loaded[Any]) -> Iterator[tuple[tuple[str, int], Any]]:
+    """The evidence of each model and wing."""
+    for model, dataset in loaded.datasets.items():
+        for number, (wing, calls, needs, condensed) in enumerate(asked.wings):
+            evidence = wing.evidence(dataset, needs)
+            if condensed and wing.condense is not None:
+                evidence = wing.condense(evidence, calls)
+            yield (model, number), evidence
+
+
+def _looked_at(asked: _Asked, loaded: Loaded[Any]) -> dict[str, Any]:
+    """What of the datasets is looked at when there is evidence."""
+    if not all(condensed for *_, condensed in asked.wings):
+        return dict(loaded.datasets)
+    # An empty shard can still say how to show what others found.
+    return {
+        model: dataset.shard(np.zeros(dataset.unit_count, np.bool_))
+        for model, dataset in loaded.datasets.items()
+    }
+
+
+@contextmanager
+def _digests(pieces: Sequence[Any]) -> Iterator[Mapping[str, Future[str]]]:
+    """By path the sha256 of files that are read in several pieces, found meanwhile."""
+    paths = [one.piece.path for one in pieces]
+    several = [path for path in dict.fromkeys(paths) if paths.count(path) > 1]
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield {path: thread.submit(sha256_of, path) for path in several}
+        except BaseException:
+            thread.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _digested(file: InputFile, digests: Mapping[str, Future[str]]) -> InputFile:
+    found = digests.get(file.path)
+    return file if found is None or file.sha256 else replace(file, sha256=found.result())
