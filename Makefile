@@ -5,15 +5,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODELS := .venv-models
+SCALE := .venv-scale
 
-.PHONY: demo test test-browser test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
+.PHONY: demo test test-browser test-scale test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not browser and not slow and not models and not local_model"
+	$(BIN)/pytest -m "not browser and not slow and not scale and not models and not local_model"
 	@echo "skipped: runs that are killed and stopped, judges behind a server with faults (make test-slow)"
+	@echo "skipped: a Dask cluster and an object store (make test-scale)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
@@ -31,6 +33,10 @@ test-local-model: $(VENV)/.installed-dev
 # Processes that are killed, stopped and resumed against a server that fails.
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow
+
+# The same numbers from a Dask cluster whose workers are killed, and from an object store.
+test-scale: $(SCALE)/.installed
+	$(SCALE)/bin/pytest -m scale
 
 # Every report is opened in headless chromium and looked at by axe; the pictures of all of them
 # are kept in reports/screenshots.
@@ -84,6 +90,14 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 	touch $@
 
 # Which build of torch fits is the machine's matter (processor or accelerator): no hash of it.
+$(SCALE)/.installed: requirements-scale.lock pyproject.toml
+	$(PYTHON) -m venv $(SCALE)
+	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --require-hashes --requirement requirements-scale.lock
+	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --no-build-isolation --no-deps --editable .
+	touch $@
+
 $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
 	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
@@ -98,4 +112,4 @@ $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirement
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(MODELS) tests/reports/axe/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) $(SCALE) tests/reports/axe/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
