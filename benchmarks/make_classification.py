@@ -31,16 +31,19 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--dense", action="store_true", help="dense.csv alone")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(options.seed)
     _write_dense(options.out / "dense.csv", rng, options.rows)
-    _write_best(options.out, rng, options.rows)
+    if not options.dense:
+        _write_best(options.out, rng, options.rows)
     print(", ".join(f"{path.name} {path.stat().st_size:,}" for path in _files(options.out)))
 
 
 def _files(out: Path) -> list[Path]:
-    return [out / name for name in ("dense.csv", "topk.csv", "topk.jsonl")]
+    paths = [out / name for name in ("dense.csv", "topk.csv", "topk.jsonl")]
+    return [path for path in paths if path.exists()]
 
 
 def _blocks(rows: int) -> Iterator[range]:

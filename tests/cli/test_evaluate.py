@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -286,11 +287,11 @@ def test_environment_in_a_config(valor: Valor, project: Path) -> None:
     assert "run.yaml:2:" in unset.stderr
 
 
-def slow_run(project: Path, jobs: int) -> subprocess.Popen[bytes]:
+def slow_run(project: Path, jobs: int, resamples: int = 100_000) -> subprocess.Popen[bytes]:
     """A run that would resample for minutes, caught when it has begun to."""
     child = subprocess.Popen(
         [sys.executable, "-m", "valor_cli", "evaluate", "run.yaml", "-v"]
-        + ["--set", "interval.resamples=100000", "--jobs", str(jobs)],
+        + ["--set", f"interval.resamples={resamples}", "--jobs", str(jobs)],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
@@ -321,19 +322,40 @@ def test_an_interrupt_leaves_nothing_half_written(
     assert not (project / "out").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
-def test_a_process_that_is_killed_ends_the_run_with_a_message(project: Path) -> None:
-    child = slow_run(project, jobs=2)
-    workers = [
+def children(parent: int) -> list[int]:
+    """The processes that one has started."""
+    return [
         int(stat.parent.name)
         for stat in Path("/proc").glob("[0-9]*/stat")
-        if f") S {child.pid} " in stat.read_text() or f") R {child.pid} " in stat.read_text()
+        if stat.read_text().rpartition(") ")[2].split()[1] == str(parent)
     ]
-    os.kill(max(workers), signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
+def test_a_process_that_is_killed_is_replaced(project: Path) -> None:
+    child = slow_run(project, jobs=2, resamples=5_000)
+    os.kill(max(children(child.pid)), signal.SIGKILL)
+    _, talk = child.communicate(timeout=120)
+    assert child.returncode == 0, talk
+    assert (project / "out" / "results.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
+def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
+    project: Path,
+) -> None:
+    child = slow_run(project, jobs=2)
+    while child.poll() is None:
+        for process in children(child.pid):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.05)
     _, talk = child.communicate(timeout=30)
     assert child.returncode == 2, talk
-    assert b"error: --jobs 2: a process ended before its work was done" in talk
+    assert b"error: --jobs 2: processes ended before their work was done" in talk
+    assert b"memory may have run out; try fewer jobs" in talk
     assert b"Traceback" not in talk
 
 

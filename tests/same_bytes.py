@@ -1,0 +1,248 @@
+"""Ways to give one data set to one config come in; whether they say the same, to the byte, out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, NamedTuple
+
+import numpy as np
+import zstandard
+
+from valor_cli.cli.app import app
+
+FILES = ("results.json", "samples.jsonl", "resamples.jsonl")
+"""What a run writes for programs."""
+
+PIECE_BYTES = "VALOR_PIECE_BYTES"
+"""The variable of the environment that says where large inputs are cut."""
+
+
+def exact(value: Any) -> Any:
+    """A value as plain tuples in which two numbers are equal only if all their bits are.
+
+    -0.0 is not 0.0, 1 is not 1.0, and NaN is itself; sequences of one content are equal, mappings
+    where their order is the same too.
+    """
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return ("array", value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return ("float", float(value).hex())
+    if isinstance(value, (int, np.integer)):
+        return ("int", int(value))
+    if value is None or isinstance(value, (str, bytes)):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        columns = ((one.name, exact(getattr(value, one.name))) for one in fields(value))
+        return (type(value).__name__, *columns)
+    if isinstance(value, Mapping):
+        return ("mapping", *((exact(key), exact(one)) for key, one in value.items()))
+    if isinstance(value, Set):
+        return ("set", *sorted(map(exact, value), key=repr))
+    if isinstance(value, (Sequence, np.ndarray)):
+        return ("sequence", *map(exact, value))
+    raise TypeError(f"{type(value).__name__} cannot be compared bit by bit")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One input that can be cut into files.
+
+    Attributes:
+        stem: What the names of its files begin with; the config names `data/STEM*`.
+        extension: What they end with.
+        rows: What can stand in any file, in any order.
+        text: Some of the rows to the content of a file.
+        whole: Whether it stays one plain file, whatever others become.
+    """
+
+    stem: str
+    extension: str
+    rows: Sequence[Any]
+    text: Callable[[Sequence[Any]], str]
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """A config and its inputs.
+
+    Attributes:
+        config: YAML, that names inputs as `data/STEM*`.
+        inputs: Those.
+        ordered: Whether samples are told in the order of the rows: those of text, which may stand
+            in the order of time.
+        numbered: Whether objects without an id are told by their position in the files.
+    """
+
+    config: str
+    inputs: tuple[Cut, ...]
+    ordered: bool = False
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows of inputs stand in files.
+
+    Attributes:
+        shards: How many files, at most; as the generator draws it between 2 and that.
+        shuffled: Whether rows stand in another order, and files under names in another order.
+        ending: ".gz" or ".zst" compresses them.
+    """
+
+    shards: int = 1
+    shuffled: bool = False
+    ending: str = ""
+
+
+def lay_out(case: Case, folder: Path, layout: Layout | None = None, seed: int = 0) -> Path:
+    """The inputs of a case as files in `folder/data`, in the place of any that are there.
+
+    Returns:
+        The config.
+    """
+    layout = layout or Layout()
+    data = folder / "data"
+    rmtree(data, ignore_errors=True)
+    data.mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    for one in case.inputs:
+        for name, rows in _files(one, layout, rng):
+            (data / name).write_bytes(_stored(one.text(rows).encode(), Path(name).suffix))
+    config = folder / "run.yaml"
+    config.write_text(case.config, encoding="utf-8")
+    return config
+
+
+def _files(
+    cut: Cut, layout: Layout, rng: np.random.Generator
+) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The files of one input, by name."""
+    rows = list(cut.rows)
+    if layout.shuffled:
+        rows = [rows[at] for at in rng.permutation(len(rows)).tolist()]
+    count = 1 if cut.whole or layout.shards == 1 else int(rng.integers(2, layout.shards + 1))
+    edges = [0, *sorted(rng.choice(np.arange(1, len(rows)), count - 1, replace=False)), len(rows)]
+    numbers = rng.permutation(count).tolist() if layout.shuffled else range(count)
+    ending = "" if cut.whole else layout.ending
+    for number, low, high in zip(numbers, edges, edges[1:], strict=False):
+        mark = "" if count == 1 else f"-{number:03}"
+        yield f"{cut.stem}{mark}{cut.extension}{ending}", rows[low:high]
+
+
+def _stored(content: bytes, ending: str) -> bytes:
+    if ending == ".gz":
+        return gzip.compress(content, mtime=0)
+    if ending == ".zst":
+        return zstandard.compress(content)
+    return content
+
+
+class Told(NamedTuple):
+    """What a run said: its exit code, and its files less what may differ between two runs."""
+
+    code: int
+    files: Mapping[str, Any]
+
+
+def told(config: Path, *arguments: str, piece_bytes: int | None = None) -> Told:
+    """Run `valor evaluate` in this process.
+
+    Args:
+        config: The config.
+        arguments: Further ones of the command line.
+        piece_bytes: Where large inputs are cut; None: where they always are.
+    """
+    out = config.parent / "out"
+    rmtree(out, ignore_errors=True)
+    asked = ["evaluate", str(config), "--out", str(out), "--format", "json", "-q", *arguments]
+    with _environment({} if piece_bytes is None else {PIECE_BYTES: str(piece_bytes)}):
+        code = app(asked, prog_name="valor", standalone_mode=False)
+    return Told(int(code or 0), files_of(out))
+
+
+def files_of(out: Path) -> Mapping[str, Any]:
+    """The files of a run by name: results.json less `run`, the others whole."""
+    found: dict[str, Any] = {
+        name: (out / name).read_bytes() for name in FILES if (out / name).exists()
+    }
+    found["results.json"] = less_run(found["results.json"])
+    return found
+
+
+def less_run(content: bytes) -> Mapping[str, Any]:
+    """By key, what results.json says beside `run`, every number as it is written."""
+    pairs: dict[str, Any] = dict(
+        json.loads(content, object_pairs_hook=tuple, parse_float=_Number, parse_int=_Number)
+    )
+    del pairs["run"]
+    return pairs
+
+
+class _Number(str):
+    """A number as it is written, which is no text."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Number) and str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def without_object_ids(told: Told) -> Told:
+    """The same less the ids of objects in examples, which are their positions in files."""
+    found = dict(told.files["results.json"])
+    found["examples"] = _without_ids(found["examples"])
+    return Told(told.code, {**told.files, "results.json": found})
+
+
+def _without_ids(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_ids(one) for one in value]
+    if not isinstance(value, tuple):
+        return value
+    shown = {name for name, _ in value} >= {"role", "id"}
+    return tuple((name, _without_ids(one)) for name, one in value if not (shown and name == "id"))
+
+
+def in_any_order(told: Told) -> Told:
+    """The same with the lines of samples sorted."""
+    files = dict(told.files)
+    files["samples.jsonl"] = sorted(files["samples.jsonl"].splitlines())
+    return Told(told.code, files)
+
+
+def assert_same(one: Told, other: Told) -> None:
+    """Two runs said the same; what differs first is named."""
+    assert one.code == other.code
+    assert list(one.files) == list(other.files)
+    first, second = one.files["results.json"], other.files["results.json"]
+    assert list(first) == list(second)
+    for key in first:
+        assert first[key] == second[key], key
+    for name in one.files:
+        assert one.files[name] == other.files[name], name
+
+
+@contextmanager
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in more}
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

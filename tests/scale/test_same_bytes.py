@@ -1,0 +1,239 @@
+"""One data set, however it is cut, compressed, shuffled and worked on: the same results, to the
+byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.same_bytes import (
+    PIECE_BYTES,
+    Layout,
+    Told,
+    assert_same,
+    files_of,
+    in_any_order,
+    lay_out,
+    told,
+    without_object_ids,
+)
+from tests.scale.cases import CASES
+from valor_cli import catalogue
+from valor_cli.config import load_config
+from valor_cli.evaluators.classification import streaming as classification_streaming
+from valor_cli.evaluators.detection import streaming as detection_streaming
+
+ROOT = Path(__file__).parents[2]
+
+PIECE = 1500
+"""Bytes: inputs of tens of thousands become tens of pieces."""
+
+ONE_FILE = Layout()
+IN_ORDER = Layout(shards=6, ending=".zst")
+SHUFFLED = Layout(shards=7, shuffled=True, ending=".gz")
+
+WAYS: dict[str, tuple[Layout, tuple[str, ...], int | None]] = {
+    "jobs": (ONE_FILE, ("--jobs", "2"), None),
+    "pieces": (ONE_FILE, (), PIECE),
+    "shards": (IN_ORDER, (), PIECE),
+    "shuffled": (SHUFFLED, ("--jobs", "2"), PIECE),
+}
+"""Of each: how the inputs stand in files, options, and where they are cut."""
+
+LABELS_AS_MET = frozenset({"boxes_jsonl", "boxes_csv"})
+"""Where labels stand in the order in which files first name them, and not by name."""
+
+MORTAL = """
+import os, signal, sys
+
+def die(event, arguments):
+    if event != "pickle.find_class" or os.environ["VALOR_DIES_AT"] not in ".".join(arguments):
+        return
+    if os.getpid() == int(os.environ["VALOR_LIVES"]):
+        return
+    try:
+        os.close(os.open(os.environ["VALOR_DIED"], os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+os.environ.setdefault("VALOR_LIVES", str(os.getpid()))
+sys.addaudithook(die)
+"""
+"""A `sitecustomize`: of all processes of a run but the first, one dies when it is handed work."""
+
+Baseline = Callable[[str], Told]
+
+SCALE = pytest.mark.scale
+
+
+@pytest.fixture(autouse=True)
+def _small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units are evaluated in several ranges, however few there are."""
+    monkeypatch.setattr(classification_streaming, "RANGE_ROWS", 25)
+    monkeypatch.setattr(detection_streaming, "RANGE_OBJECTS", 30)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every run has its inputs: paths are the same in all of them."""
+    return tmp_path_factory.mktemp("same")
+
+
+@pytest.fixture(scope="module")
+def baseline(folder: Path) -> Baseline:
+    """What one process says of one file, by case; found once."""
+    known: dict[str, Told] = {}
+
+    def of(name: str) -> Told:
+        if name not in known:
+            known[name] = told(lay_out(CASES[name](), folder / name))
+        return known[name]
+
+    return of
+
+
+def compared(name: str, layout: Layout, one: Told, other: Told) -> None:
+    """Two runs of a case said the same, as far as its rows have no order that means something."""
+    case = CASES[name]()
+    if layout.shuffled and case.ordered:
+        one, other = in_any_order(one), in_any_order(other)
+    if layout != ONE_FILE and case.numbered:
+        one, other = without_object_ids(one), without_object_ids(other)
+    assert_same(one, other)
+
+
+def entries() -> Iterator[object]:
+    """Every case, each way."""
+    for name in CASES:
+        for way in WAYS:
+            known = name in LABELS_AS_MET and WAYS[way][0].shuffled
+            marks = [pytest.mark.xfail(reason="labels as met", strict=True)] if known else []
+            yield pytest.param(name, way, marks=marks, id=f"{name}-{way}")
+
+
+@pytest.mark.parametrize(("name", "way"), [*entries()])
+def test_without_a_cluster(name: str, way: str, folder: Path, baseline: Baseline) -> None:
+    layout, arguments, piece_bytes = WAYS[way]
+    expected = baseline(name)
+    config = lay_out(CASES[name](), folder / name, layout, seed=3)
+    compared(name, layout, expected, told(config, *arguments, piece_bytes=piece_bytes))
+
+
+@pytest.mark.parametrize(
+    "name", ["classes_jsonl_sums", "classes_csv_wide", "boxes_coco", "masks_coco", "texts_csv"]
+)
+def test_pieces_are_evaluated_in_ranges(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else nothing above says anything of streaming.
+    task = catalogue.task(load_config(lay_out(CASES[name](), tmp_path), catalogue).task)
+    assert task.stream is not None
+    ranges: list[object] = []
+
+    def noted(ground: object, span: object, parts: object) -> object:
+        ranges.append(span)
+        return load(ground, span, parts)
+
+    stream = task.stream()
+    load = stream.load
+    watched = replace(stream, load=noted)
+    own = replace(task, stream=lambda: watched)
+    monkeypatch.setitem(catalogue.TASKS, task.name, lambda: own)
+    told(lay_out(CASES[name](), tmp_path), piece_bytes=PIECE)
+    assert len(ranges) > 2
+
+
+def processes(
+    config: Path, folder: Path, *arguments: str, dies_at: str
+) -> subprocess.CompletedProcess[str]:
+    """`valor evaluate` as a user runs it; one of its workers dies when it is handed work.
+
+    Args:
+        config: The config.
+        folder: Where it is noted that one died.
+        arguments: Further ones of the command line.
+        dies_at: What the name of a function or class in the work holds.
+    """
+    (folder / "sitecustomize.py").write_text(MORTAL)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    environment |= {"VALOR_DIES_AT": dies_at, "VALOR_DIED": str(folder / "died")}
+    environment |= {PIECE_BYTES: str(PIECE)}
+    out = str(config.parent / "out")
+    program = [sys.executable, "-W", "error", "-m", "valor_cli", "evaluate", str(config)]
+    return subprocess.run(
+        [*program, "--out", out, "--format", "json", "-q", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=environment,
+    )
+
+
+def assert_survived(
+    name: str, baseline: Baseline, folder: Path, tmp_path: Path, *arguments: str
+) -> None:
+    """A run in which a worker dies says what one says in which none does."""
+    expected = baseline(name)
+    config = lay_out(CASES[name](), folder / name, SHUFFLED, seed=4)
+    done = processes(config, tmp_path, *arguments, dies_at="valor_cli.evaluators")
+    assert done.returncode == expected.code, done.stderr
+    assert (tmp_path / "died").exists()
+    compared(name, SHUFFLED, expected, Told(done.returncode, files_of(config.parent / "out")))
+
+
+@pytest.mark.parametrize("name", ["classes_csv_wide", "boxes_coco"])
+def test_a_process_that_dies_changes_nothing(
+    name: str, baseline: Baseline, folder: Path, tmp_path: Path
+) -> None:
+    assert_survived(name, baseline, folder, tmp_path, "--jobs", "2")
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a cluster of so many processes of this machine."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=request.param,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        worker_dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@SCALE
+@pytest.mark.parametrize("name", CASES)
+def test_on_a_cluster(name: str, scheduler: str, folder: Path, baseline: Baseline) -> None:
+    expected = baseline(name)
+    for layout in (ONE_FILE, IN_ORDER if name in LABELS_AS_MET else SHUFFLED):
+        config = lay_out(CASES[name](), folder / name, layout, seed=5)
+        arguments = ("--engine", "dask", "--scheduler", scheduler)
+        compared(name, layout, expected, told(config, *arguments, piece_bytes=PIECE))
+
+
+@SCALE
+@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("name", ["classes_csv_wide", "boxes_coco_anywhere", "texts_jsonl"])
+def test_on_a_cluster_of_its_own(name: str, jobs: int, folder: Path, baseline: Baseline) -> None:
+    config = lay_out(CASES[name](), folder / name, IN_ORDER, seed=6)
+    arguments = ("--engine", "dask", "--jobs", str(jobs))
+    compared(name, IN_ORDER, baseline(name), told(config, *arguments, piece_bytes=PIECE))
+
+
+@SCALE
+@pytest.mark.parametrize("name", ["classes_csv_wide", "boxes_coco"])
+def test_a_worker_that_dies_changes_nothing(
+    name: str, baseline: Baseline, folder: Path, tmp_path: Path
+) -> None:
+    assert_survived(name, baseline, folder, tmp_path, "--engine", "dask", "--jobs", "3")
