@@ -87,6 +87,13 @@ class DataError(ValorError):
     """A file or a column cannot be used."""
 
 
+class UnreachableError(ValorError):
+    """A store or a server did not give a file.
+
+    What is in the file is not known, so that nothing is left out for it: the next run may have it.
+    """
+
+
 class MissingExtraError(ValorError):
     """An optional dependency is not installed."""
 

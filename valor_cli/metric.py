@@ -413,7 +413,7 @@ class Stream(Generic[D]):
     cut: Callable[[Any, Any, Selection, int], Sequence[Any] | None]
     read: Callable[[Any], tuple[Any, Any] | None]
     survey: Callable[[Any, Any, Selection, Sequence[Any], Sequence[Any]], Survey | None]
-    load: Callable[[Any, Any, Sequence[tuple[int, Any]]], Loaded[D]]
+    load: Callable[[Any, Any, Sequence[tuple[int, Any]]], Loaded[D] | None]
     join: Callable[[Any, Sequence[Loaded[D]]], Loaded[D] | None]
     illustrate: Callable[[Sequence[D], Sequence[MetricExample]], Sequence[Illustration]]
 

@@ -232,6 +232,13 @@ def test_json_to_stdout(valor: Valor, project: Path) -> None:
     assert "--out - prints one of json, markdown, junit, csv" in refused.stderr
 
 
+def test_reports_go_to_this_machine(valor: Valor, project: Path) -> None:
+    refused = valor("evaluate", "run.yaml", "--out", "s3://bucket/reports", cwd=project)
+    assert refused.returncode == 2
+    assert "--out: reports go to a folder of this machine, found 's3://bucket" in refused.stderr
+    assert not (project / "s3:").exists()
+
+
 def test_predictions_from_stdin(valor: Valor, project: Path) -> None:
     text = (project / "dt.json").read_text()
     done = valor("evaluate", "run.yaml", "--set", 'data.predictions="-"', cwd=project, stdin=text)

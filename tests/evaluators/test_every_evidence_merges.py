@@ -24,7 +24,7 @@ from valor_cli.evaluators import overlap
 from valor_cli.metric import Call, Wing
 from valor_cli.pipeline.resampling import findings_of, resampled
 
-SPLITS = 3
+SPLITS = 2
 RESAMPLES = 3
 
 Place = tuple[str, int, str]

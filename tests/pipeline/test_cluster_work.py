@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.pipeline.cluster_versions import fingerprint
+from valor_cli.pipeline.cluster_versions import SOURCES, installed
 from valor_cli.pipeline.cluster_work import (
     LARGE,
     Boxed,
@@ -94,10 +94,20 @@ def test_a_bug_is_none() -> None:
         work(Setting(), Call(_half), "3", ())
 
 
-def test_other_sources() -> None:
-    assert work(Setting(sources=fingerprint()), Call(_half), 3, ()).value == 1.5
-    found = work(Setting(sources="0123456789ab"), Call(_half), 3, ())
-    assert "has other sources there" in str(found.error)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (SOURCES, f"has other sources there ({installed()[SOURCES]}) than here (other)"),
+        ("numpy", f"numpy is other here, {installed()['numpy']} there"),
+    ],
+)
+def test_a_worker_that_came_later_is_held_to_the_same(name: str, told: str) -> None:
+    here = installed()
+    assert work(Setting(installed=here), Call(_half), 3, ()).value == 1.5
+    found = work(Setting(installed={**here, name: "other"}), Call(_half), 3, ())
+    assert isinstance(found, Failed)
+    assert told in str(found.error)
+    assert "a worker that came later" in str(found.error)
 
 
 def test_relative_paths_begin_where_the_clients_do(

@@ -110,7 +110,7 @@ def test_quoted_fields_may_hold_anything() -> None:
     )
     found = read_csv(write(text), "ground_truth")
     assert found.categories is not None
-    assert found.categories["name"].tolist() == ['cat, "big"', "do\r\ng", "back\\slash"]
+    assert found.categories["name"].tolist() == ["back\\slash", 'cat, "big"', "do\r\ng"]
     assert found.objects["image_id"].tolist() == ["a", "b\nb", "c"]
     assert found.objects["id"].tolist() == [1, 2, 3]
     places = [found.objects.place_of(row) for row in range(3)]

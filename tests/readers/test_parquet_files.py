@@ -127,7 +127,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"PAR1" + bytes(100) + b"PARE", "a.parquet: the Parquet file is encrypted, and no key"),
         (b"PAR1\xff\xff\xff\x7fPAR1", "a.parquet: the Parquet file cannot be read: "),
         (b"PAR1\x00\x00\x00\x00PAR1", "a.parquet: the Parquet file cannot be read: "),
-        (gzip.compress(b"PAR1"), "a.parquet: a Parquet file that is compressed as a whole is not"),
+        (
+            gzip.compress(b"PAR1", mtime=0),
+            "a.parquet: a Parquet file that is compressed as a whole is not",
+        ),
     ],
 )
 def test_files_that_are_none(content: bytes, expected: str) -> None:

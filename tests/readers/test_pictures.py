@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from valor_cli.errors import DataError
+from valor_cli.errors import DataError, Problem, UnreachableError
+from valor_cli.readers import pictures
 from valor_cli.readers.image_files import image_size
 from valor_cli.readers.pictures import LONGEST_SIDE, PictureFolder
 
@@ -96,3 +97,17 @@ def test_pictures_behind_a_link_are_found(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "link").symlink_to(tmp_path / "more")
     assert PictureFolder(str(tmp_path / "images")).find("a") == "link/a.png"
+
+
+def test_a_picture_that_does_not_come_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers are there already: the run is not lost for it."""
+
+    def lost(path: str) -> bytes:
+        raise UnreachableError(Problem("s3://data/a.png", "the store answers 503"))
+
+    Image.new("L", (4, 3)).save(tmp_path / "a.png")
+    monkeypatch.setattr(pictures, "_thumbnail", lost)
+    told = ["not shown: s3://data/a.png: the store answers 503"]
+    assert PictureFolder(str(tmp_path)).thumbnails(["a.png"]) == ({}, told)

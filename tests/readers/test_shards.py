@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import pickle
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from valor_cli.errors import LISTED, DataError, MissingExtraError, Problem
 from valor_cli.readers.shards import (
     SKIP_FILES_HINT,
-    UnreachableError,
     gathered,
     outcome,
     pieces_error,
@@ -135,20 +133,6 @@ def test_what_is_not_the_fault_of_a_file_is_raised_at_once() -> None:
 
     with pytest.raises(MissingExtraError):
         read_shards("*", ["a", "b"], lacking, "skip")
-
-
-def test_what_could_not_be_asked_for_is_not_left_out() -> None:
-    asked = []
-
-    def unreachable(name: str) -> str:
-        asked.append(name)
-        raise UnreachableError(Problem(name, "nothing answers there"))
-
-    for invalid in get_args(InvalidRows):
-        with pytest.raises(UnreachableError, match=r"^a: nothing answers there$"):
-            read_shards("*", ["a", "b"], unreachable, invalid)
-    # Nor is a server waited for once more for each file.
-    assert asked == ["a", "a"]
 
 
 def test_an_outcome_goes_through_a_pickle() -> None:

@@ -1,4 +1,4 @@
-"""Work given to Dask clusters: of two and three processes here, and one with an address."""
+"""Work given to Dask clusters: of processes here, and one with an address."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.scale
 MANY = 100
 
 
-@pytest.fixture(scope="module", params=["2 processes", "3 processes", "address"])
+@pytest.fixture(scope="module", params=["2 processes", "address"])
 def pool(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workers]:

@@ -13,11 +13,14 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import dask
+
 from tests.scale import cluster_tasks as tasks
 from tests.scale.clusters import (
     OTHER_SOURCES,
     OTHER_VERSION,
     WITHOUT_PACKAGE,
+    Cluster,
     cluster,
     is_running,
     kill,
@@ -49,7 +52,7 @@ def _pool(kind: str, folder: Path) -> Iterator[Workers]:
         yield found
 
 
-@pytest.mark.parametrize("kind", ["2 here", "3 here", "2 there", "3 there"])
+@pytest.mark.parametrize("kind", ["2 here", "3 there"])
 def test_a_worker_killed_in_mid_run_changes_nothing(kind: str, tmp_path: Path) -> None:
     small = np.arange(10)
     work = [(str(tmp_path / str(number == 4)), small + number) for number in range(12)]
@@ -60,7 +63,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(kind: str, tmp_path: Path) -
     assert (tmp_path / "True").exists()
 
 
-@pytest.mark.parametrize("kind", ["2 here", "2 there", "3 there"])
+@pytest.mark.parametrize("kind", ["2 here", "3 there"])
 def test_what_a_lost_worker_kept_is_there_again(kind: str, tmp_path: Path) -> None:
     with _pool(kind, tmp_path) as pool:
         made = list(pool.keep(tasks.kept, range(12)))
@@ -88,7 +91,9 @@ def test_what_was_sent_to_a_lost_worker_is_sent_again(kind: str, tmp_path: Path)
 
 
 def test_a_task_that_ends_every_worker() -> None:
-    with dask_workers(None, 2) as pool:
+    # Dask's own limit of three takes three more workers that start anew.
+    few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    with few, dask_workers(None, 2) as pool:
         with pytest.raises(ClusterError, match="ended every worker") as caught:
             list(pool.map(tasks.ended, [1]))
         assert caught.value.exit_code == 3
@@ -97,7 +102,7 @@ def test_a_task_that_ends_every_worker() -> None:
 
 
 def test_no_worker_is_left(tmp_path: Path) -> None:
-    with cluster(tmp_path, 1) as there, dask_workers(there.address, patience=1) as pool:
+    with _impatient(tmp_path, 1) as (_, pool):
         assert list(pool.map(tasks.slept, [(5, 0)])) == [5]
         with pytest.raises(ClusterError, match="there has been no worker for 1 s") as caught:
             list(pool.map(tasks.ended, [1]))
@@ -131,8 +136,12 @@ def test_nobody_answers() -> None:
     ("address", "told"),
     [
         ("", "an address is needed"),
-        ("http://127.0.0.1:8786", "unknown address scheme 'http'"),
+        ("http://127.0.0.1:8786", "expected tcp:// or tls://, found http://"),
+        # Dask knows this one, and lets out what its library raises of others that answer.
+        ("ws://127.0.0.1:8786", "expected tcp:// or tls://, found ws://"),
+        ("tcp://127.0.0.1", "missing port number"),
         ("tcp://127.0.0.1:many", "this cannot be used"),
+        ("tcp://127.0.0.1:99999", "there is no port 99999"),
         ("tls://127.0.0.1:8786", "TLS"),
         ("tcp://me:secret@127.0.0.1:8786", "no name and password"),
     ],
@@ -188,11 +197,21 @@ def test_a_worker_that_comes_later_is_asked_as_well(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_comes_later_without_the_package(tmp_path: Path) -> None:
-    with cluster(tmp_path, 1) as there, dask_workers(there.address, patience=3) as pool:
+    with _impatient(tmp_path, 3) as (there, pool):
         there.workers[0].kill()
         there.add(WITHOUT_PACKAGE)
         with pytest.raises(ClusterError, match="start workers that have valor-cli"):
             list(pool.map(tasks.slept, [(1, 0)]))
+
+
+@contextmanager
+def _impatient(folder: Path, patience: float) -> Iterator[tuple[Cluster, Workers]]:
+    """A worker behind an address, and who waits so many seconds for another once it is there."""
+    with cluster(folder, 1) as there:
+        with dask_workers(there.address):
+            pass
+        with dask_workers(there.address, patience=patience) as pool:
+            yield there, pool
 
 
 def _used(address: str, *inputs: str) -> None:

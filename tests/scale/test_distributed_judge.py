@@ -1,4 +1,4 @@
-"""Judges that the workers of a cluster ask: the same values, limits and money as asked from here."""
+"""Judges that workers of a cluster ask: the same values, limits and money as asked from here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.scale.clusters import Cluster, cluster
 
 pytestmark = pytest.mark.scale
 
-SAMPLES = 12
+SAMPLES = 8
 PROMPTS = 3 * SAMPLES
 ALL_OK = {"faithfulness": {"ok": SAMPLES}, "contact_information": {"ok": SAMPLES}}
 HERE, THERE = "sk-client-5d1f0a7b3c9e48d2", "sk-worker-8e2a6c4f1b7d90e3"
@@ -101,7 +101,7 @@ def test_workers_ask_with_their_own_key(
 def test_faults_are_tried_again_and_replies_kept(tmp_path: Path, here: dict[str, Any]) -> None:
     faults = faulty(seeded(3, 0.4, (busy("0"), failed(500), cut("midway"), stalled(30.0)), most=2))
     with FaultServer(faults) as server:
-        _project(tmp_path, server, timeout_s=3.0)
+        _project(tmp_path, server, timeout_s=2.0)
         done = evaluated(tmp_path, *DASK, JUDGE_KEY=HERE)
         assert done.returncode == 0, done.stderr
         assert {"busy", "500", "cut midway", "stalled"} <= server.kinds.keys()

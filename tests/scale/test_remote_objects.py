@@ -12,12 +12,12 @@ import pytest
 import s3fs
 
 from tests.scale.web_server import WebServer, cut, serving, status, whole
-from valor_cli.errors import DataError, MissingExtraError
+from valor_cli.errors import DataError, MissingExtraError, UnreachableError, ValorError
 from valor_cli.readers import remote, remote_objects
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.folders import files_under, is_folder, text_of
 from valor_cli.readers.inputs import expanded
-from valor_cli.readers.shards import Gathered, UnreachableError, read_shards
+from valor_cli.readers.shards import Gathered, read_shards
 
 pytestmark = pytest.mark.scale
 
@@ -72,7 +72,7 @@ def read(url: str) -> None:
 
 
 def error_of(url: str) -> str:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(ValorError) as caught:
         read(url)
     told = str(caught.value)
     assert "SECRETKEY" not in told
@@ -144,6 +144,11 @@ def test_only_what_is_looked_at_is_asked_for(server: WebServer) -> None:
     assert next(chunks) == TEXT[:100]
     chunks.close()
     assert ranges(server) == ["0-999"]
+
+
+def test_a_scheme_in_capitals(server: WebServer) -> None:
+    server.answers["/data/a"] = [whole(TEXT)]
+    assert TextSource("S3://data/a").whole() == TEXT
 
 
 def test_blocks_that_are_cut_or_refused(server: WebServer) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.scale.web_server import WebServer, cut, serving, silent, status, whole
-from valor_cli.errors import DataError
+from valor_cli import catalogue
+from valor_cli.config import load_config
+from valor_cli.errors import DataError, UnreachableError, ValorError
+from valor_cli.pipeline import evaluate, make_plan
 from valor_cli.readers import remote, remote_stores
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import expanded, head_of
@@ -30,7 +36,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
 
 
 def error_of(url: str) -> str:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(ValorError) as caught:
         TextSource(url).whole()
     return str(caught.value)
 
@@ -192,3 +198,22 @@ def test_files_that_are_too_large(server: WebServer) -> None:
     assert content_of(server.url("/a"), len(TEXT)) == TEXT
     with pytest.raises(DataError, match="has 1,488,890 bytes; at most 1,000 are read"):
         content_of(server.url("/a"), 1000)
+
+
+def test_a_label_map_that_does_not_come_is_not_left_out(server: WebServer, tmp_path: Path) -> None:
+    """Other than one that is broken: the next run may have it, and would have another number."""
+    image = io.BytesIO()
+    Image.new("L", (4, 3)).save(image, "PNG")
+    server.answers["/maps.csv"] = [whole(b"ground_truth,prediction\na.png,a.png\nb.png,b.png\n")]
+    server.answers["/a.png"] = [whole(image.getvalue())]
+    server.answers["/b.png"] = [whole(image.getvalue()[:-20])]
+    config = tmp_path / "run.yaml"
+    config.write_text(
+        "task: semantic_segmentation\nmetrics: [pixel_accuracy]\n"
+        f"data: {{on_invalid: skip, ground_truth: {server.url('/maps.csv')}, labels: [road]}}\n"
+    )
+    plan = make_plan(load_config(config, catalogue))
+    assert evaluate(plan, command="").data["images"] == 1
+    server.answers["/b.png"] = [status(503)]
+    with pytest.raises(UnreachableError, match="the server answers 503; it was tried 5 times"):
+        evaluate(plan, command="")

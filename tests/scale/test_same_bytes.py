@@ -46,8 +46,8 @@ WAYS: dict[str, tuple[Layout, tuple[str, ...], int | None]] = {
 }
 """Of each: how the inputs stand in files, options, and where they are cut."""
 
-LABELS_AS_MET = frozenset({"boxes_jsonl", "boxes_csv"})
-"""Where labels stand in the order in which files first name them, and not by name."""
+QUICK = frozenset({"pieces", "shuffled"})
+"""What every run of the tests does."""
 
 MORTAL = """
 import os, signal, sys
@@ -67,6 +67,9 @@ os.environ.setdefault("VALOR_LIVES", str(os.getpid()))
 sys.addaudithook(die)
 """
 """A `sitecustomize`: of all processes of a run but the first, one dies when it is handed work."""
+
+MORTAL_CASES = ("classes_csv_wide", "boxes_coco", "masks_coco", "texts_jsonl_alone", "label_maps")
+"""Where a worker dies: of every kind of evidence one."""
 
 Baseline = Callable[[str], Told]
 
@@ -110,11 +113,10 @@ def compared(name: str, layout: Layout, one: Told, other: Told) -> None:
 
 
 def entries() -> Iterator[object]:
-    """Every case, each way."""
+    """Every case, each way; what takes longest is for `make test-scale`."""
     for name in CASES:
         for way in WAYS:
-            known = name in LABELS_AS_MET and WAYS[way][0].shuffled
-            marks = [pytest.mark.xfail(reason="labels as met", strict=True)] if known else []
+            marks = [] if way in QUICK else [SCALE]
             yield pytest.param(name, way, marks=marks, id=f"{name}-{way}")
 
 
@@ -148,6 +150,15 @@ def test_pieces_are_evaluated_in_ranges(
     monkeypatch.setitem(catalogue.TASKS, task.name, lambda: own)
     told(lay_out(CASES[name](), tmp_path), piece_bytes=PIECE)
     assert len(ranges) > 2
+
+
+@pytest.mark.parametrize("name", ["boxes_coco", "boxes_jsonl", "boxes_csv"])
+@pytest.mark.parametrize("layout", [ONE_FILE, IN_ORDER, SHUFFLED])
+def test_positions_stand_for_ids_of_the_same_files(
+    name: str, layout: Layout, tmp_path: Path
+) -> None:
+    config = lay_out(CASES[name](), tmp_path, layout, seed=7)
+    assert_same(told(config), told(config, piece_bytes=PIECE))
 
 
 def processes(
@@ -189,7 +200,8 @@ def assert_survived(
     compared(name, SHUFFLED, expected, Told(done.returncode, files_of(config.parent / "out")))
 
 
-@pytest.mark.parametrize("name", ["classes_csv_wide", "boxes_coco"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MORTAL_CASES)
 def test_a_process_that_dies_changes_nothing(
     name: str, baseline: Baseline, folder: Path, tmp_path: Path
 ) -> None:
@@ -216,7 +228,7 @@ def scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.mark.parametrize("name", CASES)
 def test_on_a_cluster(name: str, scheduler: str, folder: Path, baseline: Baseline) -> None:
     expected = baseline(name)
-    for layout in (ONE_FILE, IN_ORDER if name in LABELS_AS_MET else SHUFFLED):
+    for layout in (ONE_FILE, SHUFFLED):
         config = lay_out(CASES[name](), folder / name, layout, seed=5)
         arguments = ("--engine", "dask", "--scheduler", scheduler)
         compared(name, layout, expected, told(config, *arguments, piece_bytes=PIECE))
@@ -232,7 +244,7 @@ def test_on_a_cluster_of_its_own(name: str, jobs: int, folder: Path, baseline: B
 
 
 @SCALE
-@pytest.mark.parametrize("name", ["classes_csv_wide", "boxes_coco"])
+@pytest.mark.parametrize("name", MORTAL_CASES)
 def test_a_worker_that_dies_changes_nothing(
     name: str, baseline: Baseline, folder: Path, tmp_path: Path
 ) -> None:

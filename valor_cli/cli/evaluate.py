@@ -231,6 +231,9 @@ def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None
     """Where reports go; None for standard output."""
     if out == "":
         raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
+    if out is not None and "://" in out:
+        problem = Problem("--out", f"reports go to a folder of this machine, found {out!r}")
+        raise ConfigError(problem, hint="write them here, and copy them")
     if out is not None and out != "-":
         return Path(out) / config.path.stem if several else Path(out)
     named = out or config.report.out

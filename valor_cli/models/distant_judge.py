@@ -12,7 +12,7 @@ import socket
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from valor_cli.errors import ConfigError, Problem, ValorError
@@ -25,6 +25,9 @@ from valor_cli.models.settings import JudgeSettings
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where something stands in settings."""
 
 KEYS_THERE: Final = (
     "workers have keys from their own environment: set the variable there, and name it with\n"
@@ -146,37 +149,40 @@ def _located(error: ValorError) -> ValorError:
     return type(error)(problems, total=error.total, hint=error.hint)
 
 
-def check_no_keys(settings: JudgeSettings, place: str = "judge") -> None:
-    """Refuse settings that hold what must not travel.
+def check_no_keys(settings: JudgeSettings) -> None:
+    """Refuse settings that hold what must not travel, whoever made them.
 
     Raises:
         ConfigError: They do; says where, not what.
     """
-    problems = [
-        Problem(".".join((place, "parameters", *path)), "looks like a key, and would be sent")
-        for path in _keys_in(settings.parameters)
-    ]
-    if settings.api_base is not None and "@" in urlsplit(settings.api_base).netloc:
-        problems.append(Problem(f"{place}.api_base", "has a name or password, and would be sent"))
+    problems = [Problem(".".join(map(str, path)), told) for path, told in keys_of(settings)]
     if problems:
         raise ConfigError(problems, hint=KEYS_THERE)
 
 
-def _keys_in(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def keys_of(settings: JudgeSettings) -> Iterator[tuple[Path, str]]:
+    """Where settings hold what must not travel, and what is said of it."""
+    if settings.api_base is not None and "@" in urlsplit(settings.api_base).netloc:
+        yield ("api_base",), "has a name or password, and would be sent"
+    for path in _keys_in(settings.parameters):
+        yield ("parameters", *path), "looks like a key, and would be sent"
+
+
+def _keys_in(value: Any, path: Path = ()) -> Iterator[Path]:
     """Where keys stand in parameters."""
     if isinstance(value, Mapping):
         for name, one in value.items():
-            yield from _keys_in(one, (*path, str(name)))
+            yield from _keys_in(one, (*path, name))
     elif isinstance(value, list | tuple):
         for number, one in enumerate(value):
-            yield from _keys_in(one, (*path, str(number)))
+            yield from _keys_in(one, (*path, number))
     elif isinstance(value, str) and (_is_secret(path) or find_credentials(value)):
         yield path
 
 
-def _is_secret(path: tuple[str, ...]) -> bool:
+def _is_secret(path: Path) -> bool:
     """Whether a name in a path says that no one else may know what stands there."""
     return any(
-        name.lower() not in _HARMLESS and _SECRET & set(re.split(r"[^a-z]+", name.lower()))
-        for name in path
+        name not in _HARMLESS and _SECRET & set(re.split(r"[^a-z]+", name))
+        for name in (str(part).lower() for part in path)
     )

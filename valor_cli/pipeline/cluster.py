@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from valor_cli.extras import extra
 from valor_cli.pipeline.cluster_inputs import check_found, local_sizes, unlike
-from valor_cli.pipeline.cluster_versions import check_versions, fingerprint, installed
+from valor_cli.pipeline.cluster_versions import check_versions, installed
 from valor_cli.pipeline.cluster_work import Setting
 from valor_cli.pipeline.handover import temporary_folder
 
@@ -27,6 +28,9 @@ _LOGGERS: Final = (
     *("distributed", "distributed.client", "distributed.gc"),
     *("tornado", "tornado.application", "tornado.general", "asyncio"),
 )
+_GONE_S: Final = 0.5
+"""Seconds in which a scheduler notices that a worker is gone."""
+
 _SILENT: Final = logging.CRITICAL + 1
 
 
@@ -94,7 +98,7 @@ def _there(
 
     with connected(address, timeout) as client:
         await_workers(client, address, patience)
-        setting = Setting(os.getcwd(), fingerprint())
+        setting = Setting(os.getcwd(), installed())
         _check(client, setting.folder, sizes)
         at_once = max(sum(client.nthreads().values()), 1)
         direct = within_reach(client)
@@ -115,11 +119,24 @@ def _check(client: Client, folder: str, sizes: Mapping[str, int]) -> None:
     except Exception as error:
         # Whatever it lacks is said with what the others lack.
         nodes["the scheduler"] = error
-    asked = client.run(installed, on_error="return")
+    asked = _of_all_workers(client, installed)
     nodes |= {f"worker {address}": found for address, found in sorted(asked.items())}
     check_versions(nodes)
     if sizes:
-        check_found(folder, client.run(unlike, folder, sizes, on_error="return"))
+        check_found(folder, _of_all_workers(client, unlike, folder, sizes))
+
+
+def _of_all_workers(client: Client, function: Callable[..., Any], *task: Any) -> dict[str, Any]:
+    """By address, what a function gives in each worker, or the exception that the call ended with.
+
+    Workers that go meanwhile are left out: a run can do without them.
+    """
+    found: dict[str, Any] = client.run(function, *task, on_error="return")
+    if any(isinstance(one, OSError) for one in found.values()):
+        time.sleep(_GONE_S)
+        there = client.nthreads()
+        found = {address: one for address, one in found.items() if address in there}
+    return found
 
 
 @contextmanager

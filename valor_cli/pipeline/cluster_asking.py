@@ -12,13 +12,13 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from valor_cli.errors import ClusterError, Problem, ValorError
-from valor_cli.pipeline.cluster_versions import fingerprint, lacks_package, other_sources
+from valor_cli.pipeline.cluster_versions import check_like, lacks_package
 
 if TYPE_CHECKING:
     from valor_cli.pipeline.cluster_calls import Calls
@@ -65,10 +65,10 @@ class Asking:
 
     async def all(self, function: Callable[[T], Awaitable[None]], task: T) -> None:
         """Call a function in all workers; those that cannot be reached have nothing to lose."""
-        client, sources = self._calls.client, self._calls.setting.sources
+        client, installed = self._calls.client, self._calls.setting.installed
 
         async def sent() -> None:
-            await client.run(in_worker, sources, function, task, on_error="return")
+            await client.run(in_worker, installed, function, task, on_error="return")
 
         # Dask has many words for what is gone.
         with suppress(Exception):
@@ -83,7 +83,7 @@ class Asking:
         self._busy[address] += 1
         try:
             found = await self._calls.client.run(
-                in_worker, self._calls.setting.sources, function, task, workers=[address]
+                in_worker, self._calls.setting.installed, function, task, workers=[address]
             )
         except Exception as error:
             self._check_connection()
@@ -124,19 +124,20 @@ class Asking:
         return ClusterError(Problem(self._calls.place, told), hint=hint)
 
 
-async def in_worker(sources: str, function: Callable[[T], Coroutine[Any, Any, R]], task: T) -> Any:
+async def in_worker(
+    client: Mapping[str, str], function: Callable[[T], Coroutine[Any, Any, R]], task: T
+) -> Any:
     """What a function gives, in a loop of its own: Dask's has to answer the scheduler.
 
     Nothing is raised: Dask would write what was sent to the log of the worker.
 
     Args:
-        sources: Fingerprint of the client's package; empty: it is the same.
+        client: What is installed there; empty: the same.
         function: What is called.
         task: With what.
     """
-    if sources and sources != fingerprint():
-        return ValorError(other_sources("a worker that came later", sources, fingerprint()))
     try:
+        check_like(client)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(task), _loop()))
     except ValorError as error:
         return error

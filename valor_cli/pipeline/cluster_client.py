@@ -21,6 +21,9 @@ _LIKE: Final = (
 )
 _START: Final = "start one with `dask scheduler`; without --scheduler, this machine does the work"
 
+_SCHEMES: Final = ("tcp", "tls")
+_PORTS: Final = 1 << 16
+
 _REACH_S: Final = 2
 """Seconds in which a worker must answer, or what it has comes by way of the scheduler."""
 
@@ -48,6 +51,7 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
     if "@" in address:
         told = "an address has no name and password; Dask knows certificates (tls://)"
         raise ConfigError(Problem(OPTION, told))
+    check_address(address)
     # A client that finds nobody does not close itself.
     found = asyncio.run(_kind(address, timeout))
     if found != "Scheduler":
@@ -65,6 +69,29 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
     finally:
         with suppress(TimeoutError, OSError):
             client.close(timeout=_CLOSE_S)
+
+
+def check_address(address: str) -> None:
+    """Refuse what Dask would try in vain.
+
+    Raises:
+        ConfigError: It is no address, or of a protocol that is not served.
+    """
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        scheme, place = parse_address(address)
+        _, port = parse_host_port(place)
+    except ValueError as error:
+        problem = Problem(named(address), f"this cannot be used: {error}")
+        raise ConfigError(problem, hint=_LIKE) from error
+    told = ""
+    if scheme not in _SCHEMES:
+        told = f"this cannot be used: expected tcp:// or tls://, found {scheme}://"
+    elif not 0 < port < _PORTS:
+        told = f"this cannot be used: there is no port {port}"
+    if told:
+        raise ConfigError(Problem(named(address), told), hint=_LIKE)
 
 
 async def _kind(address: str, timeout: float) -> str:

@@ -28,10 +28,12 @@ WHERE_BOTH_HAVE_IT: Final = ("pyarrow",)
 
 _ABSENT: Final = f"No module named '{valor_cli.__name__}'"
 _NONE: Final = "none"
+_SAME: Final = "install the same versions everywhere, best by the same image"
 _SHIPPED: Final = ("*.py", "models/**/*.yaml", "models/**/*.json")
 
 
-def installed() -> dict[str, str]:
+@cache
+def installed() -> Mapping[str, str]:
     """The versions of this process: Python, this package, and those that its numbers rest on."""
     found = {name: _version(name) for name in (*COMPARED, *WHERE_BOTH_HAVE_IT)}
     found["python"] = "{}.{}".format(*sys.version_info)
@@ -77,8 +79,21 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
         problem for node, found in nodes.items() for problem in _differences(node, here, found)
     ]
     if problems:
-        told = "install the same everywhere, best by the same image; " + _install("dask")
-        raise ValorError(problems, hint=told)
+        raise ValorError(problems, hint=_SAME)
+
+
+def check_like(client: Mapping[str, str]) -> None:
+    """Hold this process, a worker that may have come after the start, against the client.
+
+    Args:
+        client: What `installed` gave there; empty: it is the same installation.
+
+    Raises:
+        ValorError: This one differs.
+    """
+    problems = _differences("a worker that came later", client, installed())
+    if problems:
+        raise ValorError(problems, hint=_SAME)
 
 
 def lacks_package(found: Any) -> bool:
@@ -99,16 +114,12 @@ def _differences(node: str, here: Mapping[str, str], there: Any) -> list[Problem
             unlike = unlike and _NONE not in (own, other)
         if unlike and name != SOURCES:
             problems.append(Problem(node, f"{name} is {own} here, {other} there"))
-    if not problems and here[SOURCES] != there.get(SOURCES):
-        problems.append(other_sources(node, here[SOURCES], there.get(SOURCES, _NONE)))
+    ours, theirs = here.get(SOURCES), there.get(SOURCES)
+    if not problems and here and ours != theirs:
+        # Two checkouts of one version.
+        told = f"{PACKAGE} {here[PACKAGE]} has other sources there ({theirs}) than here ({ours})"
+        problems.append(Problem(node, told))
     return problems
-
-
-def other_sources(node: str, here: str, there: str) -> Problem:
-    """Two checkouts of one version."""
-    own = valor_cli.__version__
-    told = f"{PACKAGE} {own} has other sources there ({there}) than here ({here})"
-    return Problem(node, told)
 
 
 def _install(name: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
 from valor_cli.errors import ValorError
-from valor_cli.pipeline.cluster_versions import fingerprint, other_sources
+from valor_cli.pipeline.cluster_versions import check_like
 from valor_cli.pipeline.handover import Parcel, parcel
 
 LARGE: Final = 1 << 20
@@ -28,13 +28,13 @@ class Setting:
 
     Attributes:
         folder: Where relative paths begin, as they do for the client; empty: where the worker is.
-        sources: Fingerprint of the client's package; empty: the worker has the same.
+        installed: What the client has (`installed`); empty: the worker has the same.
         files: A folder of the client's machine, where large values are handed over; empty: the
             workers are on other machines.
     """
 
     folder: str = ""
-    sources: str = ""
+    installed: Mapping[str, str] = field(default_factory=dict)
     files: str = ""
 
 
@@ -120,17 +120,12 @@ def _enter(setting: Setting) -> None:
     """Make a worker's process like the client's, as far as results go.
 
     Raises:
-        ValorError: It has other sources. Workers that came after the start have not been asked.
+        ValorError: It has other versions.
     """
-    if setting.sources and setting.sources != fingerprint():
-        raise ValorError(other_sources("a worker that came later", setting.sources, fingerprint()))
-    move_to(setting.folder)
-
-
-def move_to(folder: str) -> None:
-    """Let relative paths begin in a folder, if this machine has it; Dask's own are absolute."""
-    if folder and os.path.isdir(folder) and os.getcwd() != folder:
-        os.chdir(folder)
+    check_like(setting.installed)
+    # Dask's own paths are absolute.
+    if setting.folder and os.path.isdir(setting.folder) and os.getcwd() != setting.folder:
+        os.chdir(setting.folder)
 
 
 def size_of(value: Any, depth: int = _DEPTH) -> int:
@@ -151,7 +146,7 @@ def size_of(value: Any, depth: int = _DEPTH) -> int:
 def _parts(value: Any) -> Sequence[Any]:
     """What a value consists of, as far as its type says."""
     if is_dataclass(value):
-        return [getattr(value, field.name) for field in fields(value)]
+        return [getattr(value, one.name) for one in fields(value)]
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, tuple | list):

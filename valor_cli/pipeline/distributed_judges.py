@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from valor_cli.errors import ConfigError, Problem
 
@@ -12,18 +12,29 @@ if TYPE_CHECKING:
 
 
 def check_engine(config: RunConfig, engine: Engine) -> None:
-    """Refuse judges that workers of a cluster are to ask, where there is none.
+    """Refuse judges that workers of a cluster are to ask, where there is none, or with keys.
 
     Raises:
         ConfigError: There are such judges; says where.
     """
-    if engine == "dask":
-        return
     # Of tasks with judges.
-    distributed: tuple[tuple[str | int, ...], ...] = getattr(config.options, "distributed", ())
+    options: Any = config.options
+    distributed: tuple[tuple[str | int, ...], ...] = getattr(options, "distributed", ())
+    if not distributed:
+        return
+    if engine != "dask":
+        told = "only `--engine dask` has workers that could ask"
+        problems = [Problem(config.place(*path), told) for path in distributed]
+        raise ConfigError(problems, hint="add --engine dask, or leave `distribute:` out")
+    from valor_cli.models.distant_judge import KEYS_THERE, keys_of
+
     problems = [
-        Problem(config.place(*path), "only `--engine dask` has workers that could ask")
-        for path in distributed
+        Problem(config.place(*path, *within), told)
+        for path, judge in (
+            (path[:-1], options.judges[path[1]] if path[0] == "judges" else options.judge)
+            for path in distributed
+        )
+        for within, told in keys_of(judge)
     ]
     if problems:
-        raise ConfigError(problems, hint="add --engine dask, or leave `distribute:` out")
+        raise ConfigError(problems, hint=KEYS_THERE)

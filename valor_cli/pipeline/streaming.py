@@ -75,12 +75,14 @@ class _Made:
         counts: By model, how many units each of these has.
         evidence: By model and number of the wing, that of all of them together.
         errors: Of the other ranges.
+        whole: Whether all is to be loaded whole, for some range says too little by itself.
     """
 
     loaded: list[Loaded[Any]] = field(default_factory=list)
     counts: dict[str, list[int]] = field(default_factory=dict)
     evidence: dict[tuple[str, int], Any] = field(default_factory=dict)
     errors: list[DataError] = field(default_factory=list)
+    whole: bool = False
 
 
 def streamed(
@@ -98,8 +100,11 @@ def streamed(
     if config.slice_search is not None:
         return None
     size = piece_bytes()
-    if pool.count == 1 and size == PIECE and _is_small(config.data):
-        return None
+    if size is None:
+        total = bytes_to_read(input_paths(config.data), PIECE)
+        if pool.count == 1 and total < LARGE:
+            return None
+        size = piece_of(total, pool.count)
     stream = plan.task.stream()
     try:
         pieces = stream.cut(config.data, config.options, selection, size)
@@ -129,24 +134,32 @@ def streamed(
     return made._replace(loaded=replace(made.loaded, files=files))
 
 
-def _is_small(inputs: Any) -> bool:
-    """Whether inputs are such that one process has them sooner in one piece."""
-    return bytes_to_read(input_paths(inputs), PIECE) < LARGE
-
-
-def piece_bytes() -> int:
-    """The bytes that a piece should have.
+def piece_bytes() -> int | None:
+    """The bytes that a piece should have, if the environment says.
 
     Raises:
-        ValorError: The environment says something else than a number.
+        ValorError: It says something else than a number.
     """
     said = os.environ.get(PIECE_BYTES)
     if said is None:
-        return PIECE
+        return None
     if not said.isascii() or not said.isdecimal() or int(said) < 1:
         problem = Problem(PIECE_BYTES, f"expected a number of bytes, found {said!r}")
         raise ValorError(problem, hint="leave it out, or set it to 16777216, which is 16 MiB")
     return int(said)
+
+
+def piece_of(total: int, processes: int) -> int:
+    """The bytes that a piece has, so that each process gets as many pieces as the others.
+
+    Args:
+        total: Bytes of all inputs.
+        processes: How many there are.
+    """
+    if total <= PIECE:
+        return PIECE
+    pieces = -(-total // (PIECE * processes)) * processes
+    return -(-total // pieces)
 
 
 def _read(
@@ -194,6 +207,9 @@ def _made(
     errors: list[DataError] = []
     progress("building evidence", 0, len(found.ranges))
     for made in pool.map_kept(_make_ranges, tasks):
+        if made.whole:
+            pool.forget([shared])
+            return None
         errors += made.errors
         parts += made.loaded
         for model, count in made.counts.items():
@@ -260,6 +276,8 @@ def _make_ranges(ranges: Ranges, kept: Sequence[Any]) -> _Made:
         except DataError as error:
             made.errors.append(error)
             continue
+        if loaded is None:
+            return _Made(whole=True)
         for key, evidence in _evidence(asked, loaded):
             wing, *_, condensed = asked.wings[key[1]]
             merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)

@@ -36,8 +36,8 @@ class Categories(NamedTuple):
 def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
     """One category per name, whatever its ids in the parts.
 
-    Ids stay as they are where all parts agree on them; else all are numbered anew from 0. Two
-    categories of one name in one part stay apart.
+    Ids stay as they are where all parts agree on them; else all are numbered anew from 0, by name,
+    for the order of the parts must not matter. Two categories of one name in one part stay apart.
 
     Raises:
         DataError: Only some parts name categories.
@@ -58,8 +58,11 @@ def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
     first: dict[_Name, int] = {}
     for row, (_, name) in enumerate(chain.from_iterable(pairs)):
         first.setdefault(name, row)
+    agreed = _agree(pairs)
+    if not agreed:
+        first = dict(sorted(first.items()))
     columns = _columns(tables, np.array(list(first.values()), np.int64))
-    if _agree(pairs):
+    if agreed:
         own = same_type("ids of categories", [table["id"] for table in tables], parts)
         columns["id"] = own[list(first.values())]
         return Categories(Table(path, columns), same_type("category ids", ids, parts), None)

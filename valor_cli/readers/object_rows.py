@@ -214,7 +214,7 @@ class Named:
 
     Attributes:
         ids, names: By code.
-        by_use: Whether the ids count the labels, so that those without objects have none.
+        by_use: Whether the ids count the labels by name, so that those without objects have none.
     """
 
     ids: Sequence[int]
@@ -287,10 +287,14 @@ def object_file(
 
 
 def _in_use(label: NDArray[np.int64], labels: Named) -> tuple[NDArray[np.int64], Named]:
-    """Codes without gaps: labels that only skipped objects have are no labels."""
+    """Codes by name, for the order of rows must not matter; without gaps, since labels that only
+    skipped objects have are no labels.
+    """
     used = np.bincount(label, minlength=len(labels.names)) > 0
-    names = [name for name, one in zip(labels.names, used.tolist(), strict=True) if one]
-    return (np.cumsum(used) - 1)[label], Named.in_order(names)
+    found = sorted((labels.names[code], code) for code in np.flatnonzero(used).tolist())
+    number = np.zeros(len(used), np.int64)
+    number[[code for _, code in found]] = np.arange(len(found))
+    return number[label], Named.in_order(name for name, _ in found)
 
 
 def _says_something(name: str, column: NDArray[Any]) -> bool:

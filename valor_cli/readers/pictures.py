@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from valor_cli.errors import DataError, Problem
+from valor_cli.errors import DataError, Problem, UnreachableError
 from valor_cli.readers.folders import files_under, is_folder
 from valor_cli.readers.image_files import image_size, opened
 
@@ -76,7 +76,7 @@ class PictureFolder:
                 continue
             try:
                 made[name] = _thumbnail(os.path.join(self.folder, name))
-            except DataError as error:
+            except (DataError, UnreachableError) as error:
                 told.append(f"not shown: {error.problems[0]}")
         return made, told
 

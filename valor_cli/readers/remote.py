@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import is_web, scheme_of
-from valor_cli.readers.remote_faults import RemoteError, data_error
+from valor_cli.readers.remote_faults import RemoteError, error_of
 from valor_cli.readers.remote_objects import StoredObject, cut_off
 from valor_cli.readers.remote_web import WebFile
 
@@ -46,7 +46,8 @@ class Source(Protocol):
 class RemoteFile(io.RawIOBase):
     """A file behind a URL, for reading. Read in order it is one transfer; a seek is a new one.
 
-    What goes wrong is a `DataError` that names the URL, less what is secret in it.
+    What goes wrong is an error that names the URL, less what is secret in it: a `DataError` where
+    there is no such file, else an `UnreachableError`.
     """
 
     def __init__(self, url: str) -> None:
@@ -62,7 +63,7 @@ class RemoteFile(io.RawIOBase):
         """Bytes; None where the server does not say.
 
         Raises:
-            DataError: The file cannot be read.
+            DataError, UnreachableError: The file cannot be read.
         """
         if self._source.length is None and not self._end:
             self._fill()
@@ -98,7 +99,7 @@ class RemoteFile(io.RawIOBase):
         """So many bytes, fewer only at the end; all that are left by default.
 
         Raises:
-            DataError: The file cannot be read.
+            DataError, UnreachableError: The file cannot be read.
         """
         wanted = size if size is not None and size >= 0 else _ALL
         parts = []
@@ -164,7 +165,7 @@ def retried(function: Callable[[], T], url: str) -> T:
     """What a function gives that asks for something, which is tried again where that may help.
 
     Raises:
-        DataError: It did not help, or could not.
+        DataError, UnreachableError: It did not help, or could not.
     """
     wait_s = FIRST_WAIT_S
     tries = min(TRIES, _FEWER.get(scheme_of(url) or "", TRIES))
@@ -174,12 +175,12 @@ def retried(function: Callable[[], T], url: str) -> T:
         except RemoteError as error:
             fault = error.fault
             if not fault.transient:
-                raise data_error(url, fault) from error
+                raise error_of(url, fault) from error
             if left:
                 time.sleep(max(wait_s, fault.wait_s))
             wait_s *= 2
     message = f"{fault.message}; it was tried {tries} times"
-    raise data_error(url, replace(fault, message=message))
+    raise error_of(url, replace(fault, message=message))
 
 
 def content_of(url: str, most: int) -> bytes:
@@ -190,7 +191,8 @@ def content_of(url: str, most: int) -> bytes:
         most: How many bytes it may have.
 
     Raises:
-        DataError: It cannot be read, or is larger.
+        DataError: There is no such file, or it is larger.
+        UnreachableError: It cannot be read.
     """
     with RemoteFile(url) as file:
         length = file.length()

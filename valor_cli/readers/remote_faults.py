@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from valor_cli.errors import DataError, Problem, without_secrets
+from valor_cli.errors import DataError, Problem, UnreachableError, without_secrets
 from valor_cli.paths import is_web, scheme_of
-from valor_cli.readers.shards import UnreachableError
 
 _MOST_CAUSES: Final = 8
 _LONGEST: Final = 200
@@ -46,8 +45,8 @@ _CREDENTIALS: Final = {
     "gs": "Google Cloud Storage reads GOOGLE_APPLICATION_CREDENTIALS (a file with a key), or what "
     "`gcloud auth application-default login` keeps; a public bucket is read with "
     "FSSPEC_GS_TOKEN=anon.",
-    "https": "A signed URL may have expired. A name and a password stand before the host, "
-    "https://${NAME}:${PASSWORD}@host/file, or in ~/.netrc.",
+    "https": "A signed URL may have expired. A name and a password stand before the host, as "
+    "${NAME}:${PASSWORD}@host, or in ~/.netrc.",
 }
 _KINDS: Final = {"s3a": "s3", "gcs": "gs", "http": "https"}
 _CERTIFICATES: Final = (
@@ -64,7 +63,7 @@ class Fault:
         hint: The next step.
         transient: Whether it may go well when it is tried again.
         wait_s: Seconds that the server asks to wait before that.
-        absent: Whether all that is wrong is that there is no such file.
+        absent: Whether all that is wrong is that there is no such file; a folder is none.
     """
 
     message: str
@@ -82,8 +81,8 @@ class RemoteError(Exception):
         super().__init__(fault.message)
 
 
-def data_error(url: str, fault: Fault) -> DataError:
-    """The fault as a user meets it."""
+def error_of(url: str, fault: Fault) -> DataError | UnreachableError:
+    """The fault as a user meets it. A file that is gone is as one that is broken."""
     kind = DataError if fault.absent else UnreachableError
     return kind(Problem(url, fault.message), hint=fault.hint)
 
@@ -134,7 +133,7 @@ def fault_of(error: BaseException, url: str) -> Fault:
     if "FileNotFoundError" in names:
         return Fault("no such file", absent=True)
     if "IsADirectoryError" in names:
-        return Fault("this is a folder; name a file in it")
+        return Fault("this is a folder; name a file in it", absent=True)
     if "ParamValidationError" in names:
         return Fault(f"'{urlsplit(url).netloc}' can be no name of a bucket")
     return _of_connection(chain, names, url)

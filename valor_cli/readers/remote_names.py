@@ -21,7 +21,8 @@ def matching(url: str) -> list[str]:
     As on a disk, names with a dot before them are left to patterns that have one there.
 
     Raises:
-        DataError: The store cannot be asked, or lists nothing.
+        DataError: It is a web server, which lists nothing.
+        UnreachableError: The store cannot be asked.
     """
     if is_web(url):
         if "*" in bare(url):
@@ -42,7 +43,7 @@ def kind_of(url: str) -> str:
     """What a URL names: "file", "directory", or "" where nothing has that name.
 
     Raises:
-        DataError: The store cannot be asked.
+        UnreachableError: The store cannot be asked.
     """
     if is_web(url):
         # Web servers know no folders; what is wrong with a file is found where it is read.
@@ -55,7 +56,8 @@ def files_in(url: str) -> list[str]:
     """The files in a folder of a store and in those in it, from that folder, sorted; hidden not.
 
     Raises:
-        DataError: The store cannot be asked, or there is no such folder.
+        DataError: There is no such folder.
+        UnreachableError: The store cannot be asked.
     """
     if is_web(url):
         raise DataError(Problem(url, _NO_LISTING))

@@ -69,7 +69,7 @@ class StoredObject:
         """What tells the object from another of its name, and its length."""
         found = called(lambda: self._store.info(self._path), self._url)
         if found.get("type") == "directory":
-            raise RemoteError(Fault("this is a folder; name a file in it"))
+            raise RemoteError(Fault("this is a folder; name a file in it", absent=True))
         size = found.get("size")
         return tuple(str(found.get(one)) for one in _MARKS), None if size is None else int(size)
 

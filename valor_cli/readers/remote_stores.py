@@ -9,7 +9,7 @@ from typing import Any, Final
 from valor_cli.errors import DataError, MissingExtraError, Problem, did_you_mean
 from valor_cli.extras import extra
 from valor_cli.paths import scheme_of
-from valor_cli.readers.remote_faults import data_error, fault_of
+from valor_cli.readers.remote_faults import error_of, fault_of
 
 EXTRA: Final = "cloud"
 
@@ -42,9 +42,11 @@ def store_of(url: str) -> tuple[Any, str]:
 
     Raises:
         DataError: There is no such scheme, or the URL is not of the form that it has.
+        UnreachableError: The store cannot be asked.
         MissingExtraError: The package that speaks to the store is not installed.
     """
     scheme = scheme_of(url) or ""
+    url = scheme + url[len(scheme) :]
     fsspec = extra("fsspec", EXTRA, url)
     known = [one for one in fsspec.available_protocols() if one not in _NO_STORES]
     if scheme not in known:
@@ -74,7 +76,7 @@ def store_of(url: str) -> tuple[Any, str]:
     try:
         store, path = fsspec.core.url_to_fs(url, **_settings(scheme))
     except Exception as error:  # of any package beneath; some connect at once
-        raise data_error(url, fault_of(error, url)) from error
+        raise error_of(url, fault_of(error, url)) from error
     if scheme in ("s3", "s3a"):
         store.retries = 1
     return store, str(path)

@@ -3,7 +3,7 @@
 A file that cannot be used as a whole (cut off, no UTF-8, other columns, gone) is left out whole
 where that is allowed, and not read as far as it goes: how much of it is lost is not known, and what
 comes before a fault is no fair sample of a file. Rows that are wrong by themselves are for the
-readers to leave out, one by one. A file that could not be asked for ends the run.
+readers to leave out, one by one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,6 @@ SKIP_FILES_HINT = (
 
 _SHOWN = 3
 """Files that a warning names."""
-
-
-class UnreachableError(DataError):
-    """A store or a server did not give a file. What is in the file is not known, so that it is not
-    left out as a broken one: the next run may have it.
-    """
 
 
 class LeftOut(NamedTuple):
@@ -90,8 +84,6 @@ def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
     """What reading one file gives. Errors that no file is the cause of are raised at once."""
     try:
         return read(name)
-    except UnreachableError:
-        raise
     except DataError as error:
         return error
 

@@ -98,8 +98,12 @@ def test_every_metric_equals_its_loop(
     same_bits(call, evidence, weights)
 
 
+def _most(call: Call) -> str:
+    return f"{call.parameters['max_detections']} detections"
+
+
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("call", calls_of(LVIS_WING.metrics), ids=str)
+@pytest.mark.parametrize("call", calls_of(LVIS_WING.metrics), ids=_most)
 def test_lvis(seed: int, call: Call) -> None:
     dataset = with_federation(random_dataset(seed, digits=[None, 1][seed % 2]), seed)
     evidence = LVIS_WING.evidence(dataset, LVIS_WING.plan([call], []))

@@ -112,7 +112,7 @@ class Runs:
         return evaluate(make_plan(load_config(path, catalogue)), command="valor", limit=limit)
 
     def same(
-        self, config: str, pieces: Sequence[int] = (1, 900, 5000), *, limit: int | None = None
+        self, config: str, pieces: Sequence[int] = (400, 5000), *, limit: int | None = None
     ) -> RunResult:
         """The result, which all ways to cut the inputs give; and all are read in pieces."""
         whole = self.run(config, piece=None, limit=limit)
@@ -126,7 +126,7 @@ class Runs:
 
 def told(result: RunResult) -> Mapping[str, Any]:
     """What the files of a run say, less when it ran."""
-    run = replace(result.run, started="", duration_s=0.0)
+    run = replace(result.run, started_at="", duration_s=0.0)
     return {
         "results": json.loads(to_json(replace(result, run=run))),
         "bytes": to_json(replace(result, run=run)),
@@ -216,7 +216,7 @@ def test_other_formats(runs: Runs) -> None:
 def test_links_to_originals(runs: Runs) -> None:
     every = rows(30)
     for at in range(3, 30, 4):
-        every[at]["perturbed_from"] = f"s{(at * 7) % 30:03d}"
+        every[at]["perturbed_from"] = f"s{(at * 7 + 1) % 30:03d}"
     written(runs.folder / "a.jsonl", every)
 
     runs.same("data: {samples: a.jsonl}\nmetrics: [rouge_l]\n")
@@ -253,7 +253,7 @@ def test_models_of_one_file(runs: Runs) -> None:
 
 
 def test_files_of_several_models(runs: Runs) -> None:
-    """The second file says no references and asks something else in places; a third stands alone."""
+    """The second file says no references, and asks something else in places."""
     draw = random.Random(4)
     first = rows(40)
     second = [
@@ -275,6 +275,16 @@ def test_files_of_several_models(runs: Runs) -> None:
     assert any("has no references" in one for one in result.warnings)
 
 
+def test_models_that_answer_in_another_order(runs: Runs) -> None:
+    """What the second says first stands last, so that its lines descend."""
+    written(runs.folder / "one.jsonl", rows(30))
+    written(runs.folder / "two.jsonl", rows(30)[::-1])
+
+    result = runs.same("data:\n  samples: {one: one.jsonl, two: two.jsonl}\nmetrics: [rouge_l]\n")
+
+    assert {example.model for example in result.examples} == {"one", "two"}
+
+
 def test_models_with_nothing_in_common(runs: Runs) -> None:
     written(runs.folder / "one.jsonl", rows(30))
     others = [{**one, "sample_id": f"t{one['sample_id']}"} for one in rows(20, seed=8)]
@@ -293,7 +303,8 @@ def test_labels_of_all_samples(runs: Runs) -> None:
     written(runs.folder / "a.jsonl", answers)
 
     runs.same(
-        "data: {samples: a.jsonl}\nmetrics: [llm_classification]\nlabel_map: {l12: l1}\n", (1, 500)
+        "data: {samples: a.jsonl}\nmetrics: [llm_classification]\nlabel_map: {l12: l1}\n",
+        (200, 500),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset
+from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.frame import key_numbers
 from valor_cli.evaluators.classification.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.labels import Naming, name_labels, said_labels
@@ -218,7 +219,7 @@ def survey(
 
 def load_range(
     ground: Ground, span: Span, parts: Sequence[tuple[int, ScoreFile]]
-) -> Loaded[ClassificationDataset]:
+) -> Loaded[ClassificationDataset] | None:
     """The datasets of the samples in a range.
 
     Args:
@@ -226,35 +227,44 @@ def load_range(
         span: The range.
         parts: Of each piece that has some of them, its position among all pieces, and its rows.
 
+    Returns:
+        None where rows of a sample may stand apart, and only whole files can tell what is wrong.
+
     Raises:
         DataError: As `load_classification`, of these samples.
     """
     found: dict[str, list[ScoreFile]] = {model: [head] for model, head in ground.heads.items()}
     for at, file in parts:
-        ids = file.samples["sample_id"]
-        low = 0 if span.low is None else int(np.searchsorted(ids, np.array(span.low, ids.dtype)))
-        high = (
-            len(ids)
-            if span.high is None
-            else int(np.searchsorted(ids, np.array(span.high, ids.dtype)))
-        )
-        part = _rows(file, low, high)
+        part = _rows(file, *_within(file.samples["sample_id"], span))
         rows = part.samples.rows
         if rows is not None:
             part = replace(part, samples=replace(part.samples, rows=rows + ground.above[at]))
         found[ground.pieces[at]].append(part)
-    files = {model: _joined(own) for model, own in found.items()}
-    truth = files.pop("", None) or next(iter(files.values()))
-    truth = replace(truth, scores=None)
-    loaded = load_rows(
-        ground.inputs, ground.selection, ground.naming, truth, files, used=ground.used
-    )
+    try:
+        files = {model: _joined(own) for model, own in found.items()}
+        truth = files.pop("", None) or next(iter(files.values()))
+        truth = replace(truth, scores=None)
+        loaded = load_rows(
+            ground.inputs, ground.selection, ground.naming, truth, files, used=ground.used
+        )
+    except DataError:
+        if ground.long:
+            return None
+        raise
     first = span.number * NUMBERED
     numbered = {
         model: replace(dataset, number=dataset.number + first)
         for model, dataset in loaded.datasets.items()
     }
     return replace(loaded, datasets=numbered)
+
+
+def _within(ids: NDArray[np.bytes_], span: Span) -> tuple[int, int]:
+    """The first of ascending ids that is in a range, and the first behind it."""
+    # An edge may be longer than all of these ids: it is compared as it is.
+    edges = (None if edge is None else np.array(edge) for edge in (span.low, span.high))
+    low, high = (None if edge is None else int(ids.searchsorted(edge)) for edge in edges)
+    return low or 0, len(ids) if high is None else high
 
 
 def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:

@@ -42,6 +42,9 @@ RANGE_OBJECTS: Final = 1 << 18
 NUMBERED: Final = 1 << 32
 """Numbers that the objects of a range may have."""
 
+_POSITION: Final = "position"
+"""The column of positions in the input, of objects without an id."""
+
 STEP: Final = 64
 """Objects between two that a piece tells the image of, for ranges of equal length to be found."""
 
@@ -184,7 +187,7 @@ def read_piece(task: ObjectPiece) -> tuple[PieceTold, ObjectFile] | None:
         file = replace(file, images=images_of(file))
     ids = file.objects["image_id"]
     order = np.argsort(ids if ids.dtype.kind == "i" else ids.astype(str), kind="stable")
-    file = _taken(file, order)
+    file = _taken(_positioned(file), order)
     _, one_each = np.unique(_sortable(file.objects["category_id"]), return_index=True)
     at = np.arange(0, len(order), STEP)
     told = PieceTold(
@@ -272,18 +275,15 @@ def load_range(
     Raises:
         DataError: As `load_detections`, of these images.
     """
-    found: dict[str, list[tuple[ObjectFile, Ints]]] = {model: [] for model in ground.heads}
+    found: dict[str, list[ObjectFile]] = {model: [] for model in ground.heads}
     for at, file in parts:
         found[ground.pieces[at]].append(_slice(ground, span, at, file))
     frame = _within(ground.frame, span)
     heads = ground.heads
-    (objects, _), *_ = [*found.pop(""), (heads[""], np.zeros(0, np.int64))]
-    truth = replace(objects, images=_images_of(heads[""], span))
+    objects, *_ = [*found.pop(""), heads[""]]
+    truth = replace(_identified(objects, heads[""]), images=_images_of(heads[""], span))
     predicted = {
-        model: _identified(
-            joined_objects(heads[model].path, [heads[model], *(part for part, _ in own)]),
-            [positions for _, positions in own],
-        )
+        model: _identified(joined_objects(heads[model].path, [heads[model], *own]), heads[model])
         for model, own in found.items()
     }
     loaded, _ = load_objects(
@@ -377,26 +377,44 @@ def _of_rows(objects: Table, part: slice | Ints, at: Ints) -> Table:
     )
 
 
-def _slice(ground: Ground, span: Span, at: int, file: ObjectFile) -> tuple[ObjectFile, Ints]:
-    """The objects of a piece whose images are in a range, and their positions in the input."""
+def _slice(ground: Ground, span: Span, at: int, file: ObjectFile) -> ObjectFile:
+    """The objects of a piece whose images are in a range."""
     ids = _sortable(file.objects["image_id"])
     low = 0 if span.low is None else int(np.searchsorted(ids, span.low))
     high = len(ids) if span.high is None else int(np.searchsorted(ids, span.high))
     part = _between(file, low, high)
-    rows = part.objects.rows
-    if rows is None:
-        return part, np.zeros(0, np.int64)
-    moved = replace(part.objects, rows=rows + ground.in_file[at])
-    return replace(part, objects=moved), rows + ground.before[at]
+    objects = part.objects
+    if objects.rows is not None:
+        objects = replace(objects, rows=objects.rows + ground.in_file[at])
+    if _POSITION in objects.columns:
+        moved = objects[_POSITION] + ground.before[at]
+        objects = replace(objects, columns={**objects.columns, _POSITION: moved})
+    return replace(part, objects=objects)
 
 
-def _identified(file: ObjectFile, positions: Sequence[Ints]) -> ObjectFile:
-    """Objects with an id: their positions in the input, where it gives them none."""
+def _positioned(file: ObjectFile) -> ObjectFile:
+    """Objects with their positions in the piece, where it gives them no ids."""
     objects = file.objects
     if "id" in objects.columns:
         return file
-    ids = np.concatenate([np.zeros(0, np.int64), *positions])
-    return replace(file, objects=replace(objects, columns={**objects.columns, "id": ids}))
+    columns = {**objects.columns, _POSITION: np.arange(len(objects))}
+    return replace(file, objects=replace(objects, columns=columns))
+
+
+def _identified(file: ObjectFile, head: ObjectFile) -> ObjectFile:
+    """Objects with the ids that they have where the whole input is loaded at once.
+
+    Args:
+        file: Some of its objects.
+        head: All of its pieces.
+    """
+    objects = file.objects
+    if _POSITION not in objects.columns:
+        return file
+    columns = dict(objects.columns)
+    position, rows = columns.pop(_POSITION), objects.rows
+    columns["id"] = rows if head.objects.parts is None and rows is not None else position
+    return replace(file, objects=replace(objects, columns=columns))
 
 
 def _sortable(ids: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from valor_cli.errors import DataError, printable
+from valor_cli.errors import DataError, UnreachableError, printable
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.pairing import pair_sides
 from valor_cli.metric import Selection
@@ -51,9 +51,9 @@ def overlays(
                     photo = photo_of(photos, sample)
                     drawn[model, file] = overlay(truth, found, len(names), photo)
                     seen.update(np.unique(truth).tolist(), np.unique(found).tolist())
-                except DataError as error:
+                except (DataError, UnreachableError) as error:
                     told.append(f"not shown: {error.problems[0]}")
-    except DataError as error:
+    except (DataError, UnreachableError) as error:
         told.append(f"no pictures: {error.problems[0]}")
     colours = {name: colour_of(at) for at, name in enumerate(names) if at in seen}
     return Pictures(overlays=drawn, colours=colours), told

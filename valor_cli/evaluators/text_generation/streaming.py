@@ -46,6 +46,9 @@ PACKED: Final = 4
 UNKNOWN: Final = 1 << 30
 """Bytes that a file is taken to have that is not on this machine."""
 
+CUT: Final = ("jsonl", "parquet")
+"""Formats of which a piece can be read alone."""
+
 TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
 """What a piece tells of each row."""
 
@@ -74,7 +77,7 @@ def cut_inputs(
                 return None
             total += length
             found = inputs.format or format_of(file)
-            parts = cut(file, size) if found == "jsonl" else [Piece(file)]
+            parts = cut(file, size) if found in CUT else [Piece(file)]
             pieces += [
                 SamplePiece(model, path, found, reading, selection, one, size) for one in parts
             ]
@@ -107,7 +110,7 @@ def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
         rows, numbers = file.rows, file.numbers
         head = replace(file, rows=(), numbers=())
     else:
-        part = read_jsonl_part(task.piece, task.reading)
+        part = _read_part(task)
         if task.reading.invalid == "error":
             stop_on([part.problems], SKIP_HINT)
         rows, numbers = part.rows, part.numbers
@@ -119,6 +122,15 @@ def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
     ):
         return None
     return _told(task.selection, head, rows, numbers), rows
+
+
+def _read_part(task: SamplePiece) -> PartOfFile:
+    if task.format == "parquet":
+        # Its package is an extra.
+        from valor_cli.readers.sample_parquet import read_parquet_sample_part
+
+        return read_parquet_sample_part(task.piece, task.reading)
+    return read_jsonl_part(task.piece, task.reading)
 
 
 def _told(
