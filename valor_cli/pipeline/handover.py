@@ -22,6 +22,10 @@ _ALIGNED: Final = 64
 """Bytes that arrays are laid out by, as numpy does itself."""
 
 
+_SMALL: Final = 1 << 16
+"""Bytes below which an array is copied out of its file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parcel(Generic[K]):
     """A value in a file.
@@ -43,9 +47,12 @@ class Parcel(Generic[K]):
             view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
         count = struct.unpack_from("<q", view)[0]
         lengths = struct.unpack_from(f"<{count}q", view, 8)
-        parts, at = [], _padded(8 + 8 * count)
+        parts: list[memoryview | bytearray] = []
+        at = _padded(8 + 8 * count)
         for length in lengths:
-            parts.append(view[at : at + length])
+            part = view[at : at + length]
+            # What is small is often all that stays of a value: it must not hold the file.
+            parts.append(bytearray(part) if length < _SMALL else part)
             at = _padded(at + length)
         value: K = pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 - a file of this run
         return value

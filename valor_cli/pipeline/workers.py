@@ -6,6 +6,7 @@ made for as long as it is needed, so that large columns do not travel.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -112,7 +113,8 @@ class ThisProcess:
         """As `map`, the second part of each result kept."""
         for task in tasks:
             told, left = function(task)
-            yield told, parcel(left, self.folder)
+            # As another process would have it: a view of what is kept would hold all of that.
+            yield pickle.loads(pickle.dumps(told)), parcel(left, self.folder)  # noqa: S301
 
     def map_kept(
         self,
