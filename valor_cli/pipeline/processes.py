@@ -26,8 +26,9 @@ K = TypeVar("K")
 RESTARTS: Final = 3
 """How often processes that were ended from outside are replaced before the run gives up."""
 
-AHEAD: Final = 2
-"""Tasks a process that are handed out before the result of the first is taken."""
+AHEAD: Final = 8
+"""Tasks a process that are handed out before the result of the first is taken: while one process
+is at a long task, the others have enough to do. Large results wait in files."""
 
 
 class _Work(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
 from valor_cli.kernels.merged_runs import order_of_runs
 from valor_cli.kernels.overlaps import overlapping
+
+Ints = NDArray[np.int64]
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
@@ -151,6 +153,48 @@ def _are_apart(parts: Sequence[Matches]) -> bool:
     return all(one.image_ids[-1] < other.image_ids[0] for one, other in pairwise(parts))
 
 
+def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> list[Ints]:
+    """Where the detections of each shard stand among those of all.
+
+    Args:
+        parts: The shards, by their first image.
+        images: Of each, the positions of its images among those of all.
+    """
+    labels, scores = [part.label for part in parts], [part.score for part in parts]
+    if _are_apart(parts):
+        order = order_of_runs(labels, scores, len(parts[0].labels))
+    else:
+        image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
+        number = np.concatenate([part.number for part in parts])
+        order = ranked(np.concatenate(labels), np.concatenate(scores), image, within=number)
+    return _apart(_inverse(order), parts=labels)
+
+
+def _standing(numbers: Sequence[Ints]) -> list[Ints]:
+    """Where the numbers of each part stand among those of all, ascending; no two are equal."""
+    return _apart(_inverse(np.argsort(np.concatenate(numbers))), parts=numbers)
+
+
+def _inverse(order: Ints) -> Ints:
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _apart(whole: Ints, parts: Sequence[Ints]) -> list[Ints]:
+    """A column, cut where the next of these parts begins."""
+    return np.split(whole, np.cumsum([len(part) for part in parts[:-1]]))
+
+
+def _put(columns: Sequence[NDArray[Any]], places: Sequence[Ints]) -> NDArray[Any]:
+    """(..., n) the columns of several shards, each of which says where its values go."""
+    shape = (*columns[0].shape[:-1], sum(len(place) for place in places))
+    found = np.empty(shape, np.result_type(*columns))
+    for column, place in zip(columns, places, strict=True):
+        found[..., place] = column
+    return found
+
+
 def merge_matches(parts: Sequence[Matches]) -> Matches:
     """The evidence of several shards of images together, in any order.
 
@@ -168,37 +212,18 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     parts = _by_images(parts)
     image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
     images = [positions_of(part.image_ids, image_ids) for part in parts]
-    count = len(first.labels)
-    label = np.concatenate([part.label for part in parts])
-    score = np.concatenate([part.score for part in parts])
-    rank = np.concatenate([part.rank for part in parts])
-    image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
     gt_image = np.concatenate([new[part.gt_image] for new, part in zip(images, parts, strict=True)])
-    offsets = np.cumsum([0, *(len(part.label) for part in parts[:-1])])
     gt_offsets = np.cumsum([0, *(len(part.gt_label) for part in parts[:-1])]).tolist()
-    candidate = np.concatenate(
-        [part.candidate + offset for part, offset in zip(parts, offsets, strict=True)]
-    )
-    number = np.concatenate([part.number for part in parts])
-    if _are_apart(parts):
-        order = order_of_runs([part.label for part in parts], [part.score for part in parts], count)
-    else:
-        order = ranked(label, score, image, within=number)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    moved = place[candidate]
-    ascending = np.argsort(moved)
+    places = _places(parts, images)
+    moved = [one[part.candidate] for one, part in zip(places, parts, strict=True)]
+    candidates = _standing(moved)
     taken = [
         np.where(part.taken >= 0, part.taken + offset, -1)
         for part, offset in zip(parts, gt_offsets, strict=True)
     ]
     met = [
-        (
-            part.encounters,
-            place[offset : offset + len(part.label)],
-            np.arange(gt_offset, gt_offset + len(part.gt_label)),
-        )
-        for part, offset, gt_offset in zip(parts, offsets.tolist(), gt_offsets, strict=True)
+        (part.encounters, place, np.arange(gt_offset, gt_offset + len(part.gt_label)))
+        for part, place, gt_offset in zip(parts, places, gt_offsets, strict=True)
         if part.encounters is not None
     ]
     return Matches(
@@ -209,14 +234,14 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         gt_label=np.concatenate([part.gt_label for part in parts]),
         gt_number=np.concatenate([part.gt_number for part in parts]),
         gt_ignored=np.concatenate([part.gt_ignored for part in parts], axis=1),
-        image=image[order],
-        label=label[order],
-        score=score[order],
-        number=number[order],
-        rank=rank[order],
-        outside=np.concatenate([part.outside for part in parts], axis=1)[:, order],
-        candidate=moved[ascending],
-        codes=np.concatenate([part.codes for part in parts], axis=2)[:, :, ascending],
-        taken=np.concatenate(taken, axis=2)[:, :, ascending],
+        image=_put([new[part.image] for new, part in zip(images, parts, strict=True)], places),
+        label=_put([part.label for part in parts], places),
+        score=_put([part.score for part in parts], places),
+        number=_put([part.number for part in parts], places),
+        rank=_put([part.rank for part in parts], places),
+        outside=_put([part.outside for part in parts], places),
+        candidate=_put(moved, candidates),
+        codes=_put([part.codes for part in parts], candidates),
+        taken=_put(taken, candidates),
         encounters=merge_encounters(met) if met else None,
     )
