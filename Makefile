@@ -13,7 +13,8 @@ demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not browser and not slow and not scale and not models and not local_model"
+	$(BIN)/pytest --numprocesses auto --dist worksteal \
+	    -m "not browser and not slow and not scale and not models and not local_model"
 	@echo "skipped: runs that are killed and stopped, judges behind a server with faults (make test-slow)"
 	@echo "skipped: a Dask cluster and an object store (make test-scale)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
