@@ -174,7 +174,7 @@ class Panel:
         """
         if settings.distribute and self._workers is None:
             told = "only `valor evaluate --engine dask` has workers that could ask"
-            raise ConfigError(Problem("judge.distribute", told), hint="leave `distribute:` out")
+            raise ConfigError(Problem("distribute", told), hint="leave `distribute:` out")
         return self._workers
 
     def _kept(self, settings: JudgeSettings, judge: Judge, held: ExitStack) -> RunStore:
