@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -136,3 +137,21 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             list(pool.keep(counted, [1, 2]))
             assert list(tmp_path.iterdir())
         assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_takes_no_files(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone")
+    with pytest.raises(ValorError, match="cannot be written: No such file") as caught:
+        parcel(np.arange(3), gone)
+    assert caught.value.problems[0].place == gone
+    assert "TMPDIR" in caught.value.hint
+
+
+def test_a_file_that_grows_beyond_what_there_is(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, before[1]))
+    try:
+        with pytest.raises(ValorError, match="cannot be written: File too large"):
+            parcel(np.zeros(1 << 12), str(tmp_path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -13,6 +13,8 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from valor_cli.errors import Problem, ValorError
+
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
@@ -67,20 +69,27 @@ class Parcel(Generic[K]):
 
 
 def parcel(value: K, folder: str) -> Parcel[K]:
-    """A value put into a new file of a folder."""
+    """A value put into a new file of a folder.
+
+    Raises:
+        ValorError: The folder does not take it.
+    """
     from tempfile import mkstemp
 
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts: list[Any] = [head, *(one.raw() for one in buffers)]
     lengths = [len(part) for part in parts]
-    handle, path = mkstemp(dir=folder, suffix=".part")
-    with os.fdopen(handle, "wb") as file:
-        file.write(struct.pack(f"<{1 + len(lengths)}q", len(lengths), *lengths))
-        for part in parts:
-            file.write(b"\0" * (_padded(file.tell()) - file.tell()))
-            file.write(part)
-        return Parcel(path, file.tell())
+    try:
+        handle, path = mkstemp(dir=folder, suffix=".part")
+        with os.fdopen(handle, "wb") as file:
+            file.write(struct.pack(f"<{1 + len(lengths)}q", len(lengths), *lengths))
+            for part in parts:
+                file.write(b"\0" * (_padded(file.tell()) - file.tell()))
+                file.write(part)
+            return Parcel(path, file.tell())
+    except OSError as error:
+        raise _refused(folder, error) from error
 
 
 def _padded(at: int) -> int:
@@ -88,8 +97,22 @@ def _padded(at: int) -> int:
 
 
 def temporary_folder() -> TemporaryDirectory[str]:
-    """A folder for parcels, which goes with the run (a context manager)."""
+    """A folder for parcels, which goes with the run (a context manager).
+
+    Raises:
+        ValorError: None can be made.
+    """
     # Its import takes some milliseconds, which most runs can save.
     from tempfile import TemporaryDirectory
 
-    return TemporaryDirectory(prefix="valor-", ignore_cleanup_errors=True)
+    try:
+        return TemporaryDirectory(prefix="valor-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _refused(os.environ.get("TMPDIR", "temporary folder"), error) from error
+
+
+def _refused(folder: str, error: OSError) -> ValorError:
+    """Files cannot be written where rows wait."""
+    told = f"what is read in pieces waits there, and cannot be written: {error.strerror or error}"
+    hint = "make room there, or set TMPDIR to a folder that has about as much as the inputs"
+    return ValorError(Problem(folder, told), hint=hint)
