@@ -37,7 +37,7 @@ test-slow: $(VENV)/.installed-dev
 
 # The same numbers from a Dask cluster whose workers are killed, and from an object store.
 test-scale: $(SCALE)/.installed
-	$(SCALE)/bin/pytest -m scale
+	$(SCALE)/bin/pytest tests/scale -m scale
 
 # Every report is opened in headless chromium and looked at by axe; the pictures of all of them
 # are kept in reports/screenshots.
