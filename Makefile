@@ -36,8 +36,10 @@ test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow
 
 # The same numbers from a Dask cluster whose workers are killed, and from an object store.
-test-scale: $(SCALE)/.installed
+# Where judges are asked as well, in the environment that has litellm.
+test-scale: $(SCALE)/.installed $(VENV)/.installed-dev
 	$(SCALE)/bin/pytest tests/scale -m scale
+	$(BIN)/pytest tests/scale/test_distributed_judge.py -m scale
 
 # Every report is opened in headless chromium and looked at by axe; the pictures of all of them
 # are kept in reports/screenshots.

@@ -20,7 +20,7 @@ from tests.readers.parquet_tables import saved
 from valor_cli.errors import DataError, MissingExtraError
 from valor_cli.readers.parquet_files import ParquetSource
 from valor_cli.readers.parquet_magic import is_parquet
-from valor_cli.readers.pieces import Piece, cut, seamless
+from valor_cli.readers.pieces import cut, seamless
 from valor_cli.readers.sample_files import SampleReading
 from valor_cli.readers.sample_inputs import format_of as sample_format
 from valor_cli.readers.sample_inputs import read_samples
@@ -211,19 +211,3 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         read_scores(path, "samples", ScoreReading())
     assert caught.value.hint == "pip install 'valor-cli[parquet]'"
-
-
-@pytest.mark.scale
-def test_files_in_a_store() -> None:
-    import fsspec
-
-    content = Path(
-        saved({"id": ["a", "b", "c"], "label": ["x"] * 3, "pred": ["x"] * 3})
-    ).read_bytes()
-    with fsspec.open("memory://bucket/a.parquet", "wb") as stored:
-        stored.write(content)
-    found = read_scores("memory://bucket/*.parquet", "samples", ScoreReading())
-    assert len(found.samples) == 3
-    assert found.files[0].sha256 == hashlib.sha256(content).hexdigest()
-    whole = ParquetSource("memory://bucket/a.parquet", Piece("memory://bucket/a.parquet"))
-    assert (whole.numbers, whole.span) == (range(1, 4), (0, len(content)))

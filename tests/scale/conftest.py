@@ -1,13 +1,9 @@
-"""Clusters and object stores have an environment of their own (`make test-scale`)."""
+"""Object stores and clusters have an environment of their own (`make test-scale`)."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-PACKAGES = ("distributed", "moto", "s3fs")
+STORES = ("aiohttp", "moto", "s3fs")
 
-collect_ignore_glob = (
-    []
-    if all(find_spec(name) for name in PACKAGES)
-    else ["test_cluster*.py", "test_distributed*.py", "test_remote*.py"]
-)
+collect_ignore_glob = [] if all(map(find_spec, STORES)) else ["test_remote*.py"]

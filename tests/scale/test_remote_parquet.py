@@ -1,0 +1,30 @@
+"""Parquet inputs in a store."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from tests.readers.parquet_tables import saved
+from valor_cli.readers.parquet_files import ParquetSource
+from valor_cli.readers.pieces import Piece
+from valor_cli.readers.score_files import ScoreReading
+from valor_cli.readers.scores import read_scores
+
+pytestmark = [pytest.mark.scale, pytest.mark.usefixtures("in_a_folder")]
+
+
+def test_files_in_a_store() -> None:
+    content = Path(
+        saved({"id": ["a", "b", "c"], "label": ["x"] * 3, "pred": ["x"] * 3})
+    ).read_bytes()
+    with fsspec.open("memory://bucket/a.parquet", "wb") as stored:
+        stored.write(content)
+    found = read_scores("memory://bucket/*.parquet", "samples", ScoreReading())
+    assert len(found.samples) == 3
+    assert found.files[0].sha256 == hashlib.sha256(content).hexdigest()
+    whole = ParquetSource("memory://bucket/a.parquet", Piece("memory://bucket/a.parquet"))
+    assert (whole.numbers, whole.span) == (range(1, 4), (0, len(content)))
