@@ -14,10 +14,11 @@ from valor_cli.readers.pieces import Piece
 from valor_cli.readers.score_files import ScoreReading
 from valor_cli.readers.scores import read_scores
 
-pytestmark = [pytest.mark.scale, pytest.mark.usefixtures("in_a_folder")]
+pytestmark = pytest.mark.scale
 
 
-def test_files_in_a_store() -> None:
+def test_files_in_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     content = Path(
         saved({"id": ["a", "b", "c"], "label": ["x"] * 3, "pred": ["x"] * 3})
     ).read_bytes()
