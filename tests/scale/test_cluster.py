@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("distributed")
-
 import psutil
+import pytest
 
 from tests.scale import cluster_tasks as tasks
 from tests.scale.clusters import ROOT, cluster, is_running, until

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
-
-pytest.importorskip("distributed")
-
-import dask
 
 from tests.scale import cluster_tasks as tasks
 from tests.scale.clusters import (

@@ -13,9 +13,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("distributed")
-pytest.importorskip("litellm")
-
 from tests.cli.judge_runs import (
     asked_once,
     evaluated,
