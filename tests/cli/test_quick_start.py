@@ -36,7 +36,8 @@ def test_a_run_on_boxes_with_all_reports_imports_what_it_needs(project: Path) ->
         "try: main()\n"
         "except SystemExit as end: print(end.code)\n"
         "print(*{'PIL', 'csv', 'xml', 'shapely', 'pycocotools', 'numpy.ma', 'rich', 'zstandard',\n"
-        "        'valor_cli.readers.object_rows'} & set(sys.modules))\n"
+        "        'valor_cli.readers.object_rows', 'valor_cli.pipeline.streaming'}\n"
+        "      & set(sys.modules))\n"
     )
     assert said(program) == ["0"]
 

@@ -59,13 +59,10 @@ class TextColumn(Sequence[str | None]):
         """Several columns, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        flags = None
-        if any(part.none is not None for part in parts):
-            flags = ~np.concatenate([part.there() for part in parts])
         return TextColumn(
             np.concatenate([part.content for part in parts]) if parts else np.zeros(0, np.uint8),
             ends_of([np.diff(part.ends) for part in parts]),
-            flags,
+            _absent(parts),
         )
 
     def __len__(self) -> int:
@@ -177,13 +174,10 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
         """Several columns, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        flags = None
-        if any(part.none is not None for part in parts):
-            flags = ~np.concatenate([part.there() for part in parts])
         return ListColumn(
             TextColumn.joined([part.texts for part in parts]),
             ends_of([np.diff(part.ends) for part in parts]),
-            flags,
+            _absent(parts),
         )
 
     def __len__(self) -> int:
@@ -240,6 +234,13 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
     def filled(self) -> NDArray[np.bool_]:
         """(n,) which hold a text."""
         return np.asarray(np.diff(self.ends) > 0)
+
+
+def _absent(parts: Sequence[TextColumn | ListColumn]) -> NDArray[np.bool_] | None:
+    """Which values of several columns are None; None where all are there."""
+    if all(part.none is None for part in parts):
+        return None
+    return ~np.concatenate([part.there() for part in parts])
 
 
 class TextWriter:

@@ -19,6 +19,7 @@ from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.input_paths import input_paths
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.offline import refuse_urls
+from valor_cli.pipeline.piece_size import piece_size
 from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
@@ -86,11 +87,12 @@ def _read(
     plan: Plan, limit: int | None, pool: Workers, progress: Progress
 ) -> tuple[Plan, Loaded[Any], list[Slice], Mapping[tuple[str, int], Evidence]]:
     """As `_load`; and the evidence, by model and number of the wing, that reading made already."""
-    if plan.task.stream is not None:
+    size = None if plan.task.stream is None else piece_size(plan.config.data, pool.count)
+    if size is not None:
         # Small inputs, which are loaded whole, do without.
         from valor_cli.pipeline.streaming import streamed
 
-        found = streamed(plan, selection_of(plan, limit), pool, progress)
+        found = streamed(plan, selection_of(plan, limit), pool, progress, size)
         if found is not None and not found.loaded.lacking:
             return plan, found.loaded, _checked(plan, found.loaded), found.evidence
     plan, loaded, slices = _load(plan, limit)

@@ -7,7 +7,6 @@ merges that.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,9 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valor_cli.errors import DataError, Problem, ValorError
+from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
-from valor_cli.pipeline.input_paths import bytes_to_read, input_paths
 from valor_cli.pipeline.merging import TOGETHER, Merging
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.spread import Spread
@@ -26,15 +24,6 @@ from valor_cli.pipeline.workers import Kept, Progress, Workers
 from valor_cli.readers.pieces import sha256_of
 from valor_cli.readers.shards import pieces_error, together
 from valor_cli.results import InputFile
-
-PIECE_BYTES: Final = "VALOR_PIECE_BYTES"
-"""The environment variable that says how large a piece of an input is."""
-
-PIECE: Final = 16 << 20
-"""Bytes of a piece: enough for reading to take longer than all around it, and many to share."""
-
-LARGE: Final = 256 << 20
-"""Bytes of inputs that one process reads in pieces: it is sooner done with less in one piece."""
 
 SHARES: Final = 4
 """Tasks that each process has of what is made of ranges: the last ones end at about one time."""
@@ -86,9 +75,10 @@ class _Made:
 
 
 def streamed(
-    plan: Plan, selection: Selection, pool: Workers, progress: Progress
+    plan: Plan, selection: Selection, pool: Workers, progress: Progress, size: int
 ) -> Streamed | None:
-    """The data of a plan and its evidence; None where it is to be loaded whole.
+    """The data of a plan and its evidence, read in pieces of so many bytes; None where it is to be
+    loaded whole.
 
     Raises:
         DataError: The problems of all pieces, or of all ranges.
@@ -99,12 +89,6 @@ def streamed(
         return None
     if config.slice_search is not None:
         return None
-    size = piece_bytes()
-    if size is None:
-        total = bytes_to_read(input_paths(config.data), PIECE)
-        if pool.count == 1 and total < LARGE:
-            return None
-        size = piece_of(total, pool.count)
     stream = plan.task.stream()
     try:
         pieces = stream.cut(config.data, config.options, selection, size)
@@ -132,34 +116,6 @@ def streamed(
             return None
         files = [_digested(one, digests) for one in made.loaded.files]
     return made._replace(loaded=replace(made.loaded, files=files))
-
-
-def piece_bytes() -> int | None:
-    """The bytes that a piece should have, if the environment says.
-
-    Raises:
-        ValorError: It says something else than a number.
-    """
-    said = os.environ.get(PIECE_BYTES)
-    if said is None:
-        return None
-    if not said.isascii() or not said.isdecimal() or int(said) < 1:
-        problem = Problem(PIECE_BYTES, f"expected a number of bytes, found {said!r}")
-        raise ValorError(problem, hint="leave it out, or set it to 16777216, which is 16 MiB")
-    return int(said)
-
-
-def piece_of(total: int, processes: int) -> int:
-    """The bytes that a piece has, so that each process gets as many pieces as the others.
-
-    Args:
-        total: Bytes of all inputs.
-        processes: How many there are.
-    """
-    if total <= PIECE:
-        return PIECE
-    pieces = -(-total // (PIECE * processes)) * processes
-    return -(-total // pieces)
 
 
 def _read(

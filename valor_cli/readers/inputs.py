@@ -22,7 +22,8 @@ def expanded(path: str) -> list[str]:
     """The inputs that a path or a URL names: itself, or those that match it, sorted.
 
     Raises:
-        DataError: Nothing matches, or a store cannot be asked.
+        DataError: Nothing matches.
+        UnreachableError: A store cannot be asked.
     """
     if not any(mark in path for mark in "*?["):
         return [path]

@@ -16,6 +16,7 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
 from valor_cli.pipeline import streaming
+from valor_cli.pipeline.piece_size import PIECE_BYTES
 from valor_cli.pipeline.plan import make_plan
 from valor_cli.pipeline.run import evaluate
 from valor_cli.reports import resamples_jsonl
@@ -106,10 +107,16 @@ class Runs:
         path = self.folder / "run.yaml"
         path.write_text("task: text_generation\n" + config)
         if piece is None:
-            self._patch.delenv(streaming.PIECE_BYTES, raising=False)
+            self._patch.delenv(PIECE_BYTES, raising=False)
         else:
-            self._patch.setenv(streaming.PIECE_BYTES, str(piece))
-        return evaluate(make_plan(load_config(path, catalogue)), command="valor", limit=limit)
+            self._patch.setenv(PIECE_BYTES, str(piece))
+        before = len(self.streamed)
+        try:
+            return evaluate(make_plan(load_config(path, catalogue)), command="valor", limit=limit)
+        finally:
+            if len(self.streamed) == before:
+                # What is small is loaded whole without asking.
+                self.streamed.append(False)
 
     def same(
         self, config: str, pieces: Sequence[int] = (400, 5000), *, limit: int | None = None

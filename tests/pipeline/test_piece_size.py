@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from valor_cli.errors import ValorError
-from valor_cli.pipeline.streaming import PIECE, PIECE_BYTES, piece_bytes, piece_of
+from valor_cli.pipeline.piece_size import PIECE, PIECE_BYTES, piece_bytes, piece_of
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 8])

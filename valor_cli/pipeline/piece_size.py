@@ -1,0 +1,66 @@
+"""The inputs of a run and the processes that read them in; how large a piece of them is, out.
+
+It stands apart from what reads pieces: small runs, which start often, need no more than this.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from valor_cli.errors import Problem, ValorError
+from valor_cli.pipeline.input_paths import bytes_to_read, input_paths
+
+PIECE_BYTES: Final = "VALOR_PIECE_BYTES"
+"""The environment variable that says how large a piece of an input is."""
+
+PIECE: Final = 16 << 20
+"""Bytes of a piece: enough for reading to take longer than all around it, and many to share."""
+
+LARGE: Final = 256 << 20
+"""Bytes of inputs that one process reads in pieces: it is sooner done with less in one piece."""
+
+
+def piece_size(inputs: Any, processes: int) -> int | None:
+    """The bytes that a piece of inputs has; None where they are sooner read in one.
+
+    Args:
+        inputs: What the config says under `data:`.
+        processes: How many read.
+
+    Raises:
+        ValorError: The environment says something else than a number.
+    """
+    said = piece_bytes()
+    if said is not None:
+        return said
+    total = bytes_to_read(input_paths(inputs), PIECE)
+    return None if processes == 1 and total < LARGE else piece_of(total, processes)
+
+
+def piece_bytes() -> int | None:
+    """The bytes that a piece should have, if the environment says.
+
+    Raises:
+        ValorError: It says something else than a number.
+    """
+    said = os.environ.get(PIECE_BYTES)
+    if said is None:
+        return None
+    if not said.isascii() or not said.isdecimal() or int(said) < 1:
+        problem = Problem(PIECE_BYTES, f"expected a number of bytes, found {said!r}")
+        raise ValorError(problem, hint="leave it out, or set it to 16777216, which is 16 MiB")
+    return int(said)
+
+
+def piece_of(total: int, processes: int) -> int:
+    """The bytes that a piece has, so that each process gets as many pieces as the others.
+
+    Args:
+        total: Bytes of all inputs.
+        processes: How many there are.
+    """
+    if total <= PIECE:
+        return PIECE
+    pieces = -(-total // (PIECE * processes)) * processes
+    return -(-total // pieces)
