@@ -6,8 +6,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODELS := .venv-models
 SCALE := .venv-scale
+# What the compiled kernel has a part in.
+KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
+    tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
+    tests/kernels/test_o*.py tests/kernels/test_rle.py
 
-.PHONY: demo test test-browser test-scale test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
+.PHONY: demo kernel test test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -20,6 +24,27 @@ test: $(VENV)/.installed-dev
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
+
+# The compiled kernel, made again in this checkout.
+kernel: $(VENV)/.installed
+	$(BIN)/python valor_cli/kernels/c/hatch_build.py
+
+# The same numbers where no kernel is compiled.
+test-numpy: $(VENV)/.installed-dev
+	VALOR_KERNEL=numpy $(BIN)/pytest --numprocesses auto --dist worksteal \
+	    $(KERNEL_TESTS) $(wildcard tests/readers/test_coco*.py) \
+	    tests/evaluators/detection tests/evaluators/segmentation
+
+# Every address and every operation of the compiled kernel watched, in a copy of the checkout (gcc).
+SANITIZED := build/sanitized
+test-sanitized: $(VENV)/.installed-dev
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)
+	cp -r pyproject.toml valor_cli tests $(SANITIZED)
+	cd $(SANITIZED) && $(CURDIR)/$(BIN)/python valor_cli/kernels/c/hatch_build.py \
+	    -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+	cd $(SANITIZED) && LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	    ASAN_OPTIONS=detect_leaks=0 VALOR_KERNEL=compiled \
+	    $(CURDIR)/$(BIN)/pytest -p no:cacheprovider $(KERNEL_TESTS)
 
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:
 # the other tests prove that the product does without.
@@ -82,7 +107,7 @@ bench-models: $(MODELS)/.installed
 	$(MODELS)/bin/python benchmarks/likelihood.py smollm2-135m
 
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched.
-$(VENV)/.installed: requirements.lock pyproject.toml
+$(VENV)/.installed: requirements.lock pyproject.toml $(wildcard valor_cli/kernels/c/*)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	$(PIP) install --quiet --no-build-isolation --no-deps --editable .

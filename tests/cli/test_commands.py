@@ -99,9 +99,39 @@ def test_validate(valor: Valor, project: Path) -> None:
 def test_doctor(valor: Valor) -> None:
     done = valor("doctor")
     assert done.returncode == 0, done.stderr
-    assert "engine: numpy" in done.stdout
+    assert re.search(
+        r"^engine: (compiled kernel|numpy) \(the (compiled )?kernel ", done.stdout, re.M
+    )
     assert "model minilm-int8: as released (sha256 8199be6f699a)" in done.stdout
     assert "model smollm2-135m: " in done.stdout
+
+
+def test_doctor_tells_the_engine_that_was_asked_for(valor: Valor) -> None:
+    done = valor("doctor", VALOR_KERNEL="numpy")
+    assert "engine: numpy (VALOR_KERNEL=numpy asks for it)\n" in done.stdout
+
+
+def test_an_engine_that_is_none(valor: Valor, project: Path) -> None:
+    done = valor("evaluate", "run.yaml", cwd=project, VALOR_KERNEL="rust")
+    assert done.returncode == 2
+    assert "VALOR_KERNEL: expected compiled or numpy, found 'rust'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (project / "out").exists()
+
+
+def test_an_engine_that_is_not_there(valor: Valor, project: Path, tmp_path: Path) -> None:
+    # As where no compiler was: what is imported in the kernel's place is not there.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nsys.modules['valor_cli.kernels._compiled'] = None\n"
+    )
+    path = f"{tmp_path}:{ROOT}"
+    done = valor("evaluate", "run.yaml", cwd=project, VALOR_KERNEL="compiled", PYTHONPATH=path)
+    assert done.returncode == 2
+    assert "asks for the compiled kernel, but" in done.stderr
+    assert "no compiler was there" in done.stderr
+    assert "install valor where a C compiler is" in done.stderr
+    told = valor("doctor", PYTHONPATH=path).stdout
+    assert "engine: numpy (the compiled kernel is not installed: no compiler was there)" in told
 
 
 def test_doctor_tells_a_packaged_model_that_is_another_one(valor: Valor, tmp_path: Path) -> None:

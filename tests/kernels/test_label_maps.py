@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.segmentation import cells
-from valor_cli.kernels import label_maps
+from valor_cli.kernels import engine, label_maps
 from valor_cli.kernels.label_maps import (
     IGNORED,
     UNKNOWN,
@@ -18,6 +18,7 @@ from valor_cli.kernels.label_maps import (
     StrayValue,
     count_pixels,
     stray_values,
+    value_meetings,
 )
 
 KINDS = (np.uint8, np.uint16, np.uint32)
@@ -120,3 +121,62 @@ def test_stray_values_are_named_with_their_pixels() -> None:
         StrayValue(False, 8, 3),
     ]
     assert stray_values(pair_of(np.zeros((2, 2)), np.zeros((2, 2)))) == []
+
+
+needs_kernel = pytest.mark.skipif(engine.compiled is None, reason="no compiled kernel")
+
+
+def assert_same_by_both_engines(truth: np.ndarray, prediction: np.ndarray) -> None:
+    # Several values are the same label; some are none, and some below all others.
+    codes = (np.arange(256) % 19 - 2).astype(np.int32)
+    pair = RawPair(truth, prediction, codes, codes[::-1].copy())
+    compiled = *value_meetings(truth, prediction), *count_pixels(pair)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "compiled", None)
+        plain = *value_meetings(truth, prediction), *count_pixels(pair)
+    for found, expected in zip(compiled, plain, strict=True):
+        assert found.dtype == expected.dtype
+        assert found.tolist() == expected.tolist()
+
+
+@needs_kernel
+@pytest.mark.parametrize("pixels", [0, 1, 7, 8, 9, 16, 4000])
+@pytest.mark.parametrize("longest", [1, 3, 40])
+def test_the_compiled_kernel_counts_the_same(pixels: int, longest: int) -> None:
+    rng = np.random.default_rng([pixels, longest])
+    for values in (1, 2, 256):
+        sides = [
+            np.repeat(
+                rng.integers(0, values, pixels + 1).astype(np.uint8),
+                rng.integers(1, longest + 1, pixels + 1),
+            )[:pixels]
+            for _ in range(2)
+        ]
+        assert_same_by_both_engines(sides[0], sides[1])
+
+
+@needs_kernel
+@given(st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255), st.integers(1, 20))))
+@settings(max_examples=80, deadline=None)
+def test_the_compiled_kernel_counts_any_runs(runs: list[tuple[int, int, int]]) -> None:
+    lengths = [length for *_, length in runs]
+    truth, prediction = (
+        np.repeat(np.array([run[side] for run in runs], np.uint8), lengths) for side in (0, 1)
+    )
+    assert_same_by_both_engines(truth, prediction)
+
+
+@needs_kernel
+def test_columns_that_do_not_fit_are_refused() -> None:
+    assert engine.compiled is not None
+    maps, codes, none = np.zeros(9, np.uint8), np.zeros(256, np.int32), np.zeros(0, np.int32)
+    expected = np.array([[0], [0], [9]]).tobytes()
+    assert engine.compiled.meetings(maps, maps, codes, codes) == expected
+    assert engine.compiled.meetings(maps, maps, none, none) == expected
+    for columns in ((maps[1:], codes, codes), (maps, codes[1:], codes), (maps, codes, none)):
+        with pytest.raises(ValueError, match="two label maps"):
+            engine.compiled.meetings(maps, *columns)
+    with pytest.raises(ValueError, match="two label maps"):
+        engine.compiled.meetings(maps, maps, codes.astype(np.int64), codes)
+    with pytest.raises(TypeError):
+        engine.compiled.meetings(maps.astype(np.int64), maps, codes, codes)

@@ -10,6 +10,7 @@ from typing import Any
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
+from valor_cli.pipeline.calibrate import calibrate
 
 MTRAG = Path(__file__).parents[1] / "data" / "rag" / "mtrag-human-dev" / "faithfulness.jsonl"
 
@@ -66,7 +67,7 @@ def plan_of(path: Path) -> pipeline.Plan:
 
 def calibrated(path: Path, columns: Mapping[str, str] | None = None, **how: Any) -> Any:
     """What a calibration by the config finds."""
-    return pipeline.calibrate(plan_of(path), columns or {}, **how)
+    return calibrate(plan_of(path), columns or {}, **how)
 
 
 def row(found: Any, model: str | None = None, judge: str | None = None) -> Any:

@@ -15,6 +15,7 @@ from valor_cli.evaluators import judge
 from valor_cli.models.imagined import ImaginedJudge
 from valor_cli.models.judge import Reply, Request
 from valor_cli.models.scripted_judge import ScriptedJudge
+from valor_cli.pipeline.estimate import estimate
 
 RAG = Path(__file__).parents[2] / "sample_data" / "text_generation" / "rag.jsonl"
 METRICS = [metric.name for metric in judge.WING.metrics]
@@ -54,7 +55,7 @@ def config(folder: Path, metrics: list[Any]) -> Path:
 
 def test_a_run_asks_what_was_estimated_in_that_order(tmp_path: Path, asked: list[Request]) -> None:
     path = config(tmp_path, [*METRICS, {"custom_judge": {"rubric": RUBRIC}}])
-    found = pipeline.estimate(plan_of(path))
+    found = estimate(plan_of(path))
     imagined = list(asked)
     asked.clear()
     assert found.samples == 8
@@ -91,7 +92,7 @@ def test_each_judge_and_repeat_is_asked_everything(tmp_path: Path) -> None:
         for one, times in zip(said.get("judges") or [said["judge"]], repeats, strict=True):
             one["repeat"] = times
         path.write_text(json.dumps(said))
-        return sum(one.calls for one in pipeline.estimate(plan_of(path)).usage)
+        return sum(one.calls for one in estimate(plan_of(path)).usage)
 
     once = calls(1)
     assert once == 24  # of each of 8: claims, their verdicts, one word
@@ -101,7 +102,7 @@ def test_each_judge_and_repeat_is_asked_everything(tmp_path: Path) -> None:
 
 def test_limit_counts_the_first_samples_of_each_model(tmp_path: Path) -> None:
     path = config(tmp_path, ["sexism"])
-    found = pipeline.estimate(plan_of(path), limit=1)
+    found = estimate(plan_of(path), limit=1)
     assert (found.samples, [one.calls for one in found.usage]) == (2, [1, 1])
 
 
@@ -128,7 +129,7 @@ def test_prices_are_known_free_or_unknown(
     # Neither model nor replies are there: none is asked for.
     lines(tmp_path / "none.jsonl", [])
     path.write_text(json.dumps({**said, "judge": settings}))
-    for one in pipeline.estimate(plan_of(path)).usage:
+    for one in estimate(plan_of(path)).usage:
         assert one.tokens_in
         assert one.tokens_out
         dollars = (2 * one.tokens_in + 8 * one.tokens_out) / 1e6
@@ -146,7 +147,7 @@ def test_what_is_asked_twice_is_paid_once_where_replies_are_kept(tmp_path: Path)
         {"backend": "scripted", "replies": "j.jsonl", "price": price},
     ):
         path.write_text(json.dumps({**said, "judge": settings}))
-        (found[settings["backend"]],) = pipeline.estimate(plan_of(path)).usage
+        (found[settings["backend"]],) = estimate(plan_of(path)).usage
     kept, scripted = found["litellm"], found["scripted"]
     assert (kept.calls, kept.cached) == (3, 2)
     assert (scripted.calls, scripted.cached) == (3, 0)
@@ -157,4 +158,4 @@ def test_what_is_asked_twice_is_paid_once_where_replies_are_kept(tmp_path: Path)
 def test_a_config_without_judges_is_refused(tmp_path: Path) -> None:
     path = config(tmp_path, ["looping"])
     with pytest.raises(ConfigError, match="none of its metrics asks a judge"):
-        pipeline.estimate(plan_of(path))
+        estimate(plan_of(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -21,6 +22,7 @@ from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.github import tell_error
 from valor_cli.cli.init import init
+from valor_cli.cli.kernel import check_kernel
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
 from valor_cli.cli.perturb import perturb
@@ -32,14 +34,7 @@ from valor_cli.errors import ValorError, without_secrets
 
 INTERRUPTED, TERMINATED = 130, 143
 
-app = typer.Typer(
-    name="valor",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-for command in (
+COMMANDS = (
     evaluate,
     compare,
     report,
@@ -52,9 +47,7 @@ for command in (
     metrics,
     schema,
     doctor,
-):
-    app.command()(command)
-app.add_typer(cache)
+)
 
 
 def _version(asked: bool) -> None:
@@ -63,7 +56,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def valor(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -88,6 +80,34 @@ def valor(
         os.environ["NO_COLOR"] = "1"
 
 
+def _program(*commands: Callable[..., None]) -> typer.Typer:
+    """The program, with some of its commands."""
+    made = typer.Typer(
+        name="valor",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    made.callback()(valor)
+    for command in commands:
+        made.command()(command)
+    return made
+
+
+app = _program(*COMMANDS)
+app.add_typer(cache)
+
+
+def _called(arguments: Sequence[str]) -> typer.Typer:
+    """The program with the one command that is called: Typer takes 20 ms to read all of them.
+
+    Where no command stands first all may be asked for: by a help, a completion, a slip of the pen.
+    """
+    first = [command for command in COMMANDS if arguments[:1] == [command.__name__]]
+    return _program(*first) if first else app
+
+
 def main() -> NoReturn:
     """Run the program and exit with its code."""
     quicken()
@@ -104,7 +124,8 @@ def _run() -> NoReturn:
             # A code page without ✓ is no reason to fail.
             stream.reconfigure(errors="replace")
     try:
-        app(prog_name="valor")
+        check_kernel()
+        _called(sys.argv[1:])(prog_name="valor")
     except ValorError as error:
         tell_error(error)
         sys.exit(error.exit_code)

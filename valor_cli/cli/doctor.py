@@ -24,6 +24,7 @@ def doctor() -> None:
     # Costs more than the rest of the program's start, for this command alone.
     import importlib.metadata
 
+    from valor_cli.kernels.engine import ENGINE
     from valor_cli.models.litellm_client import MALICIOUS
 
     say(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
@@ -36,7 +37,7 @@ def doctor() -> None:
     missing = _tell_packages(requirements)
     # What knows the models needs the packages.
     broken = [] if missing else _tell_models()
-    say("engine: numpy")
+    say(f"engine: {'numpy' if ENGINE.kernel is None else 'compiled kernel'} ({ENGINE.reason})")
     if (version := _version("litellm")) in MALICIOUS:
         say(f"litellm {version} is a malicious release: uninstall it, and change the keys it saw")
         raise typer.Exit(ValorError.exit_code)

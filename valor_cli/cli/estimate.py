@@ -35,12 +35,13 @@ def estimate(
     """
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
+    from valor_cli.pipeline.estimate import estimate as estimate_of
     from valor_cli.reports.estimates import as_json, estimated
 
     talk = Talk(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
     with talk.progress() as progress:
-        found = pipeline.estimate(plan, limit=limit, progress=progress)
+        found = estimate_of(plan, limit=limit, progress=progress)
     for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if format_ == "json":

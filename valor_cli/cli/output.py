@@ -60,7 +60,8 @@ def to_terminal(answer: RenderableType) -> None:
     from rich.console import Console
     from rich.measure import Measurement
 
-    out = Console(file=sys.stdout)
+    # No text is meant to hold emoji by name, and the list of them alone takes 3 ms to import.
+    out = Console(file=sys.stdout, emoji=False)
     text = StringIO()
     # A pipe has no width of its own; and no digit of a table may be cut off to make it fit.
     width = out.width if out.is_terminal else max(out.width, 100)
@@ -72,6 +73,7 @@ def to_terminal(answer: RenderableType) -> None:
         no_color=out.no_color,
         width=width,
         highlight=False,
+        emoji=False,
     )
     console.print(answer)
     say(text.getvalue(), end="")

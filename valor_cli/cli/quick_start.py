@@ -9,6 +9,8 @@ import sys
 from types import ModuleType
 from typing import Any, Final
 
+from valor_cli.cli.late_methods import compile_late
+
 YOUNG_OBJECTS: Final = 200_000
 """New objects between two looks of the garbage collector. Python's 700 make it walk the imported
 modules over and over: 30 ms of a run's half second. Cycles, what it is there for, are rare here."""
@@ -24,6 +26,7 @@ def quicken() -> None:
     # Even told that there are no plugins, pydantic imports what reads the metadata of packages, and
     # with it email, sockets, zip and csv: 10 ms.
     sys.modules.setdefault(_PLUGINS, _NoPlugins(_PLUGINS))
+    compile_late()
 
 
 def leave_at_once() -> None:

@@ -8,11 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.columns import quotient, spread
 
 PAIRS_AT_ONCE = 1 << 17
 """Pairs whose columns stay in the processor's cache together."""
+
+COMPILED_AT_ONCE = 1 << 20
+"""Pairs that the compiled kernel has room for."""
 
 
 class Meeting(NamedTuple):
@@ -57,12 +61,39 @@ def overlapping_boxes(
     Returns:
         The pairs, by detection, then ground truth.
     """
+    if engine.compiled is not None:
+        return _compiled_pairs(
+            engine.compiled, detections, ground_truths, crowd, first, count, least
+        )
     parts: list[Pairs] = []
     for met in meeting_boxes(detections, ground_truths, first, count):
         own = met.detection_area
         union = np.where(crowd[met.ground_truth], own, own + met.ground_truth_area - met.shared)
         iou = quotient(met.shared, union, 0.0)
         parts.append(least_pairs(met.detection, met.ground_truth, iou, least))
+    return joined_pairs(parts)
+
+
+def _compiled_pairs(
+    kernel: engine.Kernel,
+    detections: NDArray[np.float64],
+    ground_truths: NDArray[np.float64],
+    crowd: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    least: float,
+) -> Pairs:
+    """The same of the compiled kernel, which fills columns with room for all that may be."""
+    detections, ground_truths = map(np.ascontiguousarray, (detections, ground_truths))
+    parts: list[Pairs] = []
+    for rows in blocks(count, COMPILED_AT_ONCE):
+        room = int(count[rows].sum())
+        found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
+        pairs = kernel.overlapping_boxes(
+            detections[rows], ground_truths, crowd, first[rows], count[rows], *found, least
+        )
+        part = Pairs._make(column[:pairs].copy() for column in found)
+        parts.append(part._replace(detection=part.detection + rows.start))
     return joined_pairs(parts)
 
 

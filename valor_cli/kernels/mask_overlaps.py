@@ -6,10 +6,12 @@ are looked at of the others alone, a tenth of the work.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels import masks
+from valor_cli.kernels import engine, masks
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.boxes import Pairs, joined_pairs, shared_areas
 from valor_cli.kernels.columns import quotient, spread
@@ -17,6 +19,11 @@ from valor_cli.kernels.shapes import Floats, Ints, Masks
 
 PAIRS_AT_ONCE = 1 << 16
 """Pairs whose columns stay in the processor's cache together."""
+COMPILED_AT_ONCE = 1 << 20
+"""Pairs that the compiled kernel has room for at once; what it does not fill costs nothing."""
+
+_Columns: TypeAlias = tuple[NDArray[np.signedinteger[Any]], Ints, Ints]
+"""Counts, starts and size of masks."""
 
 
 def overlapping_masks(
@@ -44,8 +51,12 @@ def overlapping_masks(
     Returns:
         The pairs, by detection (as it stands in `rows`), then ground truth.
     """
-    size, other_size = detections.size[rows], ground_truths.size
     own, other = masks.areas(detections)[rows], masks.areas(ground_truths)
+    if engine.compiled is not None:
+        several = masks.columns_of(detections), masks.columns_of(ground_truths)
+        compared = _Compared(*several, own, other, np.ascontiguousarray(crowd))
+        return _compiled_pairs(engine.compiled, compared, rows, first, count, least)
+    size, other_size = detections.size[rows], ground_truths.size
 
     def kept(d: Ints, g: Ints, shared: Floats) -> Pairs:
         """The pairs that can have that IoU if they share no more than so many pixels.
@@ -69,6 +80,41 @@ def overlapping_masks(
     d, g, _ = kept(d, g, np.minimum(within, np.minimum(own[d], other[g])))
     shared = masks.intersections(detections, ground_truths, rows[d], g)
     return kept(d, g, shared.astype(np.float64))
+
+
+class _Compared(NamedTuple):
+    """What the compiled kernel compares: columns of masks, areas, and the crowd regions."""
+
+    detections: _Columns
+    ground_truths: _Columns
+    own: Floats
+    other: Floats
+    crowd: NDArray[np.bool_]
+
+
+def _compiled_pairs(
+    kernel: engine.Kernel, compared: _Compared, rows: Ints, first: Ints, count: Ints, least: float
+) -> Pairs:
+    """The same of the compiled kernel, which fills columns with room for all that may be."""
+    mine, theirs, own, other, crowd = compared
+    rows, first, count = map(np.ascontiguousarray, (rows, first, count))
+    parts: list[Pairs] = []
+    for block in blocks(count, COMPILED_AT_ONCE):
+        room = int(count[block].sum())
+        found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
+        asked = (rows[block], first[block], count[block])
+        pairs = kernel.overlapping_masks(
+            *mine, *theirs, *asked, own[block], other, crowd, *found, least
+        )
+        # What has no pair is not kept.
+        parts.append(
+            Pairs(
+                found.detection[:pairs] + block.start,
+                found.ground_truth[:pairs].copy(),
+                found.iou[:pairs].copy(),
+            )
+        )
+    return joined_pairs(parts)
 
 
 def _within_bounds(detections: Masks, rows: Ints, ground_truths: Masks, d: Ints, g: Ints) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.columns import spread
 from valor_cli.kernels.shapes import Floats, Ints, Masks
@@ -45,6 +46,16 @@ class Runs:
         self.before = np.zeros(len(at) + 1, np.int64)
         np.cumsum(lengths, out=self.before[1:])
         self.offset = pixels[masks.starts]
+
+
+def columns_of(masks: Masks) -> tuple[NDArray[np.signedinteger[Any]], Ints, Ints]:
+    """Counts, starts and size, as the compiled kernel takes them."""
+    width = np.int32 if masks.counts.dtype == np.int32 else np.int64
+    return (
+        np.ascontiguousarray(masks.counts, width),
+        np.ascontiguousarray(masks.starts),
+        np.ascontiguousarray(masks.size),
+    )
 
 
 def areas(masks: Masks) -> Floats:
@@ -99,6 +110,9 @@ def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
     if rows is None:
         rows = np.arange(len(masks))
     box = np.zeros((len(rows), 4))
+    if engine.compiled is not None:
+        engine.compiled.bounded(*columns_of(masks), np.ascontiguousarray(rows), box)
+        return box
     for block in blocks(np.diff(masks.starts)[rows], RUNS_AT_ONCE):
         part = masks.take(rows[block])
         box[block] = _bounds(Runs(part), part.size[:, 0])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.boxes import Pairs
 from valor_cli.kernels.columns import places_in_runs
 
@@ -56,6 +57,10 @@ def match(
         remember: Positions of the thresholds at which to say which ground truth was taken.
         turn: (n,) ascending in the order in which a cell's detections come; None for row order.
     """
+    if engine.compiled is not None:
+        return _compiled_match(
+            engine.compiled, pairs, regular, crowd, thresholds, list(remember), turn
+        )
     candidates, candidate = np.unique(pairs.detection, return_inverse=True)
     areas = len(regular)
     codes = np.zeros((areas, len(thresholds), len(candidates)), np.uint8)
@@ -63,7 +68,7 @@ def match(
     if not len(candidates):
         return Matched(candidates, codes, taken)
     turns = _Turns(pairs, candidate, cell[candidates], None if turn is None else turn[candidates])
-    floor = np.minimum(thresholds, 1 - 1e-10)
+    floor = _floors(thresholds)
     step = max(WORD // areas, 1)
     for begin in range(0, len(thresholds), step):
         part = floor[begin : begin + step]
@@ -89,6 +94,41 @@ def match(
                 own = (hit & np.uint64(wish)) != 0
                 taken[area, at, c[own]] = g[own]
     return Matched(candidates, codes, taken)
+
+
+def _compiled_match(
+    kernel: engine.Kernel,
+    pairs: Pairs,
+    regular: NDArray[np.bool_],
+    crowd: NDArray[np.bool_],
+    thresholds: NDArray[np.float64],
+    remember: Sequence[int],
+    turn: NDArray[np.int64] | None,
+) -> Matched:
+    """The same by the compiled kernel."""
+    detection = pairs.detection
+    begins = np.flatnonzero(np.append(True, detection[1:] != detection[:-1])[: len(detection)])
+    candidates = detection[begins]
+    code = np.zeros((len(regular), len(thresholds), len(candidates)), np.uint8)
+    taken = np.full((len(regular), len(remember), len(candidates)), -1)
+    kernel.match(
+        np.append(begins, len(detection)),
+        pairs.ground_truth,
+        pairs.iou,
+        np.arange(len(candidates)) if turn is None else np.argsort(turn[candidates], kind="stable"),
+        np.ascontiguousarray(regular),
+        np.ascontiguousarray(crowd),
+        _floors(thresholds),
+        np.array(remember, np.int64),
+        code,
+        taken,
+    )
+    return Matched(candidates, code, taken)
+
+
+def _floors(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least IoU of a match at each threshold."""
+    return np.minimum(thresholds, 1 - 1e-10)
 
 
 def favourites(pairs: Pairs) -> Pairs:

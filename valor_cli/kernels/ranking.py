@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.matching import IGNORED, MATCHED
 from valor_cli.kernels.precision_recall import Hits
 
@@ -59,6 +60,10 @@ def order_hits(
         kept: (n,) whether it is looked at at all; None for all.
         labels: How many labels there are.
     """
+    if engine.compiled is not None:
+        return _compiled_order(
+            engine.compiled, label, candidate, np.ascontiguousarray(codes), outside, kept, labels
+        )
     hit = codes == MATCHED
     change = (hit & outside[candidate]).astype(np.int8)
     change -= (codes == IGNORED) & ~outside[candidate]
@@ -87,6 +92,47 @@ def order_hits(
         sign=change[changed_threshold, changed_at].astype(np.int64),
         counted_span=np.stack([before_row[first_row], before_row[rows + 1]]),
         corrected_span=np.searchsorted(place, np.stack([begin + first_candidate, begin + at + 1])),
+    )
+
+
+def _compiled_order(
+    kernel: engine.Kernel,
+    label: Rows,
+    candidate: Rows,
+    codes: NDArray[np.uint8],
+    outside: NDArray[np.bool_],
+    kept: NDArray[np.bool_] | None,
+    labels: int,
+) -> HitOrder:
+    """The same by the compiled kernel."""
+    counted = ~outside if kept is None else ~outside & kept
+    room = int(np.count_nonzero(codes))
+    rows, segment, corrected, sign = (np.empty(room, np.int64) for _ in range(4))
+    counted_span, corrected_span = np.empty((2, room), np.int64), np.empty((2, room), np.int64)
+    hits, corrections = kernel.order_hits(
+        label,
+        candidate,
+        codes,
+        np.ascontiguousarray(outside),
+        counted,
+        np.zeros(0, np.bool_) if kept is None else kept,
+        rows,
+        segment,
+        counted_span,
+        corrected,
+        sign,
+        corrected_span,
+        labels,
+    )
+    return HitOrder(
+        rows=rows[:hits],
+        segment=segment[:hits],
+        segments=len(codes) * labels,
+        counted=counted,
+        corrected=corrected[:corrections],
+        sign=sign[:corrections],
+        counted_span=counted_span[:, :hits],
+        corrected_span=corrected_span[:, :hits],
     )
 
 

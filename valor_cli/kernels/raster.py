@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.columns import grouped
 from valor_cli.kernels.masks import Runs, from_runs
 from valor_cli.kernels.polygons import without_short_rings
-from valor_cli.kernels.rle import decoded
+from valor_cli.kernels.rle import LARGEST_SIDE, decoded
 from valor_cli.kernels.shapes import Floats, Ints, Masks, Polygons, joined_masks
 
 FARTHEST = 1e5
@@ -56,9 +57,15 @@ def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
 
 def raster_boxes(box: Floats, size: Ints) -> Masks:
     """Masks of (n, 4) boxes in images of (n, 2) height and width, as `frPyObjects` makes them."""
+    box = _near(box)
+    if engine.compiled is not None and _drawable(size):
+        x, y, width, height = box.T
+        right, bottom = x + width, y + height
+        corners = np.stack([x, y, x, bottom, right, bottom, right, y], axis=1)
+        rings = 4 * np.arange(len(box) + 1)
+        return _compiled_rings(engine.compiled, corners.ravel(), rings, size)
     from pycocotools import mask
 
-    box = _near(box)
     counts: list[bytes] = [b""] * len(box)
     for rows, height, width in _by_size(size):
         found: list[dict[str, Any]] = mask.frPyObjects(box[rows], height, width)
@@ -77,9 +84,11 @@ def _near(box: Floats) -> Floats:
 
 def _rings(polygons: Polygons, size: Ints) -> Masks:
     """A mask of each ring."""
+    line = np.clip(polygons.points, -FARTHEST, FARTHEST).ravel()
+    if engine.compiled is not None and _drawable(size):
+        return _compiled_rings(engine.compiled, line, polygons.rings, size)
     from pycocotools import mask
 
-    line = np.clip(polygons.points, -FARTHEST, FARTHEST).ravel()
     at = (2 * polygons.rings).tolist()
     counts: list[bytes] = [b""] * len(size)
     for rows, height, width in _by_size(size):
@@ -91,13 +100,40 @@ def _rings(polygons: Polygons, size: Ints) -> Masks:
     return decoded(counts, size)[0]
 
 
+def _drawable(size: Ints) -> bool:
+    """Whether the compiled kernel draws in images of these sizes: none empty or very long."""
+    return bool(((size > 0) & (size <= LARGEST_SIDE)).all())
+
+
+def _compiled_rings(kernel: engine.Kernel, points: Floats, rings: Ints, size: Ints) -> Masks:
+    """Masks of rings, from the compiled kernel.
+
+    Args:
+        kernel: The compiled kernel.
+        points: x and y of the points of all rings, none too far.
+        rings: (n + 1,) where the points of each ring begin.
+        size: (n, 2) height and width of the images.
+    """
+    _check_pixels(size)
+    size, n = np.ascontiguousarray(size), len(size)
+    counts = np.empty(kernel.drawn_room(points, rings, size), np.int32)
+    starts, foreground = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    done = kernel.drawn_counts(points, rings, size, counts, starts, foreground)
+    return Masks(counts[:done], starts, size, foreground)
+
+
+def _check_pixels(size: Ints) -> None:
+    """Raise a ValueError if an image has too many pixels."""
+    height, width = size.max(axis=0, initial=0).tolist()
+    if height * width >= MOST_PIXELS and (size[:, 0] * size[:, 1] >= MOST_PIXELS).any():
+        raise ValueError(f"cannot make a mask: an image has {MOST_PIXELS} pixels or more")
+
+
 def _by_size(size: Ints) -> Iterator[tuple[Ints, int, int]]:
     """Rows of one size, its height and its width."""
     if not len(size):
         return
-    height, width = size.max(axis=0).tolist()
-    if height * width >= MOST_PIXELS and (size[:, 0] * size[:, 1] >= MOST_PIXELS).any():
-        raise ValueError(f"cannot make a mask: an image has {MOST_PIXELS} pixels or more")
+    _check_pixels(size)
     _, group = np.unique(size, axis=0, return_inverse=True)
     order, starts = grouped(group.astype(np.int64).ravel())
     for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.masks import every_second, grounds
 from valor_cli.kernels.shapes import Ints, Masks
@@ -63,6 +64,8 @@ def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Boo
         lengths: (n,) how many each string has.
         sizes: As for `decoded`, which says more.
     """
+    if engine.compiled is not None:
+        return _compiled_masks(engine.compiled, letters, lengths, sizes)
     sound = _sound(letters, lengths)
     if not sound.all():
         # What a broken string leaves open would run into the next one.
@@ -73,6 +76,19 @@ def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Boo
         found = _numbers(letters, ends, np.int64)
     sound[found.too_long] = False
     return _checked(_summed(found.counts, found.starts), found.starts, sizes, sound)
+
+
+def _compiled_masks(
+    kernel: engine.Kernel, letters: Bytes, lengths: Ints, sizes: Ints
+) -> tuple[Masks, Bools]:
+    """The same of the compiled kernel."""
+    n, sizes = len(lengths), np.ascontiguousarray(sizes)
+    # A count has one character or more, and a string that is not valid one count.
+    counts: Numbers = np.empty(len(letters) + n, np.int32 if _narrow(sizes) else np.int64)
+    starts, foreground = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    valid = np.empty(n, bool)
+    done = kernel.decoded_counts(letters, lengths, sizes, counts, starts, foreground, valid)
+    return Masks(counts[:done], starts, sizes, foreground), valid
 
 
 def from_counts(counts: Sequence[Sequence[int]], sizes: Ints) -> tuple[Masks, Bools]:

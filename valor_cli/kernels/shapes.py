@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.columns import spread
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -82,8 +83,20 @@ class Masks:
 
     def take(self, rows: Ints) -> Masks:
         """Some objects, in that order."""
-        runs, starts = _picked(self.starts, rows)
         known = None if self.foreground is None else self.foreground[rows]
+        if engine.compiled is not None:
+            starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
+            width = np.int32 if self.counts.dtype == np.int32 else np.int64
+            counts = np.empty(starts[-1], width)
+            engine.compiled.taken_counts(
+                np.ascontiguousarray(self.counts, width),
+                np.ascontiguousarray(self.starts),
+                np.ascontiguousarray(self.size),
+                np.ascontiguousarray(rows),
+                counts,
+            )
+            return Masks(counts, starts, self.size[rows], known)
+        runs, starts = _picked(self.starts, rows)
         return Masks(self.counts[runs], starts, self.size[rows], known)
 
 

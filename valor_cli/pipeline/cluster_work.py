@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
 from valor_cli.errors import ValorError
+from valor_cli.kernels import threads
 from valor_cli.pipeline.cluster_versions import check_like
 from valor_cli.pipeline.handover import Parcel, parcel
 
@@ -123,6 +124,8 @@ def _enter(setting: Setting) -> None:
         ValorError: It has other versions.
     """
     check_like(setting.installed)
+    # Whose the cores are is for Dask to say.
+    threads.alone = True
     # Dask's own paths are absolute.
     if setting.folder and os.path.isdir(setting.folder) and os.getcwd() != setting.folder:
         os.chdir(setting.folder)

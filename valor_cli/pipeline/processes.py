@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
 
 from valor_cli.errors import Problem, ValorError
+from valor_cli.kernels import threads
 from valor_cli.pipeline.handover import Parcel, parcel
 from valor_cli.pipeline.workers import Held, Kept, local
 
@@ -192,6 +193,10 @@ def _done(future: Future[Any]) -> bool:
 
 
 def _begin() -> None:
-    """Ctrl-C reaches every process of a terminal; the one that waits for the others handles it."""
+    """Ctrl-C reaches every process of a terminal; the one that waits for the others handles it.
+
+    The cores are shared by the processes, a thread each.
+    """
+    threads.alone = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -15,7 +16,18 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
+from valor_cli.kernels.coco_objects import (
+    DetectedBoxes,
+    annotated_boxes,
+    detected_boxes,
+    member_of,
+    room_for,
+)
+from valor_cli.kernels.columns import are_distinct
 from valor_cli.kernels.shapes import MASK, Shapes, joined
+from valor_cli.kernels.threads import in_order, usable_threads
+from valor_cli.readers.checks import LARGEST_COORDINATE
 from valor_cli.readers.coco_columns import (
     annotation_rows,
     category_columns,
@@ -41,7 +53,7 @@ from valor_cli.readers.coco_structs import (
     SegmentedDetection,
 )
 from valor_cli.readers.coco_tables import Request, Rows, ground_truth, results
-from valor_cli.readers.files import TextSource
+from valor_cli.readers.files import CHUNK, TextSource
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.readers.table import Columns
 
@@ -52,6 +64,9 @@ WHITE: Final = b" \t\n\r"
 BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 """What one object of a list and the next may be told apart by: strings may hold it, too."""
 _TAIL: Final = 4096
+
+COMPILED_CHUNK: Final = 1 << 20
+"""Enough for a thread that parses it while the next chunk is read and hashed."""
 
 _FLAT_DECODER: Final = msgspec.json.Decoder(list[FlatDetection])
 _IMAGES_DECODER: Final = msgspec.json.Decoder(ImageObjects)
@@ -88,12 +103,17 @@ def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
         rows = masks_listed(chain([head[1:]], chunks)) if head[:1] == b"[" else None
         if rows is not None:
             return results(source, rows)
-    chunks = source.chunks()
+    chunks = source.chunks(chunk_size())
     head = next(chunks).lstrip(WHITE)
     if head.startswith(b"["):
         rows = objects_listed(chain([head[1:]], chunks), request)
         return None if rows is None else results(source, rows)
     return _decode_dataset(source, b"".join([head, *chunks]), request)
+
+
+def chunk_size() -> int:
+    """Bytes of a list that are read at once."""
+    return CHUNK if engine.compiled is None else COMPILED_CHUNK
 
 
 def masks_listed(texts: Iterable[bytes]) -> Rows | None:
@@ -104,8 +124,13 @@ def masks_listed(texts: Iterable[bytes]) -> Rows | None:
 def objects_listed(texts: Iterable[bytes], request: Request) -> Rows | None:
     """The same of detections of any geometry; None if anything about one is unusual."""
     # Only the whole list tells how many keypoints an object has.
-    lists = [b"".join([b"[", *texts])] if request.keypoints else _short_lists(texts)
-    return _joined(_detections(text, request) for text in lists)
+    if request.keypoints:
+        return _detections(b"".join([b"[", *texts]), request)
+    lists = _short_lists(texts)
+    if request.wanted != "box" or engine.compiled is None:
+        return _joined(_detections(text, request) for text in lists)
+    pieces = ((text, room_for(text)) for text in lists)
+    return _joined(in_order(partial(_boxes_or_any, request=request), pieces, usable_threads()))
 
 
 def _decode_dataset(source: TextSource, text: bytes, request: Request) -> ObjectFile | None:
@@ -161,22 +186,53 @@ def decode_ground_truth(
 
 def _decode_lists(text: bytes, request: Request) -> tuple[Columns, Columns, Rows] | None:
     """Images, categories and annotations, which name only such as there are."""
+    annotations = None
+    if request.wanted == "box" and not request.keypoints:
+        annotations, text = _annotations_apart(text)
     for decoder in _of_form(_GROUND_TRUTH_DECODERS, request):
         decoded = _decoded(decoder, text)
-        annotations = None if decoded is None else annotation_rows(decoded.annotations, request)
-        if decoded is None or annotations is None:
+        if decoded is None:
             continue
-        images = image_columns(decoded.images)
-        categories = category_columns(decoded.categories)
-        if images is None or categories is None:
-            return None
-        known = (
-            _all_known(annotations.columns["image_id"], images["id"])
-            and _all_known(annotations.columns["category_id"], categories["id"])
-            and _fits(annotations, images)
-        )
-        return (images, categories, annotations) if known else None
+        rows = annotations or annotation_rows(decoded.annotations, request)
+        if rows is not None:
+            return _usual(decoded, rows)
     return None
+
+
+def _annotations_apart(text: bytes) -> tuple[Rows | None, bytes]:
+    """Annotations read by the compiled kernel, and the text with an empty list in their place; or
+    None, and all of the text."""
+    at = member_of(text, "annotations")
+    found = None if at is None else annotated_boxes(memoryview(text)[at], LARGEST_COORDINATE)
+    if at is None or found is None:
+        return None, text
+    count = len(found.image_id)
+    ids = np.arange(1, count + 1) if found.id is None else found.id
+    if not are_distinct(ids):
+        return None, text
+    columns: Columns = {
+        "id": ids,
+        "image_id": found.image_id,
+        "category_id": found.category_id,
+        "area": found.area,
+        "crowd": found.crowd,
+    }
+    rest = b"".join([text[: at.start], b"[]", text[at.stop :]])
+    return Rows(columns, Shapes.boxes(found.bbox)), rest
+
+
+def _usual(decoded: GroundTruth[Any], annotations: Rows) -> tuple[Columns, Columns, Rows] | None:
+    """What was decoded as columns, if it is all that the annotations name."""
+    images = image_columns(decoded.images)
+    categories = category_columns(decoded.categories)
+    if images is None or categories is None:
+        return None
+    known = (
+        _all_known(annotations.columns["image_id"], images["id"])
+        and _all_known(annotations.columns["category_id"], categories["id"])
+        and _fits(annotations, images)
+    )
+    return (images, categories, annotations) if known else None
 
 
 def _of_form(decoders: dict[str, _Decoder[Any]], request: Request) -> list[_Decoder[Any]]:
@@ -219,6 +275,21 @@ def _decoded(decoder: _Decoder[_T], text: bytes) -> _T | None:
         return decoder.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return None
+
+
+def _boxes_or_any(piece: tuple[bytes, DetectedBoxes], request: Request) -> Rows | None:
+    """Rows of a JSON list of detections and of the room for its boxes: by the compiled kernel, or
+    in any way."""
+    text, room = piece
+    found = detected_boxes(text, room, LARGEST_COORDINATE)
+    if found is None:
+        return _detections(text, request)
+    columns: Columns = {
+        "image_id": found.image_id,
+        "category_id": found.category_id,
+        "score": found.score,
+    }
+    return Rows(columns, Shapes.boxes(found.bbox))
 
 
 def _detections(text: bytes, request: Request) -> Rows | None:

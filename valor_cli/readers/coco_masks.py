@@ -6,7 +6,7 @@ by piece, as `coco_decode` does where detections are of any geometry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -15,8 +15,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels import rle
+from valor_cli.kernels import engine, rle
+from valor_cli.kernels.coco_objects import DetectedMasks, detected_masks, room_for_masks
 from valor_cli.kernels.shapes import Shapes
+from valor_cli.kernels.threads import in_order, usable_threads
 from valor_cli.readers.coco_columns import detection_columns, joined_columns
 from valor_cli.readers.coco_tables import Id, Rows
 from valor_cli.readers.table import Columns
@@ -52,8 +54,7 @@ class _Piece(NamedTuple):
 def mask_rows(lists: Iterable[bytes]) -> Rows | None:
     """Detections of JSON lists; None if there are none, or if anything about one is unusual."""
     pieces: list[_Piece] = []
-    for text in lists:
-        piece = _piece(text)
+    for piece in _pieces(lists):
         if piece is None:
             return None
         pieces.append(piece)
@@ -66,6 +67,26 @@ def mask_rows(lists: Iterable[bytes]) -> Rows | None:
         np.concatenate([piece.sizes for piece in pieces]),
     )
     return Rows(columns, Shapes.masks(masks)) if valid.all() else None
+
+
+def _pieces(lists: Iterable[bytes]) -> Iterator[_Piece | None]:
+    if engine.compiled is None:
+        return map(_piece, lists)
+    roomy = ((text, room_for_masks(text)) for text in lists)
+    return in_order(_compiled_piece, roomy, usable_threads())
+
+
+def _compiled_piece(roomy: tuple[bytes, DetectedMasks]) -> _Piece | None:
+    text, room = roomy
+    found = detected_masks(text, room, rle.LARGEST_SIDE)
+    if found is None:
+        return _piece(text)
+    columns: Columns = {
+        "image_id": found.image_id,
+        "category_id": found.category_id,
+        "score": found.score,
+    }
+    return _Piece(columns, found.letters, found.length, found.size)
 
 
 def _piece(text: bytes) -> _Piece | None:

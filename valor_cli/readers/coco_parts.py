@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final, NamedTuple
 
 from valor_cli.readers.coco import collector_paused, read_results
-from valor_cli.readers.coco_decode import BOUNDARY, masks_listed, objects_listed
+from valor_cli.readers.coco_decode import BOUNDARY, chunk_size, masks_listed, objects_listed
 from valor_cli.readers.coco_masks import AT_ONCE
 from valor_cli.readers.coco_tables import Request, Rows, results
-from valor_cli.readers.files import CHUNK
 from valor_cli.readers.objects import ObjectFile, Wanted
 from valor_cli.readers.pieces import Piece, Span, SpanSource, seamless
 from valor_cli.readers.table import InvalidRows
@@ -184,4 +183,4 @@ def _rows(path: str, found: _Objects, request: Request) -> Rows | None:
             yield b"]"
 
     rows = masks_listed(texts(AT_ONCE)) if request.wanted == "shape" else None
-    return objects_listed(texts(CHUNK), request) if rows is None else rows
+    return objects_listed(texts(chunk_size()), request) if rows is None else rows

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BufferedReader, BytesIO
+from threading import RLock
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,9 @@ _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 _BUFFER = 1 << 16
+
+_PILLOW = RLock()
+"""Held while an image is open: which warnings are errors is one setting for all threads."""
 
 LARGEST_FILE = 1 << 30
 """Bytes of an image file."""
@@ -142,7 +146,7 @@ def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
     from PIL import UnidentifiedImageError
 
     try:
-        with warnings.catch_warnings():
+        with _PILLOW, warnings.catch_warnings():
             # An image of suspicious size is a warning for Pillow up to twice that size.
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             warnings.filterwarnings("ignore", category=UserWarning)

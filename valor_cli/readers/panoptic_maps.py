@@ -18,6 +18,8 @@ from valor_cli.paths import beside
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.image_files import opened, png_content
 from valor_cli.readers.panoptic_segments import Listing
+from valor_cli.readers.png_chunks import RGB, PngHeader, png_header
+from valor_cli.readers.png_pixels import plain_pixels
 from valor_cli.results import InputFile
 
 Ints = NDArray[np.int64]
@@ -93,7 +95,7 @@ def _split(listing: Listing) -> Iterator[Ints]:
         yield listing.segment[end - count : end]
 
 
-def segment_masks(ids: NDArray[np.uint32], segments: Ints) -> tuple[Masks, list[str]]:
+def segment_masks(ids: NDArray[np.unsignedinteger], segments: Ints) -> tuple[Masks, list[str]]:
     """The masks of an image's segments, all in one pass over its pixels.
 
     Args:
@@ -124,8 +126,15 @@ def segment_masks(ids: NDArray[np.uint32], segments: Ints) -> tuple[Masks, list[
     return from_runs(owner[runs], begin[runs], end[runs], size), wrong
 
 
-def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.uint32]:
+def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.unsignedinteger]:
     """(height, width) ids of the pixels; `expected` is their size, with 0 where unknown."""
+    try:
+        plain = plain_ids(content, png_header(content, path), expected)
+    except DataError:
+        # Pillow says what is wrong.
+        plain = None
+    if plain is not None:
+        return plain
     with opened(BytesIO(content), path) as image:
         if image.mode != "RGB":
             message = f"expected an RGB image of segment ids, found one of mode {image.mode}"
@@ -138,3 +147,13 @@ def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.uint32]
         # Four bytes a pixel are one little-endian number, less the alpha in its highest byte.
         pixels = np.asarray(image.convert("RGBA"))
     return pixels.view("<u4")[..., 0] & np.uint32(0xFFFFFF)
+
+
+def plain_ids(
+    content: bytes, header: PngHeader, expected: Ints
+) -> NDArray[np.unsignedinteger] | None:
+    """The same of a PNG of the expected size without anything unusual; None for all others."""
+    sides = zip(expected.tolist(), (header.height, header.width), strict=True)
+    if header.kind != RGB or any(side not in (0, own) for side, own in sides):
+        return None
+    return plain_pixels(content, header)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pycocotools.cocoeval import COCOeval
 
+from tests.engines import computing
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.dataset.detection import DetectionDataset
@@ -42,7 +44,13 @@ def bits(array: np.ndarray) -> np.ndarray:
 def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int | None) -> None:
     dataset = random_dataset(seed, digits=digits, images=30)
     reference = pycocotools(*coco_files(dataset))
-    matches = match_detections(dataset, PLAN)
+    # Where no kernel is compiled both are numpy's.
+    for compiled in (True, False):
+        with computing(compiled):
+            assert_equal_to(match_detections(dataset, PLAN), reference)
+
+
+def assert_equal_to(matches: Matches, reference: COCOeval) -> None:
     for at, area in enumerate(AREAS):
         part = matches.within(area)
         for limit, most in enumerate((1, 10, 100)):

@@ -35,7 +35,10 @@ class Side:
     def column(self, name: str) -> NDArray[Any] | None:
         """A column of the file, if it has it."""
         found = self.placed.file.objects.columns.get(name)
-        return None if found is None else found[self.placed.rows]
+        # Of all rows, which ascend, no copy is made.
+        if found is None or len(found) == len(self.placed.rows):
+            return found
+        return found[self.placed.rows]
 
     def where(self, kept: NDArray[np.bool_]) -> Side:
         """Some of the objects."""

@@ -1,0 +1,76 @@
+"""Work in threads: the results of one thread, in its order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from valor_cli.kernels import threads
+from valor_cli.kernels.threads import in_order, usable_threads
+
+COUNTS = [1, 2, 3, 8]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_results_come_in_the_order_of_the_pieces(count: int) -> None:
+    def slow_first(piece: int) -> int:
+        time.sleep(0.002 if piece % 5 == 0 else 0)
+        return piece * piece
+
+    assert list(in_order(slow_first, range(40), count)) == [n * n for n in range(40)]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_an_error_comes_in_its_turn(count: int) -> None:
+    def fails_at_three(piece: int) -> int:
+        if piece == 3:
+            raise OSError("three")
+        return piece
+
+    results = in_order(fails_at_three, range(100), count)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(OSError, match="three"):
+        next(results)
+    assert threading.active_count() == 1
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_an_error_of_the_pieces_leaves_no_thread(count: int) -> None:
+    def pieces() -> Iterator[int]:
+        yield from range(10)
+        raise ValueError("pieces")
+
+    with pytest.raises(ValueError, match="pieces"):
+        list(in_order(str, pieces(), count))
+    assert threading.active_count() == 1
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_whoever_stops_early_leaves_no_thread(count: int) -> None:
+    results = in_order(str, iter(range(1000)), count)
+    assert next(results) == "0"
+    results.close()
+    assert threading.active_count() == 1
+
+
+def test_pieces_are_fetched_a_little_ahead() -> None:
+    fetched = []
+
+    def pieces() -> Iterator[int]:
+        for number in range(100):
+            fetched.append(number)
+            yield number
+
+    results = in_order(str, pieces(), 3)
+    next(results)
+    assert len(fetched) <= 6
+    results.close()
+
+
+def test_one_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 1 <= usable_threads() <= threads.MOST
+    monkeypatch.setattr(threads, "alone", True)
+    assert usable_threads() == 1

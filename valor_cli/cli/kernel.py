@@ -1,0 +1,34 @@
+"""VALOR_KERNEL: which engine is to compute, held against what is there."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from valor_cli.errors import Problem, ValorError
+
+VARIABLE: Final = "VALOR_KERNEL"
+CHOICES: Final = ("compiled", "numpy")
+
+
+def check_kernel() -> None:
+    """See that the engine that is asked for can be had.
+
+    Raises:
+        ValorError: There is no such engine, or no compiled kernel is installed.
+    """
+    wish = os.environ.get(VARIABLE, "")
+    if not wish:
+        return
+    if wish not in CHOICES:
+        problem = Problem(VARIABLE, f"expected {' or '.join(CHOICES)}, found {wish!r}")
+        raise ValorError(problem, hint=f"leave {VARIABLE} out for the faster one that is there")
+    if wish == "compiled":
+        # It imports numpy.
+        from valor_cli.kernels.engine import ENGINE
+
+        if ENGINE.kernel is None:
+            raise ValorError(
+                Problem(VARIABLE, f"asks for the compiled kernel, but {ENGINE.reason}"),
+                hint=f"install valor where a C compiler is, or leave {VARIABLE} out",
+            )

@@ -1,0 +1,107 @@
+"""Work on several pieces at a time, in threads, by functions that let Python's other threads run.
+
+The results are those of one thread, in the same order, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Final, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST: Final = 8
+"""Threads beyond which one that hands out the work has not enough of it."""
+
+_AHEAD: Final = 2
+"""Pieces of each thread that wait for it, so that it has no need to."""
+
+alone = False
+"""Whether a thread is all that this process may use: it is one of several that share the cores."""
+
+
+def usable_threads() -> int:
+    """How many threads this process may use: the cores that it may run on, at most `MOST`."""
+    return 1 if alone else min(_cores(), MOST)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_order(work: Callable[[T], R], pieces: Iterable[T], threads: int) -> Iterator[R]:
+    """What `work` makes of each piece, in the order of the pieces.
+
+    Args:
+        work: A function that spends its time where other threads may run.
+        pieces: What to work on; it is advanced by the caller's thread, a little ahead of the work.
+        threads: How many there are in all; the caller's is one of them, and fetches the pieces.
+
+    Raises:
+        Exception: What `work` or `pieces` raises, when it is that piece's turn.
+    """
+    if threads < 2:
+        yield from map(work, pieces)
+        return
+    waiting: SimpleQueue[_Task[T, R] | None] = SimpleQueue()
+    workers = [Thread(target=_serve, args=(waiting,), daemon=True) for _ in range(threads - 1)]
+    for worker in workers:
+        worker.start()
+    pending: deque[_Task[T, R]] = deque()
+    try:
+        for piece in pieces:
+            task = _Task(work, piece)
+            waiting.put(task)
+            pending.append(task)
+            if len(pending) > _AHEAD * len(workers):
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for task in pending:
+            task.given_up = True
+        for _ in workers:
+            waiting.put(None)
+        for worker in workers:
+            worker.join()
+
+
+class _Task(Generic[T, R]):
+    """A piece, and what became of it."""
+
+    def __init__(self, work: Callable[[T], R], piece: T) -> None:
+        self._work = work
+        self._piece = piece
+        self._results: list[R] = []
+        self._error: BaseException | None = None
+        self._done = Lock()
+        self._done.acquire()
+        self.given_up = False
+
+    def run(self) -> None:
+        try:
+            if not self.given_up:
+                self._results.append(self._work(self._piece))
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.release()
+
+    def result(self) -> R:
+        """Wait for it."""
+        self._done.acquire()
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+
+def _serve(tasks: SimpleQueue[_Task[T, R] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        task.run()
