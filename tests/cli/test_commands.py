@@ -100,7 +100,7 @@ def test_doctor(valor: Valor) -> None:
     done = valor("doctor")
     assert done.returncode == 0, done.stderr
     assert re.search(
-        r"^engine: (compiled kernel|numpy) \(the (compiled )?kernel ", done.stdout, re.M
+        r"^kernels: (compiled|numpy) \(", done.stdout, re.M
     )
     assert "model minilm-int8: as released (sha256 8199be6f699a)" in done.stdout
     assert "model smollm2-135m: " in done.stdout
@@ -108,7 +108,7 @@ def test_doctor(valor: Valor) -> None:
 
 def test_doctor_tells_the_engine_that_was_asked_for(valor: Valor) -> None:
     done = valor("doctor", VALOR_KERNEL="numpy")
-    assert "engine: numpy (VALOR_KERNEL=numpy asks for it)\n" in done.stdout
+    assert "kernels: numpy (VALOR_KERNEL=numpy asks for it)\n" in done.stdout
 
 
 def test_an_engine_that_is_none(valor: Valor, project: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_engine_that_is_not_there(valor: Valor, project: Path, tmp_path: Path
     assert "no compiler was there" in done.stderr
     assert "install valor where a C compiler is" in done.stderr
     told = valor("doctor", PYTHONPATH=path).stdout
-    assert "engine: numpy (the compiled kernel is not installed: no compiler was there)" in told
+    assert "kernels: numpy (the compiled kernel is not installed: no compiler was there)" in told
 
 
 def test_doctor_tells_a_packaged_model_that_is_another_one(valor: Valor, tmp_path: Path) -> None:

@@ -89,6 +89,15 @@ def test_maps_need_not_lie_in_one_piece(layout: str) -> None:
     assert counted(pair) == cells(pair)
 
 
+def test_values_that_cannot_be_need_no_codes() -> None:
+    maps = np.array([[0, 1, 1], [2, 2, 2]], np.uint8)
+    codes = np.array([3, 0, 1], np.int32)
+    found = count_pixels(RawPair(maps, maps[::-1], codes, codes))
+    assert found.truth.tolist() == [0, 1, 1, 3]
+    assert found.prediction.tolist() == [1, 0, 3, 1]
+    assert found.pixels.tolist() == [2, 2, 1, 1]
+
+
 @pytest.mark.parametrize("dense", [0, 1 << 16])
 def test_many_labels_are_summed_alike_by_sorting_and_in_a_table(
     dense: int, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,7 @@ from valor_cli.errors import Problem, ValorError
 
 
 def doctor() -> None:
-    """Show versions, packaged models, what is missing, and the engine in use.
+    """Show versions, packaged models, what is missing, and which kernels compute.
 
     \b
     Example:
@@ -37,7 +37,7 @@ def doctor() -> None:
     missing = _tell_packages(requirements)
     # What knows the models needs the packages.
     broken = [] if missing else _tell_models()
-    say(f"engine: {'numpy' if ENGINE.kernel is None else 'compiled kernel'} ({ENGINE.reason})")
+    say(f"kernels: {'numpy' if ENGINE.kernel is None else 'compiled'} ({ENGINE.reason})")
     if (version := _version("litellm")) in MALICIOUS:
         say(f"litellm {version} is a malicious release: uninstall it, and change the keys it saw")
         raise typer.Exit(ValorError.exit_code)

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.columns import grouped, summed
 
 Ints = NDArray[np.int64]
@@ -19,6 +20,9 @@ UNKNOWN: Final = -2
 
 SHORTEST_RUNS: Final = 8
 """Pixels that runs have on average at least, to be cheaper than single pixels."""
+
+_BYTES: Final = 256
+"""Values of a byte."""
 
 DENSE_TALLY: Final = 1 << 16
 """Cells that a table of pairs may have, however few pairs there are, before sorting is cheaper."""
@@ -60,10 +64,26 @@ def count_pixels(pair: RawPair) -> Meetings:
 
     The code of a value that is no label stays: `stray_values` tells which values these are.
     """
-    met = value_meetings(pair.truth, pair.prediction)
-    found = _summed(pair.truth_codes[met.truth], pair.prediction_codes[met.prediction], met.pixels)
+    found = _code_meetings(pair)
     judged = found.truth != IGNORED
     return Meetings(*(column[judged] for column in found))
+
+
+def _code_meetings(pair: RawPair) -> Meetings:
+    """How many pixels have each pair of codes; distinct pairs, ascending."""
+    bytewise = pair.truth.dtype == pair.prediction.dtype == np.uint8
+    codes = pair.truth_codes[:_BYTES], pair.prediction_codes[:_BYTES]
+    # Where not all values are possible, not all may have codes.
+    complete = all(len(side) == _BYTES for side in codes)
+    if engine.compiled is not None and bytewise and complete:
+        maps = pair.truth.ravel(), pair.prediction.ravel()
+        return _columns(engine.compiled.meetings(*maps, *codes))
+    met = value_meetings(pair.truth, pair.prediction)
+    return _summed(pair.truth_codes[met.truth], pair.prediction_codes[met.prediction], met.pixels)
+
+
+def _columns(found: bytes) -> Meetings:
+    return Meetings(*np.frombuffer(found, np.int64).reshape(3, -1))
 
 
 def value_meetings(
@@ -75,6 +95,10 @@ def value_meetings(
     takes a third of the time of counting all pixels; in noise every pixel counts alone.
     """
     truth, prediction = truth.ravel(), prediction.ravel()
+    bytewise = truth.dtype == prediction.dtype == np.uint8
+    if engine.compiled is not None and bytewise:
+        none = np.zeros(0, np.int32)
+        return _columns(engine.compiled.meetings(truth, prediction, none, none))
     last = np.ones(len(truth), np.bool_)
     np.not_equal(truth[1:], truth[:-1], out=last[:-1])
     last[:-1] |= prediction[1:] != prediction[:-1]
@@ -82,7 +106,7 @@ def value_meetings(
     if np.count_nonzero(last) * SHORTEST_RUNS <= len(truth):
         end = np.flatnonzero(last)
         truth, prediction, pixels = truth[end], prediction[end], np.diff(end, prepend=-1)
-    if truth.dtype == prediction.dtype == np.uint8:
+    if bytewise:
         counts = summed(truth.astype(np.uint16) << 8 | prediction, pixels, 1 << 16)
         seen = np.flatnonzero(counts > 0)
         return Meetings(seen >> 8, seen & 255, counts[seen])

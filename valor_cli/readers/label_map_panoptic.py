@@ -23,17 +23,11 @@ from valor_cli.readers.files import TextSource
 from valor_cli.readers.image_files import png_content
 from valor_cli.readers.json_document import parse_json
 from valor_cli.readers.label_map_folders import without_extension
-from valor_cli.readers.label_maps import (
-    RGB,
-    LabelMaps,
-    PngHeader,
-    Stored,
-    check_rows,
-    png_header,
-)
+from valor_cli.readers.label_maps import LabelMaps, Stored
 from valor_cli.readers.objects import Role
-from valor_cli.readers.panoptic_maps import segment_ids
+from valor_cli.readers.panoptic_maps import plain_ids, segment_ids
 from valor_cli.readers.panoptic_segments import Listing, listed_segments
+from valor_cli.readers.png_chunks import RGB, PngHeader, check_rows, png_header
 from valor_cli.readers.table import Columns
 from valor_cli.results import InputFile
 
@@ -93,8 +87,7 @@ class PanopticLabelMap:
         return self._decoded(content, png_header(content, self.path))
 
     def _decoded(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
-        check_rows(content, header, self.path)
-        ids = segment_ids(self.path, content, self.expected)
+        ids = self._ids(content, header)
         line = ids.ravel()
         begin = np.flatnonzero(np.concatenate([[True], line[1:] != line[:-1]]))
         value = line[begin].astype(np.int64)
@@ -108,6 +101,14 @@ class PanopticLabelMap:
             raise DataError(problems[:LISTED], total=len(problems))
         lengths = np.diff(begin, append=line.size)
         return np.repeat(self.categories[at], lengths).reshape(ids.shape)
+
+    def _ids(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
+        """(height, width) the segment of each pixel, 0 for none."""
+        plain = plain_ids(content, header, self.expected)
+        if plain is not None:
+            return plain
+        check_rows(content, header, self.path)
+        return segment_ids(self.path, content, self.expected)
 
 
 def read_panoptic_maps(

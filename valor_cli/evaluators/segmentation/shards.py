@@ -6,6 +6,7 @@ Merging any shards, in any order, gives the same numbers, bit for bit, as one pa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,28 @@ from valor_cli.evaluators.segmentation.confusions import (
     Overlaps,
 )
 from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.kernels import engine
 from valor_cli.kernels.boundaries import BoundaryCounts, count_boundaries
 from valor_cli.kernels.columns import grouped
-from valor_cli.kernels.label_maps import UNKNOWN, Meetings, count_pixels
+from valor_cli.kernels.label_maps import UNKNOWN, Meetings, RawPair, count_pixels
+from valor_cli.kernels.threads import in_order, usable_threads
+from valor_cli.paths import is_url
+
+FEW: Final = 16
+"""Images that are counted before further threads would have begun."""
+
+MOST_PIXELS: Final = 1 << 23
+"""Of an image: of larger ones, one pair is in memory at a time."""
+
+_PAIR: Final = 8
+"""More bytes than a pixel of a pair takes at any time, of 8-bit maps."""
+
+_LARGEST_BLOCK: Final = 24 << 20
+"""Of larger ones than 32 MiB the allocator learns nothing."""
 
 
 def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confusions:
-    """Evidence of one shard of images; one pair of label maps is in memory at a time.
+    """Evidence of one shard of images; one pair of label maps a thread is in memory at a time.
 
     Raises:
         DataError: Files cannot be read, or pixels have values that are no label.
@@ -35,18 +51,27 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
     cells: list[Meetings] = []
     edges: list[list[BoundaryCounts]] = []
     count = len(dataset.labels)
-    for sample, places in zip(dataset.sample_ids, dataset.places, strict=True):
+
+    def counted(sample: str) -> _Counts | DataError:
         try:
             pair = dataset.read(sample)
         except DataError as error:
-            stray.note_error(error)
-            continue
+            return error
         found = count_pixels(pair)
         if (found.truth == UNKNOWN).any() or (found.prediction == UNKNOWN).any():
-            stray.note(places, pair)
-            continue
-        cells.append(found)
-        edges.append([count_boundaries(pair, count, ratio) for ratio in plan.dilation_ratios])
+            return _Counts(found, [], pair)
+        return _Counts(found, [count_boundaries(pair, count, at) for at in plan.dilation_ratios])
+
+    _keep_freed_memory(dataset)
+    found = in_order(counted, dataset.sample_ids, _threads(dataset))
+    for places, one in zip(dataset.places, found, strict=True):
+        if isinstance(one, DataError):
+            stray.note_error(one)
+        elif one.stray is not None:
+            stray.note(places, one.stray)
+        else:
+            cells.append(one.meetings)
+            edges.append(one.boundaries)
     stray.stop()
     return Confusions(
         plan,
@@ -58,6 +83,40 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
         ),
         tuple(_outlines([one[at] for one in edges]) for at in range(len(plan.dilation_ratios))),
     )
+
+
+class _Counts(NamedTuple):
+    """Of one pair of label maps; the pair itself if pixels have values that are no label."""
+
+    meetings: Meetings
+    boundaries: list[BoundaryCounts]
+    stray: RawPair | None = None
+
+
+def _keep_freed_memory(dataset: SegmentationDataset) -> None:
+    """Have what the last pair took used for the next.
+
+    The allocator of Linux gives large blocks back to the system when they are freed, and every page
+    has to be fetched anew, which takes as long as inflating does; unless a block that is larger by
+    far was freed before.
+    """
+    pixels = int(dataset.sizes.prod(axis=1).max(initial=0))
+    block = np.empty(min(_PAIR * pixels, _LARGEST_BLOCK), np.uint8)
+    del block
+
+
+def _threads(dataset: SegmentationDataset) -> int:
+    """How many are worth it, with the one that hands out the samples and does no more.
+
+    One alone where Pillow decodes, which takes a picture at a time, and where files are remote.
+    """
+    pixels = int(dataset.sizes.prod(axis=1).max(initial=0))
+    if engine.compiled is None or dataset.unit_count < FEW or pixels > MOST_PIXELS:
+        return 1
+    if any(is_url(path) for places in dataset.places for path in places):
+        return 1
+    threads = usable_threads()
+    return threads + 1 if threads > 1 else 1
 
 
 def _joined(parts: Sequence[Ints]) -> Ints:

@@ -21,7 +21,7 @@ REQUIRED = "VALOR_REQUIRE_KERNEL"
 """Set to 1, as for wheels that are published, a build without the kernel fails."""
 
 GNU = [
-    *("-O3", "-std=c11", "-Wall", "-Wextra", "-Werror=implicit", "-fvisibility=hidden"),
+    *("-O3", "-g0", "-std=c11", "-Wall", "-Wextra", "-Werror=implicit", "-fvisibility=hidden"),
     # a * b + c in one instruction rounds once where the references round twice.
     "-ffp-contract=off",
     # Sums and products in double precision, on old 32-bit processors too.
