@@ -99,9 +99,7 @@ def test_validate(valor: Valor, project: Path) -> None:
 def test_doctor(valor: Valor) -> None:
     done = valor("doctor")
     assert done.returncode == 0, done.stderr
-    assert re.search(
-        r"^kernels: (compiled|numpy) \(", done.stdout, re.M
-    )
+    assert re.search(r"^kernels: (compiled|numpy) \(", done.stdout, re.M)
     assert "model minilm-int8: as released (sha256 8199be6f699a)" in done.stdout
     assert "model smollm2-135m: " in done.stdout
 
