@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from tests.engines import by_both, kernel, needs_kernel
 from valor_cli.kernels.boxes import Pairs, overlapping_boxes
+from valor_cli.kernels.cells import meet
 from valor_cli.kernels.columns import grouped, ranked, reaching
 from valor_cli.kernels.matching import match
+from valor_cli.kernels.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
 from valor_cli.kernels.ranking import order_hits
 
 pytestmark = needs_kernel
@@ -143,6 +145,51 @@ def test_true_positives_in_order(seed: int, limited: bool) -> None:
     assert_same(mine, other)
 
 
+@thorough
+@given(seeds)
+def test_who_shares_a_cell(seed: int) -> None:
+    drawn = np.random.default_rng(seed)
+    n, m, images = int(drawn.integers(0, 50)), int(drawn.integers(0, 30)), int(drawn.integers(1, 9))
+    label, image = np.sort(drawn.integers(0, 6, n)), drawn.integers(0, images, n)
+    gt_label, gt_image = drawn.integers(0, 7, m), drawn.integers(0, images, m)
+    mine, other = by_both(lambda: meet(label, image, gt_label, gt_image, images))
+    assert_same([mine.rank, mine.truths], [other.rank, other.truths])
+    # Each in the order that suits it, the same in a cell.
+    cells = [
+        dict(zip(*map(np.ndarray.tolist, (one.rows, one.first)), strict=True))
+        for one in (mine, other)
+    ]
+    assert cells[0] == cells[1]
+    sizes = [
+        dict(zip(*map(np.ndarray.tolist, (one.rows, one.size)), strict=True))
+        for one in (mine, other)
+    ]
+    assert sizes[0] == sizes[1]
+    for row, first in cells[0].items():
+        truths = mine.truths[first : first + sizes[0][row]]
+        assert set(gt_label[truths]) == {label[row]}
+        assert set(gt_image[truths]) == {image[row]}
+        assert len(truths) == ((gt_label == label[row]) & (gt_image == image[row])).sum()
+    assert (np.diff(mine.rows) > 0).all()
+
+
+@thorough
+@given(seeds, st.sampled_from([RECALLS, ELEVEN_RECALLS, np.array([0.0, 1.0])]))
+def test_precision_at_recalls(seed: int, recalls: np.ndarray) -> None:
+    drawn = np.random.default_rng(seed)
+    segments, h = int(drawn.integers(1, 8)), int(drawn.integers(0, 60))
+    segment = np.sort(drawn.integers(0, segments, h))
+    copies = drawn.integers(0, 3, h) if seed % 2 else np.ones(h, np.int64)
+    seen = np.zeros(h, np.int64)
+    truths = np.zeros(segments, np.int64)
+    for one in range(segments):
+        own = segment == one
+        seen[own] = np.cumsum(copies[own] * drawn.integers(1, 4, own.sum()))
+        truths[one] = copies[own].sum() + drawn.integers(0, 4)
+    hits = Hits(segment, copies, seen)
+    assert_same(*by_both(lambda: interpolate(hits, truths, recalls)))
+
+
 INTS = np.arange(3)
 FAR = np.array([0, 1, 99])
 
@@ -182,6 +229,20 @@ def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> 
         compiled.order_hits(
             *(zeros, numbers, np.ones((1, 3), np.uint8), flags, flags, flags[:0]),
             *(zeros.copy(), zeros.copy(), room, zeros.copy(), zeros.copy(), room.copy(), 1),
+        )
+    with pytest.raises(ValueError, match="cells"):
+        compiled.meet(zeros, numbers, zeros, zeros, *(zeros.copy() for _ in range(4)), 2)
+    with pytest.raises(ValueError, match="cells"):
+        compiled.meet(zeros, zeros, zeros, numbers, *(zeros.copy() for _ in range(4)), 2)
+    with pytest.raises(ValueError, match="segments"):
+        compiled.interpolate(
+            numbers,
+            zeros,
+            zeros,
+            np.ones(2, int),
+            floats[:1],
+            np.zeros((1, 2)),
+            np.zeros((2, 1), int),
         )
     with pytest.raises(ValueError, match="groups"):
         compiled.reaching(floats, numbers, floats[:1], np.zeros((1, 2), int))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.columns import quotient
 
 Counts = NDArray[np.int64]
@@ -55,6 +56,19 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
         ground_truths: (segments,) how many ground truths there are to find.
         recalls: (r,) ascending, in [0, 1].
     """
+    if engine.compiled is not None:
+        best = np.empty((len(recalls), len(ground_truths)))
+        at = np.empty((len(ground_truths), len(recalls)), np.int64)
+        engine.compiled.interpolate(
+            np.ascontiguousarray(hits.segment, np.int64),
+            np.ascontiguousarray(hits.copies, np.int64),
+            np.ascontiguousarray(hits.seen, np.int64),
+            np.ascontiguousarray(ground_truths, np.int64),
+            np.ascontiguousarray(recalls, np.float64),
+            best,
+            at,
+        )
+        return Interpolated(best, at)
     bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1))
     begins, ends = bounds[:-1], bounds[1:]
     running = np.append(0, np.cumsum(hits.copies))

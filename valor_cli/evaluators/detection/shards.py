@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.encounters import find_encounters, merge_encounters
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
-from valor_cli.kernels.columns import grouped, positions_of, ranked, spread
+from valor_cli.kernels.cells import Cells, meet
+from valor_cli.kernels.columns import positions_of, ranked
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
 from valor_cli.kernels.merged_runs import order_of_runs
@@ -34,37 +35,35 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     low, high = limits[:, :1], limits[:, 1:]
     area = areas(found.shapes)[order]
     ignored = truths.crowd | (truths.area < low) | (truths.area > high)
-    cells = _Cells.of(label * dataset.unit_count + image)
-    gt_cells = _Cells.of(truths.label * dataset.unit_count + truths.image)
-    meeting = _meeting(cells, gt_cells)
-    gt = gt_cells.rows
+    met = meet(label, image, truths.label, truths.image, dataset.unit_count)
+    gt = met.truths
     close = plan.encounters
     pairs = overlapping(
         found.shapes,
         truths.shapes.take(gt),
         truths.crowd[gt],
-        gt_cells.starts[meeting.gt_cell],
-        gt_cells.sizes[meeting.gt_cell],
+        met.first,
+        met.size,
         min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
-        rows=order[meeting.rows],
+        rows=order[met.rows],
     )
-    rank, turn = cells.rank(), None
+    rank, turn = met.rank, None
     if dataset.matching == "valor":
         pairs = favourites(pairs)
         iou = np.zeros(len(score))
-        iou[meeting.rows[pairs.detection]] = pairs.iou
-        rank = cells.rank(by=(-iou, -score))
-        turn = rank[meeting.rows]
+        iou[met.rows[pairs.detection]] = pairs.iou
+        rank = Cells.of(label * dataset.unit_count + image).rank(by=(-iou, -score))
+        turn = rank[met.rows]
     matched = match(
         pairs,
-        meeting.gt_cell,
+        met.first,
         ~ignored[:, gt],
         truths.crowd[gt],
         np.array(plan.ious),
         remember=[plan.ious.index(iou) for iou in close.remembered] if close else (),
         turn=turn,
     )
-    candidate = meeting.rows[matched.candidate]
+    candidate = met.rows[matched.candidate]
     ascending = np.argsort(candidate)
     return Matches(
         plan=plan,
@@ -89,57 +88,6 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
             found.shapes, order, image, np.flatnonzero(score >= close.score), truths, close.iou
         ),
     )
-
-
-class _Cells(NamedTuple):
-    """Rows grouped by image and label.
-
-    Attributes:
-        names: (c,) number of each cell, ascending.
-        rows: (n,) row numbers, cell after cell, in their order inside each.
-        starts, sizes: (c,) where each cell begins in `rows`, and how many it has.
-    """
-
-    names: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, cell: NDArray[np.int64]) -> _Cells:
-        """Group rows by the number of their cell."""
-        rows, bounds = grouped(cell)
-        starts = bounds[:-1]
-        return cls(cell[rows[starts]], rows, starts, np.diff(bounds))
-
-    def rank(self, by: Sequence[NDArray[np.float64]] = ()) -> NDArray[np.int64]:
-        """(n,) place of each row in its cell, from 0; by columns, the last of them first."""
-        rows = self.rows
-        if by:
-            cell = np.repeat(np.arange(len(self.sizes)), self.sizes)
-            rows = rows[np.lexsort((*(column[rows] for column in by), cell))]
-        rank = np.empty(len(rows), np.int64)
-        rank[rows] = np.arange(len(self.rows)) - np.repeat(self.starts, self.sizes)
-        return rank
-
-
-class _Meeting(NamedTuple):
-    """Detections that share a cell with a ground truth.
-
-    Attributes:
-        rows: (k,) row of each, cell after cell, best score first.
-        gt_cell: (k,) position of its cell among those of the ground truths.
-    """
-
-    rows: NDArray[np.int64]
-    gt_cell: NDArray[np.int64]
-
-
-def _meeting(cells: _Cells, gt_cells: _Cells) -> _Meeting:
-    at = positions_of(cells.names, gt_cells.names)
-    shared = at >= 0
-    sizes = cells.sizes[shared]
-    return _Meeting(cells.rows[spread(cells.starts[shared], sizes)], np.repeat(at[shared], sizes))
 
 
 def _by_images(parts: Sequence[Matches]) -> list[Matches]:

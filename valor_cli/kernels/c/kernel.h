@@ -91,6 +91,8 @@ FUNCTION(valor_annotated_boxes);
 FUNCTION(valor_members);
 FUNCTION(valor_overlapping_boxes);
 FUNCTION(valor_match);
+FUNCTION(valor_meet);
+FUNCTION(valor_interpolate);
 FUNCTION(valor_order_hits);
 FUNCTION(valor_reaching);
 FUNCTION(valor_decoded_counts);

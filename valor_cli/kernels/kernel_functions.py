@@ -1,0 +1,176 @@
+"""The functions of the compiled kernel, for those who check types: what each takes stands in C."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+from numpy.typing import NDArray
+
+Column: TypeAlias = NDArray[Any] | bytes | bytearray | memoryview
+
+
+class Kernel(Protocol):
+    """The functions of the compiled kernel; each says what it takes in its C file."""
+
+    REVISION: int
+
+    def order_by_group(self, group: Column, order: Column, /) -> None: ...
+    def ranked(self, label: Column, score: Column, before: Column, order: Column, /) -> None: ...
+    def detected_boxes(
+        self,
+        text: Column,
+        image_id: Column,
+        category_id: Column,
+        bbox: Column,
+        score: Column,
+        largest: float,
+        /,
+    ) -> tuple[int, int, int]: ...
+    def detected_masks(
+        self,
+        text: Column,
+        image_id: Column,
+        category_id: Column,
+        score: Column,
+        size: Column,
+        letters: Column,
+        length: Column,
+        largest_side: int,
+        /,
+    ) -> tuple[int, int, int]: ...
+    def annotated_boxes(
+        self,
+        text: Column,
+        image_id: Column,
+        category_id: Column,
+        bbox: Column,
+        own_id: Column,
+        area: Column,
+        crowd: Column,
+        largest: float,
+        /,
+    ) -> tuple[int, int, int]: ...
+    def members(self, text: Column, spans: Column, /) -> int: ...
+    def overlapping_boxes(
+        self,
+        detections: Column,
+        ground_truths: Column,
+        crowd: Column,
+        first: Column,
+        count: Column,
+        detection: Column,
+        ground_truth: Column,
+        iou: Column,
+        least: float,
+        /,
+    ) -> int: ...
+    def order_hits(
+        self,
+        label: Column,
+        candidate: Column,
+        codes: Column,
+        outside: Column,
+        counted: Column,
+        kept: Column,
+        rows: Column,
+        segment: Column,
+        counted_span: Column,
+        corrected: Column,
+        sign: Column,
+        corrected_span: Column,
+        labels: int,
+        /,
+    ) -> tuple[int, int]: ...
+    def reaching(
+        self, values: Column, group: Column, levels: Column, counts: Column, /
+    ) -> None: ...
+    def meet(
+        self,
+        label: Column,
+        image: Column,
+        truth_label: Column,
+        truth_image: Column,
+        rank: Column,
+        row: Column,
+        first: Column,
+        count: Column,
+        images: int,
+        /,
+    ) -> int: ...
+    def interpolate(
+        self,
+        segment: Column,
+        copies: Column,
+        seen: Column,
+        ground_truths: Column,
+        recalls: Column,
+        best: Column,
+        at: Column,
+        /,
+    ) -> None: ...
+    def match(
+        self,
+        start: Column,
+        ground_truth: Column,
+        iou: Column,
+        turns: Column,
+        regular: Column,
+        crowd: Column,
+        floors: Column,
+        remember: Column,
+        code: Column,
+        taken: Column,
+        /,
+    ) -> None: ...
+    def decoded_counts(
+        self,
+        letters: Column,
+        lengths: Column,
+        sizes: Column,
+        counts: Column,
+        starts: Column,
+        foreground: Column,
+        valid: Column,
+        /,
+    ) -> int: ...
+    def drawn_room(self, points: Column, rings: Column, size: Column, /) -> int: ...
+    def drawn_counts(
+        self,
+        points: Column,
+        rings: Column,
+        size: Column,
+        counts: Column,
+        starts: Column,
+        foreground: Column,
+        /,
+    ) -> int: ...
+    def bounded(
+        self, counts: Column, starts: Column, size: Column, rows: Column, box: Column, /
+    ) -> None: ...
+    def taken_counts(
+        self, counts: Column, starts: Column, size: Column, rows: Column, taken: Column, /
+    ) -> None: ...
+    def overlapping_masks(
+        self,
+        detections: Column,
+        detection_starts: Column,
+        detection_size: Column,
+        ground_truths: Column,
+        ground_truth_starts: Column,
+        ground_truth_size: Column,
+        rows: Column,
+        first: Column,
+        count: Column,
+        own: Column,
+        other: Column,
+        crowd: Column,
+        detection: Column,
+        ground_truth: Column,
+        iou: Column,
+        least: float,
+        /,
+    ) -> int: ...
+    def png_pixels(self, rows: Column, layout: Column, pixels: Column, /) -> bool: ...
+    def meetings(
+        self, truth: Column, prediction: Column, truth_codes: Column, prediction_codes: Column, /
+    ) -> bytes: ...
