@@ -249,15 +249,16 @@ def _short_lists(chunks: Iterable[bytes]) -> Iterator[bytes]:
     was inside a string or a nested object, the list before the cut is not closed properly, so it
     cannot be valid JSON: a wrong cut can be noticed, never change what is read.
     """
-    open_list = [b"["]
+    open_list: list[bytes | memoryview] = [b"["]
     for chunk in chunks:
         cut = _last_boundary(chunk)
         if cut is None:
             open_list.append(chunk)
             continue
         end, start = cut
-        yield b"".join([*open_list, chunk[:end], b"]"])
-        open_list = [b"[", chunk[start:]]
+        view = memoryview(chunk)
+        yield b"".join([*open_list, view[:end], b"]"])
+        open_list = [b"[", view[start:]]
     yield b"".join(open_list)
 
 

@@ -136,9 +136,62 @@ static bool read_field(Text *text, Objects *objects, int64_t row, int bit) {
     }
 }
 
-/* One object; the bits of what it has. 0: it is unusual, or lacks what is needed. */
-static int read_object(Text *text, Objects *objects, int64_t row, int looked_at, int needed) {
-    int found = 0;
+/* How the last object was written: what stands before each of its values. Most files write all
+   objects alike, so that keys need not be looked at, only compared. */
+#define MOST_MEMBERS 16
+
+typedef struct {
+    const char *before;
+    size_t length;
+    int bit;
+} Member;
+
+typedef struct {
+    Member members[MOST_MEMBERS];
+    int count; /* 0: no object was read yet, or the last one has too many members */
+    int found; /* bits of what it has */
+} Form;
+
+/* Whether `length` letters are the same. */
+static inline bool are_same(const char *one, const char *other, size_t length) {
+    uint64_t a, b;
+    if (length < sizeof a) return !memcmp(one, other, length);
+    for (size_t at = 0; at + sizeof a < length; at += sizeof a) {
+        memcpy(&a, one + at, sizeof a);
+        memcpy(&b, other + at, sizeof b);
+        if (a != b) return false;
+    }
+    memcpy(&a, one + length - sizeof a, sizeof a);
+    memcpy(&b, other + length - sizeof b, sizeof b);
+    return a == b;
+}
+
+/* One object that is written as the last one was; 0: it is not, and nothing was read. */
+static int read_alike(Text *text, Objects *objects, int64_t row, const Form *form) {
+    const char *start = text->at;
+    int64_t used = objects->used;
+    for (int at = 0; at < form->count; at++) {
+        const Member *member = &form->members[at];
+        if ((size_t)(text->end - text->at) < member->length ||
+            !are_same(text->at, member->before, member->length))
+            goto otherwise;
+        text->at += member->length;
+        if (!read_field(text, objects, row, member->bit)) goto otherwise;
+    }
+    if (form->count && read_letter(text, '}')) return form->found;
+otherwise:
+    text->at = start;
+    objects->used = used;
+    return 0;
+}
+
+/* One object, and how it is written; the bits of what it has. 0: it is unusual, or lacks what is
+   needed. */
+static int read_object(Text *text, Objects *objects, int64_t row, int looked_at, int needed,
+                       Form *form) {
+    int found = 0, count = 0;
+    const char *before = text->at;
+    form->count = 0;
     if (!read_letter(text, '{')) return 0;
     do {
         const char *name;
@@ -150,9 +203,16 @@ static int read_object(Text *text, Objects *objects, int64_t row, int looked_at,
         if (found & bit) return 0;
         found |= bit;
         skip_white(text);
+        if (count < MOST_MEMBERS)
+            form->members[count] = (Member){before, (size_t)(text->at - before), bit};
+        count++;
         if (!read_field(text, objects, row, bit)) return 0;
+        before = text->at;
     } while (read_letter(text, ','));
-    return read_letter(text, '}') && (found & needed) == needed ? found : 0;
+    if (!read_letter(text, '}') || (found & needed) != needed) return 0;
+    form->count = count <= MOST_MEMBERS ? count : 0;
+    form->found = found;
+    return found;
 }
 
 typedef struct {
@@ -167,11 +227,14 @@ static const Found unusual = {-1, 0, 0};
 static Found read_objects(Text *text, Objects *objects, int64_t room, int looked_at,
                           int needed) {
     Found found = {0, ~0, 0};
+    Form form = {.count = 0};
     if (!read_letter(text, '[')) return unusual;
     if (next_letter(text) != ']') {
         do {
             if (found.rows == room) return unusual;
-            int bits = read_object(text, objects, found.rows, looked_at, needed);
+            skip_white(text);
+            int bits = read_alike(text, objects, found.rows, &form);
+            if (!bits) bits = read_object(text, objects, found.rows, looked_at, needed, &form);
             if (!bits) return unusual;
             if (objects->area && !(bits & AREA)) {
                 const double *box = &objects->bbox[4 * found.rows];

@@ -10,7 +10,6 @@ typedef struct {
     int64_t count;   /* leading zeros among them */
     int64_t exponent;
     bool negative;
-    bool is_whole; /* neither fraction nor exponent */
 } Decimal;
 
 #define MOST_DIGITS 19 /* that fit uint64_t */
@@ -91,7 +90,7 @@ static int64_t significant(const char *start, const char *end, int64_t count) {
 
 /* A number by the grammar of JSON. */
 static inline bool read_decimal(Text *text, Decimal *number) {
-    *number = (Decimal){.is_whole = true};
+    *number = (Decimal){0};
     if (text->at < text->end && *text->at == '-') {
         number->negative = true;
         text->at++;
@@ -104,7 +103,6 @@ static inline bool read_decimal(Text *text, Decimal *number) {
         int64_t behind = more_digits(text, number);
         if (behind == 0) return false;
         number->exponent = -behind;
-        number->is_whole = false;
     }
     if (text->at < text->end && (*text->at == 'e' || *text->at == 'E')) {
         text->at++;
@@ -116,7 +114,6 @@ static inline bool read_decimal(Text *text, Decimal *number) {
         /* Five digits are beyond any double, and say no more than four. */
         if (text->at == start || is_digit(text)) return false;
         number->exponent += down ? -power : power;
-        number->is_whole = false;
     }
     return true;
 }
@@ -227,11 +224,17 @@ bool read_double(Text *text, double *value) {
 }
 
 bool read_whole(Text *text, int64_t *value) {
-    Decimal number;
-    if (!read_decimal(text, &number) || !number.is_whole || number.count > 15) return false;
+    bool negative = text->at < text->end && *text->at == '-';
+    text->at += negative;
+    const char *start = text->at;
+    int64_t digits = 0;
+    while (is_digit(text) && text->at - start < 16) digits = digits * 10 + (*text->at++ - '0');
+    int64_t count = text->at - start;
+    if (count == 0 || count > 15 || (*start == '0' && count > 1)) return false;
+    if (text->at < text->end && (*text->at == '.' || *text->at == 'e' || *text->at == 'E')) return false;
     /* -0 is a float to those who know one. */
-    if (number.negative && number.digits == 0) return false;
-    *value = number.negative ? -(int64_t)number.digits : (int64_t)number.digits;
+    if (negative && digits == 0) return false;
+    *value = negative ? -digits : digits;
     return true;
 }
 
