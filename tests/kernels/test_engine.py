@@ -61,9 +61,13 @@ def test_the_kernel_where_it_is_there() -> None:
         (np.zeros(3, np.float64), np.zeros(3, np.int64)),
         (np.zeros(6, np.int64)[::2], np.zeros(3, np.int64)),
         (np.zeros(3, np.int64), bytes(24)),
+        (memoryview(bytearray(25))[1:].cast("q"), np.zeros(3, np.int64)),
         ([1, 2], np.zeros(2, np.int64)),
     ],
-    ids=["none", "one", "narrow", "floats", "with gaps", "not to be written", "a list"],
+    ids=[
+        *("none", "one", "narrow", "floats", "with gaps", "not to be written", "not aligned"),
+        "a list",
+    ],
 )
 def test_columns_of_another_form_are_refused(columns: tuple[object, ...]) -> None:
     with pytest.raises((TypeError, ValueError, BufferError)):

@@ -191,9 +191,10 @@ static bool read_by_python(Text *text, const char *start, double *value) {
     copy[length] = 0;
     PyEval_RestoreThread(text->thread);
     *value = PyOS_string_to_double(copy, NULL, NULL);
+    bool read = !PyErr_Occurred();
     PyErr_Clear();
     text->thread = PyEval_SaveThread();
-    return isfinite(*value);
+    return read && isfinite(*value);
 }
 
 bool read_double(Text *text, double *value) {
@@ -205,6 +206,8 @@ bool read_double(Text *text, double *value) {
         return read_by_python(text, start, value);
     if (number.digits == 0) {
         size = 0.0;
+        /* A whole number has no -0. */
+        if (text->at - start == 2 && number.negative) number.negative = false;
     } else if (number.exponent == 0) {
         size = (double)number.digits;
     } else if (number.digits <= EXACT && number.exponent < 0 && number.exponent >= -22) {

@@ -19,13 +19,7 @@
 #include <string.h>
 
 #if FLT_EVAL_METHOD != 0
-#error "doubles are computed in another precision here: the numpy engine is to be used"FUNCTION(valor_decoded_counts);
-FUNCTION(valor_drawn_room);
-FUNCTION(valor_drawn_counts);
-FUNCTION(valor_bounded);
-FUNCTION(valor_taken_counts);
-FUNCTION(valor_overlapping_masks);
-
+#error "doubles are computed in another precision here: the numpy engine is to be used"
 #endif
 
 /* Raised whenever a function takes or fills other columns; engine.py names the one it knows. */
@@ -34,9 +28,9 @@ FUNCTION(valor_overlapping_masks);
 /* The most columns that a function takes. */
 #define MOST_COLUMNS 24
 
-/* One column that a function takes: BYTES (uint8, bool, bytes), INTS (int64), WORDS (uint64),
-   FLOATS (float64) or COUNTS (int32 or int64, as lengths of runs); written if it is filled. */
-typedef enum { BYTES, INTS, WORDS, FLOATS, COUNTS } Kind;
+/* One column that a function takes: BYTES (uint8, bool, bytes), INTS (int64), FLOATS (float64) or
+   COUNTS (int32 or int64, as lengths of runs); written if it is filled. */
+typedef enum { BYTES, INTS, FLOATS, COUNTS } Kind;
 typedef struct {
     const char *name;
     Kind kind;

@@ -2,20 +2,24 @@
 
 #include "kernel.h"
 
+/* Whether the format of items is one of some letters. */
+static bool is_among(const char *format, const char *letters) {
+    return *format && !format[1] && strchr(letters, *format);
+}
+
 static bool is_of(const Py_buffer *view, Kind kind) {
     const char *format = view->format ? view->format : "B";
+    if ((uintptr_t)view->buf % (size_t)view->itemsize) return false;
     switch (kind) {
     case BYTES:
         return view->itemsize == 1;
     case INTS:
-        return view->itemsize == 8 && strchr("lqn", *format) && !format[1];
-    case WORDS:
-        return view->itemsize == 8 && strchr("LQN", *format) && !format[1];
+        return view->itemsize == 8 && is_among(format, "lqn");
     case FLOATS:
-        return view->itemsize == 8 && *format == 'd' && !format[1];
+        return view->itemsize == 8 && is_among(format, "d");
     case COUNTS:
-        return (view->itemsize == 8 ? strchr("lqn", *format) : strchr("il", *format)) &&
-               (view->itemsize == 8 || view->itemsize == 4) && !format[1];
+        return (view->itemsize == 8 && is_among(format, "lqn")) ||
+               (view->itemsize == 4 && is_among(format, "il"));
     }
     return false;
 }
@@ -36,7 +40,8 @@ bool open_columns(Columns *columns, PyObject *const *args, Py_ssize_t given, con
         }
         columns->open++;
         if (!is_of(view, wanted[at].kind)) {
-            PyErr_Format(PyExc_TypeError, "%s: items of %zd bytes, format %s", wanted[at].name,
+            PyErr_Format(PyExc_TypeError, "%s: items of %zd bytes, format %s, or not aligned",
+                         wanted[at].name,
                          view->itemsize, view->format ? view->format : "none");
             close_columns(columns);
             return false;
