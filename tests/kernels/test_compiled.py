@@ -91,7 +91,8 @@ def test_overlaps_of_boxes(seed: int, least: float) -> None:
     count = (drawn.random(n) * (m - first + 1)).astype(np.int64)
     crowd = drawn.random(m) < 0.2
     mine, truths = boxes_of(drawn, n), boxes_of(drawn, m)
-    assert_same(*by_both(lambda: overlapping_boxes(mine, truths, crowd, first, count, least)))
+    rows = drawn.integers(0, n, n) if n and seed % 2 else None
+    assert_same(*by_both(lambda: overlapping_boxes(mine, truths, crowd, first, count, least, rows)))
 
 
 def test_overlaps_of_huge_and_tiny_boxes() -> None:
@@ -200,9 +201,11 @@ def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> 
     boxes, pairs = np.zeros((3, 4)), (np.zeros(9, int), np.zeros(9, int), np.zeros(9))
     zeros, room = np.zeros(3, int), np.zeros((2, 3), int)
     with pytest.raises(ValueError, match="boxes"):
-        compiled.overlapping_boxes(boxes, boxes, flags, numbers, np.ones(3, int), *pairs, 0.5)
+        compiled.overlapping_boxes(boxes, INTS, boxes, flags, numbers, np.ones(3, int), *pairs, 0.5)
     with pytest.raises(ValueError, match="boxes"):
-        compiled.overlapping_boxes(boxes, boxes, flags, zeros, numbers, *pairs, 0.5)
+        compiled.overlapping_boxes(boxes, numbers, boxes, flags, zeros, zeros, *pairs, 0.5)
+    with pytest.raises(ValueError, match="boxes"):
+        compiled.overlapping_boxes(boxes, INTS, boxes, flags, zeros, numbers, *pairs, 0.5)
     with pytest.raises(ValueError, match="rows"):
         compiled.ranked(zeros, floats, numbers, zeros.copy())
     code, taken = np.zeros((1, 1, 3), np.uint8), np.zeros((1, 0, 3), int)
@@ -253,7 +256,7 @@ def test_too_little_room_is_refused() -> None:
     ints = np.zeros(1, int)
     with pytest.raises(ValueError, match="no room"):
         kernel().overlapping_boxes(
-            *(boxes, boxes, np.zeros(2, bool), np.zeros(2, int), np.full(2, 2)),
+            *(boxes, np.arange(2), boxes, np.zeros(2, bool), np.zeros(2, int), np.full(2, 2)),
             *(ints, ints.copy(), np.zeros(1), 0.5),
         )
     two = np.zeros(2, int)

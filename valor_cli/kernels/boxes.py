@@ -44,6 +44,7 @@ def overlapping_boxes(
     first: NDArray[np.int64],
     count: NDArray[np.int64],
     least: float,
+    rows: NDArray[np.int64] | None = None,
 ) -> Pairs:
     """Pairs of a detection and a ground truth whose IoU is at least `least`.
 
@@ -51,20 +52,23 @@ def overlapping_boxes(
     union is the detection's own area, and boxes that only touch do not overlap.
 
     Args:
-        detections: (n, 4) x, y, width, height in pixels.
+        detections: (n, 4) x, y, width, height in pixels; any number with `rows`.
         ground_truths: (m, 4) likewise.
         crowd: (m,) whether a ground truth is a crowd region.
         first: (n,) the first ground truth to compare each detection with.
         count: (n,) how many from there on.
         least: Smallest IoU kept, above 0.
+        rows: (n,) which of the detections to look at, in which order; None for all.
 
     Returns:
-        The pairs, by detection, then ground truth.
+        The pairs, by detection (as it stands in `rows`), then ground truth.
     """
     if engine.compiled is not None:
+        rows = np.arange(len(detections)) if rows is None else rows
         return _compiled_pairs(
-            engine.compiled, detections, ground_truths, crowd, first, count, least
+            engine.compiled, detections, rows, ground_truths, crowd, first, count, least
         )
+    detections = detections if rows is None else detections[rows]
     parts: list[Pairs] = []
     for met in meeting_boxes(detections, ground_truths, first, count):
         own = met.detection_area
@@ -77,6 +81,7 @@ def overlapping_boxes(
 def _compiled_pairs(
     kernel: engine.Kernel,
     detections: NDArray[np.float64],
+    rows: NDArray[np.int64],
     ground_truths: NDArray[np.float64],
     crowd: NDArray[np.bool_],
     first: NDArray[np.int64],
@@ -86,14 +91,13 @@ def _compiled_pairs(
     """The same of the compiled kernel, which fills columns with room for all that may be."""
     detections, ground_truths = map(np.ascontiguousarray, (detections, ground_truths))
     parts: list[Pairs] = []
-    for rows in blocks(count, COMPILED_AT_ONCE):
-        room = int(count[rows].sum())
+    for part in blocks(count, COMPILED_AT_ONCE):
+        room = int(count[part].sum())
         found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
-        pairs = kernel.overlapping_boxes(
-            detections[rows], ground_truths, crowd, first[rows], count[rows], *found, least
-        )
-        part = Pairs._make(column[:pairs].copy() for column in found)
-        parts.append(part._replace(detection=part.detection + rows.start))
+        looked_at = (detections, rows[part], ground_truths, crowd, first[part], count[part])
+        pairs = kernel.overlapping_boxes(*looked_at, *found, least)
+        kept = Pairs._make(column[:pairs].copy() for column in found)
+        parts.append(kept._replace(detection=kept.detection + part.start))
     return joined_pairs(parts)
 
 

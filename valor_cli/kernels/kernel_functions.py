@@ -54,6 +54,7 @@ class Kernel(Protocol):
     def overlapping_boxes(
         self,
         detections: Column,
+        rows: Column,
         ground_truths: Column,
         crowd: Column,
         first: Column,

@@ -68,9 +68,10 @@ def overlapping(
     if kinds == {"mask"}:
         mine, theirs = detections.mask, ground_truths.mask
         return overlapping_masks(mine, rows, theirs, crowd, first, count, least)
-    detections = detections.take(rows)
     if kinds == {"box"}:
-        return overlapping_boxes(detections.box, ground_truths.box, crowd, first, count, least)
+        boxes = detections.box, ground_truths.box
+        return overlapping_boxes(*boxes, crowd, first, count, least, rows)
+    detections = detections.take(rows)
     shared, own, other = _measured(detections, ground_truths)
     parts: list[Pairs] = []
     for met in meeting_boxes(bounds(detections), bounds(ground_truths), first, count):
