@@ -24,7 +24,7 @@ from valor_cli.kernels.coco_objects import (
     member_of,
     room_for,
 )
-from valor_cli.kernels.columns import are_distinct
+from valor_cli.kernels.columns import are_distinct, positions_of
 from valor_cli.kernels.shapes import MASK, Shapes, joined
 from valor_cli.kernels.threads import in_order, usable_threads
 from valor_cli.readers.checks import LARGEST_COORDINATE
@@ -309,6 +309,8 @@ def _detections(text: bytes, request: Request) -> Rows | None:
 
 
 def _all_known(ids: NDArray[Any], keys: NDArray[Any]) -> bool:
+    if ids.dtype.kind == keys.dtype.kind == "i":
+        return bool((positions_of(ids, np.sort(keys)) >= 0).all())
     return set(ids.tolist()) <= set(keys.tolist())
 
 
