@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycocotools import mask as coco
 
+from tests.engines import by_both, needs_kernel
 from tests.oracles.coco_masks import (
     coco_annotations,
     masks_of,
@@ -24,22 +24,12 @@ from valor_cli.kernels.raster import raster_boxes, raster_polygons
 from valor_cli.kernels.rle import decoded, encoded
 from valor_cli.kernels.shapes import Masks
 
-KERNEL: Any = engine.found_engine("").kernel
-pytestmark = pytest.mark.skipif(KERNEL is None, reason=engine.found_engine("").reason)
+KERNEL: Any = engine.ENGINE.kernel
+pytestmark = needs_kernel
 
 INT64 = np.iinfo(np.int64)
 SIDES = [0, 1, 2, 3, 7, 640, rle.LARGEST_SIDE, rle.LARGEST_SIDE + 1, -1, INT64.max, INT64.min]
 COORDINATES = [-1e5, -7.5, -0.7, -0.5, -0.1, 0.0, 0.1, 0.5, 0.9, 1.0, 2.5, 4.3, 6.0, 9.9, 12.0, 1e5]
-
-
-def by_both(function: Callable[[], Any]) -> tuple[Any, Any]:
-    """What the compiled kernel finds, and what numpy finds."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        for kernel in (KERNEL, None):
-            patch.setattr(engine, "compiled", kernel)
-            found.append(function())
-    return found[0], found[1]
 
 
 def assert_same_masks(mine: Masks, other: Masks) -> None:

@@ -49,6 +49,7 @@ class KernelHook(BuildHookInterface[Any]):
             BaseException
         ) as error:  # A compiler that fails raises what it likes, SystemExit too.
             if os.environ.get(REQUIRED) == "1" or isinstance(error, KeyboardInterrupt):
+                shutil.rmtree(self._folder, ignore_errors=True)
                 raise
             self.app.display_warning(f"without the compiled kernel: {error}")
             return

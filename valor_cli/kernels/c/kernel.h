@@ -72,6 +72,9 @@ static inline bool are_starts(const int64_t *starts, int64_t n, int64_t most) {
     return sound;
 }
 
+/* What becomes of a detection; 0 is unmatched. */
+enum { MATCHED = 1, IGNORED = 2 };
+
 /* Set a ValueError and return NULL. */
 PyObject *refused(const char *message);
 

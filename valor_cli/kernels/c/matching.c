@@ -6,8 +6,6 @@
    stands for area a and threshold t. */
 #define WORD 64
 
-enum { MATCHED = 1, IGNORED = 2 };
-
 /* One call's columns; see below. */
 typedef struct {
     const int64_t *start, *ground_truth, *turns;

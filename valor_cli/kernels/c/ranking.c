@@ -2,8 +2,6 @@
 
 #include "kernel.h"
 
-enum { MATCHED = 1, IGNORED = 2 };
-
 typedef struct {
     const int64_t *label, *candidate;
     const uint8_t *codes, *outside, *counted, *kept; /* kept: NULL for all */
