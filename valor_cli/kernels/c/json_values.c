@@ -43,10 +43,11 @@ static inline uint64_t number_of(uint64_t letters) {
 
 static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-/* The digits in front of the next eight letters; how many, 8 if there may be more. */
-static inline int some_digits(const Text *text, uint64_t *digits) {
+/* The digits in front of the next eight letters, added to those before; how many, 8 if there may be
+   more. */
+static inline int some_digits(const char *at, uint64_t *digits) {
     uint64_t letters;
-    memcpy(&letters, text->at, sizeof letters);
+    memcpy(&letters, at, sizeof letters);
     int count = leading_digits(letters);
     if (count == 0) return 0;
     /* Moved to the end, behind zeros. */
@@ -58,8 +59,8 @@ static inline int some_digits(const Text *text, uint64_t *digits) {
 #else
 #define BY_WORDS 0
 
-static inline int some_digits(const Text *text, uint64_t *digits) {
-    (void)text, (void)digits;
+static inline int some_digits(const char *at, uint64_t *digits) {
+    (void)at, (void)digits;
     return 0;
 }
 
@@ -71,7 +72,7 @@ static inline int64_t more_digits(Text *text, Decimal *number) {
     uint64_t digits = number->digits;
     int count = 8;
     while (BY_WORDS && count == 8 && text->end - text->at >= 8) {
-        count = some_digits(text, &digits);
+        count = some_digits(text->at, &digits);
         text->at += count;
     }
     if (count == 8 || !BY_WORDS)
@@ -197,32 +198,66 @@ static bool read_by_python(Text *text, const char *start, double *value) {
     return read && isfinite(*value);
 }
 
+/* The double nearest to digits * 10^exponent, if a few operations find it. */
+static inline bool nearest(uint64_t digits, int64_t exponent, double *size) {
+    if (digits == 0) {
+        *size = 0.0;
+    } else if (exponent == 0) {
+        *size = (double)digits;
+    } else if (digits <= EXACT && exponent < 0 && exponent >= -22) {
+        /* One operation on two doubles that are exact rounds once. */
+        *size = (double)digits / powers_of_ten[-exponent];
+    } else if (digits <= EXACT && exponent > 0 && exponent <= 22) {
+        *size = (double)digits * powers_of_ten[exponent];
+#ifdef __SIZEOF_INT128__
+    } else if (exponent < 0 && exponent > -FIVES) {
+        *size = divided(digits, (int)-exponent);
+#endif
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* What most numbers are: up to seven digits, a point, and up to fifteen more. False: it is another
+   one, and nothing was read. */
+static inline bool read_usual(Text *text, double *value) {
+    enum { LONGEST = 1 + 8 + 1 + 16 };
+    if (!BY_WORDS || text->end - text->at < LONGEST) return false;
+    const char *at = text->at;
+    bool negative = *at == '-';
+    at += negative;
+    uint64_t digits = 0;
+    int before = some_digits(at, &digits);
+    if (before == 0 || before == 8 || (*at == '0' && before > 1) || at[before] != '.') return false;
+    at += before + 1;
+    int behind = some_digits(at, &digits);
+    int more = behind == 8 ? some_digits(at + 8, &digits) : 0;
+    behind += more;
+    at += behind;
+    /* What ends here is not the last of these digits. */
+    if (behind == 0 || more == 8 || before + behind > MOST_DIGITS || *at == 'e' || *at == 'E')
+        return false;
+    double size;
+    if (!nearest(digits, -behind, &size)) return false;
+    *value = negative ? -size : size;
+    text->at = at;
+    return true;
+}
+
 bool read_double(Text *text, double *value) {
+    if (read_usual(text, value)) return true;
     const char *start = text->at;
     Decimal number;
     if (!read_decimal(text, &number)) return false;
     double size;
-    if (number.count > MOST_DIGITS && significant(start, text->at, number.count) > MOST_DIGITS)
+    if ((number.count > MOST_DIGITS &&
+         significant(start, text->at, number.count) > MOST_DIGITS) ||
+        !nearest(number.digits, number.exponent, &size))
         return read_by_python(text, start, value);
-    if (number.digits == 0) {
-        size = 0.0;
-        /* A whole number has no -0. */
-        if (text->at - start == 2 && number.negative) number.negative = false;
-    } else if (number.exponent == 0) {
-        size = (double)number.digits;
-    } else if (number.digits <= EXACT && number.exponent < 0 && number.exponent >= -22) {
-        /* One operation on two doubles that are exact rounds once. */
-        size = (double)number.digits / powers_of_ten[-number.exponent];
-    } else if (number.digits <= EXACT && number.exponent > 0 && number.exponent <= 22) {
-        size = (double)number.digits * powers_of_ten[number.exponent];
-#ifdef __SIZEOF_INT128__
-    } else if (number.exponent < 0 && number.exponent > -FIVES) {
-        size = divided(number.digits, (int)-number.exponent);
-#endif
-    } else {
-        return read_by_python(text, start, value);
-    }
-    *value = number.negative ? -size : size;
+    /* A whole number has no -0. */
+    bool whole_zero = number.digits == 0 && text->at - start == 2;
+    *value = number.negative && !whole_zero ? -size : size;
     return true;
 }
 
