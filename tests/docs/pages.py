@@ -9,23 +9,31 @@ from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
 PAGES = tuple(
-    str(path.relative_to(ROOT)) for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
+    str(path.relative_to(ROOT))
+    for path in (*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md")))
 )
 NOT_RUN = "<!-- not run -->"
 
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
 )
+_FILE = re.compile(r"<!-- file: (?P<path>\S+) -->$")
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, its text, and whether the page says that it is not run."""
+    """A fenced block.
+
+    Attributes:
+        not_run: Whether the page says that it is not run.
+        path: The file that a reader keeps it in, where the page says so.
+    """
 
     language: str
     text: str
     not_run: bool
+    path: str | None
 
     @property
     def commands(self) -> list[str]:
@@ -39,17 +47,19 @@ def text_of(page: str) -> str:
 
 
 def blocks(page: str, *languages: str) -> list[Block]:
-    """The page's blocks in these languages, in its order."""
+    """The page's blocks in these languages, or in any, in its order."""
     text = text_of(page)
     return [
-        Block(
-            found["language"],
-            dedent(found["text"]),
-            text[: found.start()].rstrip().endswith(NOT_RUN),
-        )
+        _block(found, text[: found.start()].rstrip())
         for found in _FENCE.finditer(text)
-        if found["language"] in languages
+        if not languages or found["language"] in languages
     ]
+
+
+def _block(found: re.Match[str], before: str) -> Block:
+    kept = _FILE.search(before)
+    path = kept["path"] if kept else None
+    return Block(found["language"], dedent(found["text"]), before.endswith(NOT_RUN), path)
 
 
 def links(page: str) -> list[str]:

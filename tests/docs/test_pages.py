@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.docs.pages import NOT_RUN, PAGES, ROOT, anchors, blocks, links, text_of
+from tests.docs.pages import NOT_RUN, PAGES, ROOT, Block, anchors, blocks, links, text_of
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import MissingExtraError
@@ -41,9 +41,14 @@ def shell(desk: Path, command: str) -> subprocess.CompletedProcess[str]:
     program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m valor_cli "$@"\n')
     program.chmod(0o755)
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    return run(desk, ["/bin/sh", "-c", command])
+
+
+def run(desk: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """A program in that folder, which finds the checkout's package."""
+    path = f"{desk / '.bin'}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
-        ["/bin/sh", "-c", command],
+        command,
         cwd=desk,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
@@ -55,30 +60,34 @@ def shell(desk: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_runs(desk: Path, page: str) -> None:
-    for block in blocks(page, "console", "bash", "sh"):
-        if block.not_run:
-            continue
-        assert block.commands, f"no command in this block; mark it {NOT_RUN}:\n{block.text}"
-        for command in block.commands:
-            assert command.startswith("valor "), f"mark this block {NOT_RUN}:\n{block.text}"
-            done = shell(desk, command)
-            assert done.returncode == 0, (command, done.stdout, done.stderr)
+def test_everything_runs_in_its_order(desk: Path, page: str) -> None:
+    """Files are kept where the page says, commands and Python run, and print what is shown."""
+    for block in blocks(page):
+        if block.path is not None:
+            (desk / block.path).parent.mkdir(parents=True, exist_ok=True)
+            (desk / block.path).write_text(block.text, encoding="utf-8")
+        elif block.language in ("console", "bash", "sh") and not block.not_run:
+            _run_commands(desk, block)
+        elif block.language == "python" and not block.not_run:
+            done = run(desk, [sys.executable, "-c", block.text])
+            assert done.returncode == 0, (block.text, done.stdout, done.stderr)
 
 
-def test_the_output_that_a_page_shows_is_what_is_printed(desk: Path) -> None:
-    for page in PAGES:
-        for block in blocks(page, "console"):
-            shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]
-            if shown and not block.not_run:
-                (command,) = block.commands
-                assert shell(desk, command).stdout.splitlines() == shown
+def _run_commands(desk: Path, block: Block) -> None:
+    assert block.commands, f"no command in this block; mark it {NOT_RUN}:\n{block.text}"
+    shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]
+    for command in block.commands:
+        assert command.startswith("valor "), f"mark this block {NOT_RUN}:\n{block.text}"
+        done = shell(desk, command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        if shown and len(block.commands) == 1 and block.language == "console":
+            assert done.stdout.splitlines() == shown, command
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_config_loads_and_suits_the_sample_data(desk: Path, page: str) -> None:
     for block in blocks(page, "yaml", "yml"):
-        if not block.not_run:
+        if not block.not_run and block.path is None:
             path = desk / "configs" / "snippet.yaml"
             path.write_text(_whole(desk, block.text), encoding="utf-8")
             # Some show backends whose packages are not installed everywhere.
