@@ -1,4 +1,4 @@
-"""Write the locks of the product, its development, browser, scale and models from pyproject.toml.
+"""Write the locks of the product, its development, browser, docs, scale and models from pyproject.toml.
 
 Needs uv (`pip install uv`). The locks hold versions and hashes for every platform and Python that
 pyproject.toml allows, and no address of a package index.
@@ -34,6 +34,7 @@ def main() -> None:
         ["--group", "browser", "-c", "requirements-dev.lock", "-o", "requirements-browser.lock"],
         ["pyproject.toml", "--group", "build", "--group", "scale", "-c", "requirements.lock"]
         + ["-o", "requirements-scale.lock"],
+        ["--group", "docs", "-o", "requirements-docs.lock"],
         # The group names all that is needed beside torch and what torch brings.
         ["--group", "models", "--no-deps", "-c", "requirements-dev.lock"]
         + ["-o", "requirements-models.lock"],

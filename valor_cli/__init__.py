@@ -1,5 +1,58 @@
-"""Evaluate the outputs of vision and language models from files."""
+"""Evaluate the outputs of vision and language models from files.
+
+    from valor_cli import evaluate
+    result = evaluate("configs/object_detection.yaml")
+
+What is listed in `__all__` is imported on first use: the program's start does without.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from valor_cli.api import compare, evaluate, read_run, rows
+    from valor_cli.errors import (
+        ConfigError,
+        DataError,
+        JudgeError,
+        MissingExtraError,
+        ValorError,
+    )
+    from valor_cli.results import ComparedRuns, MetricResult, RunResult
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "ComparedRuns",
+    "ConfigError",
+    "DataError",
+    "JudgeError",
+    "MetricResult",
+    "MissingExtraError",
+    "RunResult",
+    "ValorError",
+    "__version__",
+    "compare",
+    "evaluate",
+    "read_run",
+    "rows",
+]
+
+_ROOMS = {
+    "api": ("compare", "evaluate", "read_run", "rows"),
+    "errors": ("ConfigError", "DataError", "JudgeError", "MissingExtraError", "ValorError"),
+    "results": ("ComparedRuns", "MetricResult", "RunResult"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"valor_cli.{room}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

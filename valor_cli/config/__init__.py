@@ -8,11 +8,11 @@ What tasks, metrics and parameters there are is asked of a `Vocabulary`; this pa
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from valor_cli.config.document import read_document
+from valor_cli.config.document import read_document, read_mapping
 from valor_cli.config.models import (
     AUTO,
     Gate,
@@ -42,12 +42,13 @@ __all__ = [
 
 
 def load_config(
-    path: str | Path, vocabulary: Vocabulary, overrides: Sequence[str] = ()
+    config: str | Path | Mapping[str, Any], vocabulary: Vocabulary, overrides: Sequence[str] = ()
 ) -> RunConfig:
     """Read and check a config.
 
     Args:
-        path: The YAML file. Paths in the config are relative to its folder.
+        config: The YAML file, or what it would hold. Paths in it are relative to the file's
+            folder, or to the current one.
         vocabulary: The tasks and metrics there are.
         overrides: `a.b=value` each, from `--set`. Values are YAML; relative paths in them are
             relative to the YAML's folder too.
@@ -55,7 +56,9 @@ def load_config(
     Raises:
         ConfigError: With every problem found, sorted by line.
     """
-    return reviewed(read_document(Path(path), overrides, os.environ), vocabulary)
+    if isinstance(config, Mapping):
+        return reviewed(read_mapping(config, overrides, os.environ), vocabulary)
+    return reviewed(read_document(Path(config), overrides, os.environ), vocabulary)
 
 
 def json_schema(vocabulary: Vocabulary) -> dict[str, Any]:

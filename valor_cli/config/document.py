@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,12 +22,23 @@ from valor_cli.config.nodes import (
     compose,
 )
 from valor_cli.config.override import overridden
-from valor_cli.config.problems import Position, Problems, TreePath, on_one_line, place, quoted
+from valor_cli.config.problems import (
+    NOWHERE,
+    Position,
+    Problems,
+    TreePath,
+    on_one_line,
+    place,
+    quoted,
+)
 from valor_cli.config.scalars import expanded
 from valor_cli.errors import ConfigError, Problem
 
 LARGEST = 16 * 2**20
 """Bytes of a config; more is surely another file."""
+
+UNNAMED = Path("config")
+"""What messages and results call a config that was given as a mapping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +84,58 @@ def read_document(
     Raises:
         ConfigError: With every problem found, in the order of the file.
     """
-    content = _content(path)
+    return _document(path, _content(path), overrides, environment)
+
+
+def read_mapping(
+    config: Mapping[str, Any],
+    overrides: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> YamlDocument:
+    """As `read_document`, of what a YAML file would hold; its paths are of the current folder.
+
+    Raises:
+        ConfigError: With every problem found.
+    """
+    try:
+        # JSON is YAML in which every text is in quotes, so that none is taken for a number.
+        text = json.dumps(config, default=_plain, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"cannot be written as YAML ({error})"
+        raise ConfigError(Problem(str(UNNAMED), message)) from None
+    content = text.encode("utf-8", "surrogatepass")
+    return _document(UNNAMED, content, overrides, environment, placed=False)
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know: paths, mappings, NumPy's numbers and arrays."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"it holds a {type(value).__name__}")
+
+
+def _document(
+    path: Path,
+    content: bytes,
+    overrides: Sequence[str],
+    environment: Mapping[str, str] | None,
+    *,
+    placed: bool = True,
+) -> YamlDocument:
+    """What a file holds; `placed` says whether a reader could look up lines of it.
+
+    Raises:
+        ConfigError: With every problem found, in the order of the file.
+    """
     problems = Problems(str(path))
     root: Node = _root(path, _text(content, problems), problems)
     for override in overrides:
         root = overridden(root, override, problems)
-    growth = _Growth(environment or {}, problems)
+    growth = _Growth(environment or {}, problems, placed)
     tree = growth.value(root, ())
     if problems:
         raise problems.error()
@@ -137,6 +196,7 @@ class _Growth:
 
     environment: Mapping[str, str]
     problems: Problems
+    placed: bool
     values: dict[TreePath, Position | None] = field(default_factory=dict)
     keys: dict[TreePath, Position | None] = field(default_factory=dict)
     expanded: dict[TreePath, str] = field(default_factory=dict)
@@ -145,7 +205,7 @@ class _Growth:
     def value(self, node: Node, path: TreePath, *, in_file: bool = True) -> Any:
         """The node's value, which comes to stand at the path."""
         in_file = in_file and node.at is not None
-        at = self.values[path] = node.at if in_file else None
+        at = self.values[path] = self._at(node.at) if in_file else None
         if len(path) > DEEPEST or len(self.values) > MOST_VALUES:
             limit = f"{DEEPEST} levels deep" if len(path) > DEEPEST else f"{MOST_VALUES:,} values"
             self.problems.note(at, path[:1], f"more than {limit}, aliases included")
@@ -157,7 +217,8 @@ class _Growth:
             ]
         if isinstance(node, MappingNode):
             self.keys |= {
-                (*path, key): key_at if in_file else None for key, (key_at, _) in node.pairs.items()
+                (*path, key): self._at(key_at) if in_file else None
+                for key, (key_at, _) in node.pairs.items()
             }
             return {
                 key: self.value(below, (*path, key), in_file=in_file)
@@ -170,3 +231,6 @@ class _Growth:
         if secrets:
             self.expanded[path], self.secrets[path] = node.text, secrets
         return value
+
+    def _at(self, at: Position | None) -> Position | None:
+        return at if self.placed else NOWHERE

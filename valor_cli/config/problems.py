@@ -27,6 +27,10 @@ class Position:
         return cls(len(lines), len(lines[-1]) + 1)
 
 
+NOWHERE = Position(0, 0)
+"""Where everything stands of a config that was given as a mapping, not as a file."""
+
+
 class Problems:
     """What is wrong with a file and its overrides, so far."""
 
@@ -48,11 +52,12 @@ class Problems:
 
 
 def place(file: str, at: Position | None, path: TreePath) -> str:
-    """`file:line:column: dotted.path`; `--set dotted.path` for what stands in no file."""
+    """`file:line:column: dotted.path`; `--set dotted.path` for what an override says."""
     if at is None:
         return f"--set {dotted(path)}" if path else "--set"
     words = f": {dotted(path)}" if path else ""
-    return f"{on_one_line(file, 1000)}:{at.line}:{at.column}{words}"
+    lines = "" if at is NOWHERE else f":{at.line}:{at.column}"
+    return f"{on_one_line(file, 1000)}{lines}{words}"
 
 
 def dotted(path: TreePath) -> str:

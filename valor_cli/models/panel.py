@@ -20,6 +20,7 @@ from valor_cli.models.imagined import imagined_calls
 from valor_cli.models.interrupts import Interrupts
 from valor_cli.models.judge import Judge, Request
 from valor_cli.models.offline import refuse_remote
+from valor_cli.models.own_loop import run_async
 from valor_cli.models.prompts import Prompt, Prompts
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.stop import Stop
@@ -209,7 +210,7 @@ class Panel:
         Raises:
             ValorError: A judge will never answer.
         """
-        asyncio.run(self._run(work))
+        run_async(self._run(work))
 
     async def _run(self, work: Work) -> None:
         total = sum(count for count, _ in work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -15,6 +14,7 @@ from valor_cli.models.embedder_settings import Device, EmbedderSettings, Languag
 from valor_cli.models.halting import Halting
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.language_model import LanguageModel
+from valor_cli.models.own_loop import run_async
 from valor_cli.models.reduction import Reduction
 from valor_cli.models.stop import Stop
 from valor_cli.models.token_encoder import TokenEncoder
@@ -104,7 +104,7 @@ class TextModels:
             NoAnswer: Its endpoint does not answer.
             Stopped: The run ends.
         """
-        return asyncio.run(self._embedded(texts))
+        return run_async(self._embedded(texts))
 
     @property
     def troubles(self) -> tuple[str, ...]:

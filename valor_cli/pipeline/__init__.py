@@ -5,5 +5,6 @@
 
 from valor_cli.pipeline.plan import Plan, make_plan
 from valor_cli.pipeline.run import check, evaluate, pictures
+from valor_cli.pipeline.workers import Progress
 
-__all__ = ["Plan", "check", "evaluate", "make_plan", "pictures"]
+__all__ = ["Plan", "Progress", "check", "evaluate", "make_plan", "pictures"]

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from valor_cli.errors import ClusterError, ConfigError, Problem
+from valor_cli.models.own_loop import run_async
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,7 +54,7 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
         raise ConfigError(Problem(OPTION, told))
     check_address(address)
     # A client that finds nobody does not close itself.
-    found = asyncio.run(_kind(address, timeout))
+    found = run_async(_kind(address, timeout))
     if found != "Scheduler":
         told = f"this is the address of a {found.lower()}, not of a scheduler"
         raise ConfigError(Problem(named(address), told), hint=_LIKE)

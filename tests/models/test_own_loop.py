@@ -1,0 +1,74 @@
+"""Work runs to its end, beside a loop that runs already as well."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from valor_cli.models.own_loop import run_async
+
+
+async def work() -> str:
+    await asyncio.sleep(0)
+    return threading.current_thread().name
+
+
+def test_alone_it_runs_in_this_thread() -> None:
+    assert run_async(work()) == threading.current_thread().name
+
+
+def test_beside_a_running_loop_it_has_a_thread_of_its_own() -> None:
+    async def cell() -> str:
+        return run_async(work())
+
+    assert asyncio.run(cell()) != threading.current_thread().name
+
+
+def test_what_it_raises_is_raised() -> None:
+    async def broken() -> None:
+        raise LookupError("gone")
+
+    async def cell() -> None:
+        run_async(broken())
+
+    with pytest.raises(LookupError, match="gone"):
+        asyncio.run(cell())
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C as a notebook has it: an exception in the main thread."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupted_cell_cancels_the_work_and_waits_for_its_end() -> None:
+    ended: list[str] = []
+
+    async def endless() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    def cell(*_: Any) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            run_async(endless())
+        ended.append("cell")
+
+    loop = asyncio.new_event_loop()
+    loop.call_soon(cell)
+    loop.call_later(0.01, loop.stop)
+    loop.run_forever()
+    loop.close()
+    assert ended == ["cancelled", "cell"]

@@ -1,0 +1,213 @@
+"""What Python programs and notebooks call: the pipeline of `valor evaluate` and `valor compare`.
+
+Every function does what the command of its name does, with the same config and the same numbers,
+and returns the result in place of printing it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from valor_cli import catalogue, pipeline
+from valor_cli.config import load_config
+from valor_cli.pipeline.compare import compare_runs
+from valor_cli.reports import run_files
+from valor_cli.reports.flat_rows import flat_rows
+from valor_cli.reports.writer import write_reports
+from valor_cli.results import ComparedRuns, Pictures, RunResult, Scalar
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from valor_cli.pipeline import Progress
+
+FilePath: TypeAlias = str | os.PathLike[str]
+
+_WIDTH = 100
+"""Columns of a summary in a notebook."""
+
+_PAGE = """\
+<pre style="white-space:pre;overflow-x:auto;line-height:1.35;\
+font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace">{code}</pre>
+"""
+
+
+def evaluate(
+    config: FilePath | Mapping[str, Any],
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    out: FilePath | None = None,
+    formats: Sequence[str] | None = None,
+    baseline: RunResult | FilePath | None = None,
+    limit: int | None = None,
+    jobs: int | None = None,
+    engine: Literal["local", "dask"] = "local",
+    scheduler: str | None = None,
+    offline: bool = False,
+    resume: bool = False,
+    progress: Progress = lambda stage, done, total: None,
+) -> RunResult:
+    """Evaluate predictions against ground truth, as `valor evaluate` does.
+
+    A gate that fails raises nothing: `RunResult.passed` says it.
+
+    Args:
+        config: A YAML file, or a mapping of what one would hold. Paths in it are relative to the
+            file's folder; those of a mapping to the current one.
+        overrides: Values to put in place of the config's, by their dotted path, as `--set` does:
+            `{"gates.0.min": 0.5}`.
+        out: Folder for the reports; without it nothing is written.
+        formats: Reports to write there: json, markdown, html, junit, csv; without it the config's.
+        baseline: An earlier run to hold this one against: a result, or the folder of its reports.
+        limit: Evaluate the first so many images or samples only.
+        jobs: Processes to use. More than one starts them as multiprocessing does, so that a script
+            needs its `if __name__ == "__main__":`.
+        engine, scheduler: "dask", and the address of a cluster's scheduler.
+        offline: Ask models, and read files, of this machine only.
+        resume: Go on with a run that was stopped; nothing is paid twice.
+        progress: Told a stage, how much of it is done, and of how much (0: not known).
+
+    Raises:
+        ConfigError: The config cannot be used; its text names every problem with its place.
+        DataError: An input cannot be used.
+        MissingExtraError: A package is not installed that the config asks for.
+        JudgeError: A judge cannot be reached.
+    """
+    _show_in_notebooks()
+    changes = [f"{path}={_written(value)}" for path, value in (overrides or {}).items()]
+    source = config if isinstance(config, Mapping) else Path(config)
+    plan = pipeline.make_plan(load_config(source, catalogue, changes))
+    before = read_run(baseline) if isinstance(baseline, str | os.PathLike) else baseline
+    result = pipeline.evaluate(
+        plan,
+        command=f"valor_cli.evaluate({str(plan.config.path)!r})",
+        jobs=jobs,
+        engine=engine,
+        scheduler=scheduler,
+        limit=limit,
+        baseline=before,
+        offline=offline,
+        resume=resume,
+        progress=progress,
+    )
+    if out is None:
+        return result
+    names = plan.config.report.formats if formats is None else formats
+    shown, told = pipeline.pictures(plan, result) if "html" in names else (Pictures(), ())
+    result = replace(result, warnings=(*result.warnings, *told))
+    write_reports(result, Path(out), names, pictures=shown)
+    return result
+
+
+def read_run(path: FilePath) -> RunResult:
+    """A run read back from its results.json, or from the folder that this stands in.
+
+    Values of samples and resamples come with it where their files stand beside it.
+
+    Raises:
+        DataError: A file is missing, broken, or one of another run.
+    """
+    _show_in_notebooks()
+    return run_files.read_run(os.fspath(path))
+
+
+def compare(
+    first: RunResult | FilePath,
+    second: RunResult | FilePath | None = None,
+    *,
+    models: Mapping[str, str] | None = None,
+) -> ComparedRuns:
+    """Say whether a run is better or worse than another, as `valor compare` does.
+
+    Args:
+        first: The earlier run, or the one to beat: a result, or the folder of its reports.
+        second: The run that is judged; without it the models of the first are compared.
+        models: Model of the second run to that of the first it is held against; without it those
+            of one name.
+
+    Raises:
+        DataError: A run cannot be read.
+        ConfigError: The runs cannot be compared.
+    """
+    _show_in_notebooks()
+    one, first_name = _run(first, "first")
+    other, second_name = (one, first_name) if second is None else _run(second, "second")
+    pairs = None if models is None else list(models.items())
+    return compare_runs(one, other, first_path=first_name, second_path=second_name, pairs=pairs)
+
+
+def rows(result: RunResult) -> list[dict[str, Scalar]]:
+    """The values of a run as flat rows, for `pandas.DataFrame` and `polars.DataFrame`.
+
+    Every row has the same keys: metric, output, model, label, slice, a `parameters.NAME` for each
+    parameter that any row has, value, unit, direction, n, interval_low, interval_high, method,
+    caution, undefined. What a row does not have is None; lists and mappings among the parameters
+    are JSON text.
+    """
+    return flat_rows(result)
+
+
+def _run(given: RunResult | FilePath, name: str) -> tuple[RunResult, str]:
+    if isinstance(given, RunResult):
+        return given, name
+    return read_run(given), os.fspath(given)
+
+
+def _written(value: Any) -> str:
+    """A value as `--set` takes it: JSON is YAML."""
+    return json.dumps(value, default=os.fspath, ensure_ascii=False)
+
+
+def _show_in_notebooks() -> None:
+    """Let IPython, where it runs, show results as the terminal does."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+    formatters = shell.display_formatter.formatters
+    for kind in (RunResult, ComparedRuns):
+        formatters["text/html"].for_type(kind, _html)
+        formatters["text/plain"].for_type(kind, _print)
+
+
+def _html(result: RunResult | ComparedRuns) -> str:
+    return _console(result).export_html(inline_styles=True, code_format=_PAGE)
+
+
+def _print(result: RunResult | ComparedRuns, printer: Any, cycle: bool) -> None:
+    """As IPython asks for plain text."""
+    printer.text(_console(result).export_text())
+
+
+def _console(result: RunResult | ComparedRuns) -> Console:
+    """A console that has recorded the summary."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(
+        file=StringIO(),
+        record=True,
+        width=_WIDTH,
+        force_terminal=True,
+        color_system="truecolor",
+        highlight=False,
+        emoji=False,
+    )
+    console.print(_summary(result))
+    return console
+
+
+def _summary(result: RunResult | ComparedRuns) -> RenderableType:
+    if isinstance(result, RunResult):
+        from valor_cli.reports.terminal import summary
+
+        return summary(result, [])
+    from valor_cli.reports.compared_terminal import compared_summary
+
+    return compared_summary(result, [])

@@ -1,0 +1,49 @@
+"""Asynchronous work in; what it returns, wherever this is called from, out.
+
+A notebook runs a loop of its own in the thread that runs its cells, and no second one can run
+there: a thread beside it then gets the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run work to its end.
+
+    Raises:
+        KeyboardInterrupt: The user interrupted a cell; the work is cancelled, and has ended.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    def worked() -> T:
+        with asyncio.Runner() as runner:
+            loops.append(runner.get_loop())
+            return runner.run(work)
+
+    with ThreadPoolExecutor(1) as beside:
+        future = beside.submit(worked)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # A loop that has just ended is closed.
+            with suppress(RuntimeError):
+                for loop in loops:
+                    loop.call_soon_threadsafe(_cancel_all, loop)
+            raise
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
