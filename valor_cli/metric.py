@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from textwrap import dedent
 from typing import (
     Any,
     Concatenate,
@@ -79,8 +79,8 @@ class Dataset(Protocol):
         """
 
 
-_SECTIONS = ("Args:", "Returns:", "Raises:")
-"""What the parts of a docstring that are for callers begin with."""
+_SECTIONS = ("Formula:", "Pitfalls:", "Example:", "Args:", "Returns:", "Raises:")
+"""The headings of a docstring's parts: those of the catalogue, and those for callers."""
 
 E = TypeVar("E", bound=Evidence)
 D = TypeVar("D", bound=Dataset)
@@ -132,7 +132,8 @@ class Metric(Generic[R]):
     """A pure function of evidence and what its readers must know of it.
 
     `compute` takes the evidence and keyword-only parameters. The first paragraph of its docstring
-    is the metric's entry in the catalogue; its defaults stand in its signature only.
+    is the metric's entry in the catalogue, those behind it explain it, and sections called Formula,
+    Pitfalls and Example say the rest; its defaults stand in its signature only.
     Where samples are judged one by one, `measure` does that while evidence is made: it takes the
     samples and the parameters, and has the docstring; `compute` then takes what it found alone.
     For one number, `better`, `bounds` and `unit` say all; several are listed in `outputs`,
@@ -188,10 +189,34 @@ class Metric(Generic[R]):
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """The further paragraphs of the docstring, on one line each, less those for callers."""
-        paragraphs = (inspect.getdoc(self.declared) or "").split("\n\n")[1:]
-        told = takewhile(lambda one: not one.startswith(_SECTIONS), paragraphs)
-        return tuple(" ".join(one.split()) for one in told)
+        """The further paragraphs of the docstring, on one line each, up to its first section."""
+        return tuple(" ".join(one.split()) for one in self._section("").split("\n\n")[1:])
+
+    @property
+    def formula(self) -> str:
+        """How the values come about, line by line as the docstring has it; empty without one."""
+        return self._section("Formula:")
+
+    @property
+    def pitfalls(self) -> str:
+        """When the values mislead, on one line; empty if the docstring does not say."""
+        return " ".join(self._section("Pitfalls:").split())
+
+    @property
+    def example(self) -> str:
+        """A case worked by hand, on one line; empty if the docstring has none."""
+        return " ".join(self._section("Example:").split())
+
+    def _section(self, heading: str) -> str:
+        """What stands under a heading of the docstring, or before all ("")."""
+        found: list[str] = []
+        under = ""
+        for line in (inspect.getdoc(self.declared) or "").splitlines():
+            if line in _SECTIONS:
+                under = line
+            elif under == heading:
+                found.append(line)
+        return dedent("\n".join(found)).strip("\n")
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from docs import generate
-from tests.docs.pages import ROOT, text_of
+from tests.docs.pages import ROOT, anchors, text_of
 from valor_cli import catalogue
+from valor_cli.cli.catalogue_text import in_config, needed_by
 
 
 @pytest.mark.parametrize("name", generate.PAGES)
@@ -47,6 +49,27 @@ def test_every_metric_and_parameter_is_described() -> None:
             assert metric.reference in section
             for parameter in metric.parameters:
                 assert f"| `{parameter.name}` |" in section
+            assert f"\n```text\n{metric.formula}\n```\n" in section
+            assert f"\n**Pitfalls.** {metric.pitfalls}\n" in section
+            assert f"\n**Example.** {metric.example}\n" in section
+            assert f"\nIn a config: `{in_config(metric)}`\n" in section
+            assert f"- Needs: {', '.join(needed_by(metric))}\n" in section
+            threshold = "" if metric.threshold is None else f"{metric.threshold:g}"
+            assert re.findall(r"^- Default threshold: (.+)$", section, re.M) == (
+                [threshold] if threshold else []
+            )
+            assert ("\n- Not reproducible" in section) == (not metric.reproducible)
+            assert all(f"`{alias}`" in section for alias in metric.aliases)
+
+
+def test_the_anchors_of_the_metrics_are_those_that_the_overviews_name() -> None:
+    shown = text_of("docs/metrics.md")
+    named = set(re.findall(r"\]\(#([\w-]+)\)", shown))
+    declared = {
+        metric.declared for name in catalogue.TASKS for metric in catalogue.task(name).metrics
+    }
+    assert len(named) == len(declared)
+    assert named <= anchors(shown)
 
 
 def test_the_picture_fetches_nothing() -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any, get_args, get_origin
 
+import yaml
 from pydantic import BaseModel
 
 from valor_cli.metric import Call, Metric, Output, Task, nothing_more
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
+
+WIDTH = 100
+SHOWN = 2
+"""Parameters that the line for a config has."""
+LONGEST = 40
+"""Characters of a default that it shows."""
 
 
 def listing(entries: Entries) -> str:
@@ -41,7 +49,9 @@ def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
 def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     """Everything declared of one metric of these tasks."""
     parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
-    parts += [textwrap.fill(paragraph, 100) for paragraph in metric.explanation]
+    parts += [textwrap.fill(paragraph, WIDTH) for paragraph in metric.explanation]
+    if metric.formula:
+        parts.append("Formula:\n" + textwrap.indent(metric.formula, "  "))
     if metric.outputs:
         wide = max(12, *(len(output.name) + 2 for output in metric.outputs))
         lines = [f"  {output.name:<{wide}}{_range(output)}" for output in metric.outputs]
@@ -55,10 +65,11 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
             for parameter in metric.parameters
         ]
         parts.append("\n".join(["Parameters:", *lines]))
-    needs = list(metric.needs)
-    if metric.needs_with is not nothing_more:
-        needs.append("what its parameters name")
-    facts = [f"Needs: {', '.join(needs)}"]
+    for heading, told in (("Pitfalls", metric.pitfalls), ("Example", metric.example)):
+        if told:
+            parts.append(textwrap.fill(f"{heading}: {told}", WIDTH))
+    parts.append(f"In a config: {in_config(metric)}")
+    facts = [f"Needs: {', '.join(needed_by(metric))}"]
     if asked := asked_by(metric):
         facts.append(f"Asks: {', '.join(asked)}")
     facts.append(f"Reference: {metric.reference}")
@@ -104,7 +115,40 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
         "reference": metric.reference,
         "citation": metric.citation,
         "description": metric.description,
+        "explanation": list(metric.explanation),
+        "formula": metric.formula,
+        "pitfalls": metric.pitfalls,
+        "example": metric.example,
+        "config": in_config(metric),
     }
+
+
+def in_config(metric: Metric[Any]) -> str:
+    """The line of a config that asks for a metric, its first parameters at their defaults.
+
+    Those that are null, empty or long are passed over.
+    """
+    shown: dict[str, Any] = {}
+    for parameter in metric.parameters:
+        default = json.loads(json.dumps(parameter.default))
+        if default not in (None, []) and len(_flow(default)) <= LONGEST and len(shown) < SHOWN:
+            shown[parameter.name] = default
+    return f"metrics: {_flow([{metric.name: shown} if shown else metric.name])}"
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML writes it on one line."""
+    # A scalar that stands alone is followed by the mark of a document's end.
+    text = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=math.inf
+    )
+    return text.removesuffix("...\n").rstrip("\n")
+
+
+def needed_by(metric: Metric[Any]) -> list[str]:
+    """What of the inputs a metric reads, in words."""
+    more = metric.needs_with is not nothing_more
+    return [*metric.needs, *(("what its parameters name",) if more else ())]
 
 
 def asked_by(metric: Metric[Any]) -> list[str]:

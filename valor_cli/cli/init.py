@@ -1,8 +1,9 @@
-"""`valor init`: a config and a little data that run at once."""
+"""`valor init`: configs and a little data that run at once."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -14,43 +15,92 @@ from valor_cli.errors import ConfigError, DataError, Problem
 SHOWN = 3
 """Files that are in the way, listed by name; more are counted."""
 
+FIRST = "object_detection"
+"""The task that is written when none is named."""
+
 
 def init(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="Kind of evaluation.")] = (
-        "object_detection"
-    ),
+    task: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TASK", help=f"Kind of evaluation.  [default: {FIRST}]", show_default=False
+        ),
+    ] = None,
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to write.")] = ".",
+    listed: Annotated[
+        bool,
+        typer.Option("--list", help="Show the tasks, and the configs of each; write nothing."),
+    ] = False,
 ) -> None:
-    """Write a commented config and sample data that run at once.
+    """Write commented configs and sample data that run at once.
+
+    A task brings a config that shows what it can do, and one for each of some uses: a gate for CI,
+    a nightly run, a comparison of models. All of them are named when they are written.
 
     \b
     Example:
       valor init object_detection demo
+      valor init --list
     """
     from valor_cli import catalogue
 
-    name = catalogue.task(task).name
-    config = Path(folder) / "configs" / f"{name}.yaml"
-    # Beside the task's own config, those that show more of it.
-    configs = sorted(_starter("configs").glob(f"{name}*.yaml"))
-    copies = {config.parent / source.name: source for source in configs}
+    names = catalogue.task_names() if listed and task is None else (task or FIRST,)
+    tasks = [catalogue.task(name).name for name in names]
+    if listed:
+        for name in tasks:
+            say("\n".join((name, *_aligned((path.stem, path) for path in _configs_of(name)), "")))
+        say("write those of a task: valor init TASK DIR")
+        return
+    (name,) = tasks
+    configs = {Path(folder) / "configs" / path.name: path for path in _configs_of(name)}
+    data = Path(folder) / "sample_data" / name
     sample = _starter("sample_data") / name
-    for source in sorted(path for path in sample.rglob("*") if path.is_file()):
-        copies[Path(folder) / "sample_data" / name / source.relative_to(sample)] = source
-    present = [path for path in copies if os.path.exists(path)]
+    files = sorted(path for path in sample.rglob("*") if path.is_file())
+    _copy({**configs, **{data / path.relative_to(sample): path for path in files}})
+    say("\n".join(_aligned((str(target), source) for target, source in configs.items())))
+    say(f"wrote these with their data: {data}{os.sep}")
+    say(f"next: valor evaluate {next(iter(configs))}")
+
+
+def _configs_of(task: str) -> list[Path]:
+    """The configs that a task brings, its own one first."""
+    found = sorted(_starter("configs").glob(f"{task}*.yaml"))
+    return sorted(found, key=lambda path: path.stem != task)
+
+
+def _aligned(configs: Iterable[tuple[str, Path]]) -> Iterator[str]:
+    """A line for each config: what it is called here, and what it shows."""
+    rows = [(name, _about(path)) for name, path in configs]
+    width = max(len(name) for name, _ in rows)
+    yield from (f"  {name:<{width}}  {about}" for name, about in rows)
+
+
+def _about(config: Path) -> str:
+    """What a config shows: its first comment, up to the command that runs it."""
+    with config.open(encoding="utf-8") as file:
+        first = file.readline()
+    return first.removeprefix("#").strip().partition("   ")[0]
+
+
+def _copy(sources: Mapping[Path, Path]) -> None:
+    """Copy each file to its place.
+
+    Raises:
+        ConfigError: Something stands in one of the places; nothing was written.
+        DataError: A place cannot be written.
+    """
+    present = [path for path in sources if os.path.exists(path)]
     if present:
         problems = [Problem(str(path), "exists already") for path in present[:SHOWN]]
         hint = "nothing was written; choose another folder"
         raise ConfigError(problems, total=len(present), hint=hint)
-    for target, source in copies.items():
+    for target, source in sources.items():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(source.read_bytes())
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(Problem(str(target), f"cannot be written: {reason}")) from None
-    more = "".join(f" and {path}" for path in copies if path.suffix == ".yaml" and path != config)
-    say(f"wrote {config}{more} with their data; next: valor evaluate {config}")
 
 
 def _starter(folder: str) -> Path:

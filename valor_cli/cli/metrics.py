@@ -1,13 +1,17 @@
-"""`valor metrics`: the catalogue, as a table, one entry in full, or JSON."""
+"""`valor metrics`: the catalogue, as a table, one entry in full, a guide to it, or JSON."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from valor_cli.cli.output import say
+from valor_cli.cli.output import say, to_terminal
 from valor_cli.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from valor_cli.metric import Task
 
 
 def metrics(
@@ -24,13 +28,17 @@ def metrics(
     prompt: Annotated[
         bool, typer.Option("--prompt", help="Show what the metric tells and asks judges.")
     ] = False,
+    guide: Annotated[
+        bool, typer.Option("--guide", help="Show which metric answers which question.")
+    ] = False,
 ) -> None:
-    """List the metrics, or explain one.
+    """List the metrics, explain one, or tell which to choose.
 
     \b
     Example:
       valor metrics average_precision
       valor metrics faithfulness --prompt
+      valor metrics --guide --task classification
     """
     from valor_cli import catalogue
     from valor_cli.cli.catalogue_text import as_json, explained, listing, shared
@@ -38,7 +46,12 @@ def metrics(
 
     if format_ == "yaml" and not prompt:
         raise ConfigError(Problem("--format yaml", "is for --prompt; here it is text or json"))
+    if guide and prompt:
+        raise ConfigError(Problem("--guide", "does not go with --prompt; ask for one of them"))
     tasks = [catalogue.task(one) for one in ([task] if task else catalogue.task_names())]
+    if guide:
+        _guide(name, tasks, whole=task is None, as_json=format_ == "json")
+        return
     if prompt and name in prompt_names():
         # A prompt that several metrics share is called as no metric is.
         every = [(one, metric) for one in tasks for metric in one.metrics]
@@ -59,3 +72,23 @@ def metrics(
         say("\n\n".join(explained(tasks, metric) for metric, tasks in shared(found)))
     else:
         say(listing(found))
+
+
+def _guide(name: str | None, tasks: Sequence[Task[Any]], *, whole: bool, as_json: bool) -> None:
+    """Say which metric answers which question; of all tasks without the reasons."""
+    from valor_cli import catalogue
+    from valor_cli.cli.guide import shown
+    from valor_cli.cli.guide.questions import narrowed, parts
+
+    names = None
+    if name is not None:
+        entries = catalogue.metrics_named(name, tasks)
+        tasks = [task for task, _ in entries]
+        names = {metric.name for _, metric in entries}
+    found = narrowed(parts(), tasks, names)
+    if as_json:
+        say(shown.as_json(found, tasks))
+    elif whole and names is None:
+        to_terminal(shown.overview(found, tasks))
+    else:
+        to_terminal(shown.in_full(found, tasks))

@@ -128,10 +128,10 @@ class Gate(_Strict):
     model: str | None = Field(default=None, description="The model; omitted: every model.")
     slice: str | None = Field(default=None, description="A slice, as metadata.camera=front.")
     parameters: dict[str, Scalar] = Field(default={}, description="Parameters the value must have.")
-    min: float | None = Field(default=None, description="The value must not be below.")
-    max: float | None = Field(default=None, description="The value must not be above.")
+    min: float | None = Field(default=None, description="The value must not be below this.")
+    max: float | None = Field(default=None, description="The value must not be above this.")
     max_drop: float | None = Field(
-        default=None, ge=0, description="Largest drop against the baseline."
+        default=None, ge=0, description="Largest drop against the baseline (--baseline RUN)."
     )
     not_worse: float | None = Field(
         default=None,

@@ -73,15 +73,19 @@ class EmbedderSettings(Strict):
         None, ge=1, description="texts at a time; omitted: as many as memory holds"
     )
     cache: bool = Field(True, description="reuse vectors of earlier runs of the same model")
-    api_base: Address | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_base: Address | None = Field(
+        None, description="for litellm: URL of an OpenAI-compatible server"
+    )
     api_key_env: Variable | None = Field(
-        None, description="environment variable that holds the key"
+        None, description="for litellm: environment variable that holds the key"
     )
     vectors: LocalPath | None = Field(
         None, description='for precomputed: JSONL, {"text": "…", "vector": […]} a line'
     )
-    timeout_s: Positive = Field(60.0, description="for an answer")
-    max_retries: int = Field(5, ge=0, description="tries again after transport failures")
+    timeout_s: Positive = Field(60.0, description="for litellm: seconds for an answer")
+    max_retries: int = Field(
+        5, ge=0, description="for litellm: tries again after transport failures"
+    )
 
     @model_validator(mode="after")
     def _complete(self, info: ValidationInfo) -> Self:

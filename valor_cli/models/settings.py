@@ -81,8 +81,12 @@ class JudgeSettings(Strict):
     api_key_env: Variable | None = Field(
         None, description="environment variable that holds the key; omitted: the provider's usual"
     )
-    temperature: float | None = Field(0.0, ge=0, description="null: the provider's default")
-    seed: int | None = Field(0, description="where the provider has one; null: none")
+    temperature: float | None = Field(
+        0.0, ge=0, description="of the model's sampling; null: the provider's default"
+    )
+    seed: int | None = Field(
+        0, description="of the model's sampling, where the provider has one; null: none"
+    )
     max_tokens: int = Field(2048, ge=1, description="longest reply, in tokens")
     parameters: dict[str, Any] = Field(
         {}, description="further parameters of the request, as the provider's API has them"
@@ -91,12 +95,14 @@ class JudgeSettings(Strict):
         "auto", description="how the reply's form is asked for; auto: what the model supports"
     )
     concurrency: int = Field(8, ge=1, le=1000, description="requests at a time, at most")
-    timeout_s: Positive = Field(60.0, description="for a reply, from first to last byte")
-    connect_timeout_s: Positive = Field(10.0, description="to reach the server")
+    timeout_s: Positive = Field(60.0, description="seconds for a reply, to its last byte")
+    connect_timeout_s: Positive = Field(10.0, description="seconds to reach the server")
     max_retries: int = Field(5, ge=0, description="tries again after transport failures")
     judge_retries: int = Field(1, ge=0, description="tries again after replies that do not fit")
     repeat: int = Field(1, ge=1, le=100, description="ask everything so often, report the spread")
-    budget_usd: float | None = Field(None, gt=0, description="stop before spending more")
+    budget_usd: float | None = Field(
+        None, gt=0, description="US dollars; stop before the call that could pass it"
+    )
     price: PriceSettings | None = Field(
         None, description="what tokens cost; omitted: as litellm knows it"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,12 @@ OPTIONS = (
     "--disable-component-update --disable-sync"
 )
 
-CONFIGS = tuple(sorted(path.stem for path in (ROOT / "configs").glob("*.yaml")))
+CONFIGS = tuple(
+    path.stem
+    for path in sorted((ROOT / "configs").glob("*.yaml"))
+    if re.search(r"formats: .*html", path.read_text(encoding="utf-8"))
+)
+"""Those of this repository that write a page."""
 
 Opener = Callable[..., Any]
 

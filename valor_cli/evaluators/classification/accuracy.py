@@ -15,6 +15,18 @@ def accuracy(evidence: Evidence) -> MetricValue:
 
     The top label has the highest score, of equal ones it is the first listed; no threshold. A
     sample without a prediction counts as wrong.
+
+    Formula:
+        right / n
+        right: samples whose top label is their true one; n: all samples
+
+    Pitfalls:
+        Where labels are unequal it mostly says how the largest one does: who always answers that
+        label has its share of the samples. Look at `balanced_accuracy` or `matthews_corrcoef`
+        beside it.
+
+    Example:
+        90 of 100 samples are cats, and all 100 are called cats: 90 / 100 = 0.9.
     """
     found = agreement(evidence)
     if not found.total:

@@ -21,6 +21,19 @@ def average_precision(evidence: Evidence) -> Findings:
 
     A label without ground truth has none and does not enter the mean; one that no sample has a
     score for has its share of the samples, the precision of taking them all.
+
+    Formula:
+        Σ (R(i) − R(i−1)) · P(i) over the distinct scores i, highest first
+        P(i), R(i): precision and recall of the label in all samples that score at least i; R(0) = 0
+
+    Pitfalls:
+        A guess has the label's share of the samples, so values of labels or data with different
+        shares do not compare. It is not the interpolated number of object detection that has this
+        name.
+
+    Example:
+        By score: cat, dog, cat, and there are 2 cats. Precision is 1 where recall reaches 1/2, and
+        2/3 where it reaches 1: 1/2·1 + 1/2·2/3 = 0.833.
     """
     areas = label_areas(evidence)
     values = [

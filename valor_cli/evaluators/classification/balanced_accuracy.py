@@ -13,6 +13,18 @@ def balanced_accuracy(evidence: Evidence) -> MetricValue:
     """Unweighted mean, over labels with ground truth, of how often the top label is right.
 
     A sample without a prediction counts as wrong. A label that is only predicted enters no mean.
+
+    Formula:
+        mean over labels L with ground truth of right(L) / truths(L)
+        truths(L): samples of true label L; right(L): those of them whose top label is L
+
+    Pitfalls:
+        A label of three samples weighs as much as one of thousands, so a few rare samples can move
+        the value. Guessing has 1 / labels here, not 0.
+
+    Example:
+        90 cats, all right, and 10 dogs, none right: (90/90 + 0/10) / 2 = 0.5, where accuracy is
+        0.9.
     """
     found = agreement(evidence)
     if not found.total:

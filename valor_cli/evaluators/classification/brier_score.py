@@ -23,6 +23,17 @@ def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
     From 0 to 2, as Brier defined it (scikit-learn's `scale_by_half: false`). A label that is not
     listed has probability 0. Rows whose sum is 1 but for rounding (1e-3) are divided by it, with
     `normalize` all rows are.
+
+    Formula:
+        (1/n) · Σ over samples of Σ over labels L of (p(L) − y(L))²
+        p(L): probability of L; y(L): 1 for the true label, else 0; n: samples
+
+    Pitfalls:
+        For two labels this is twice the number that most tools print, which looks at one of them
+        only. It mixes how well probabilities are calibrated with how well they tell labels apart.
+
+    Example:
+        A cat with cat 0.7, dog 0.2, fox 0.1: (0.7 − 1)² + 0.2² + 0.1² = 0.14.
     """
     mean = mean_of_rows(
         evidence,

@@ -13,6 +13,20 @@ def cohen_kappa(evidence: Evidence) -> MetricValue:
     """Agreement of true label and top label beyond what their frequencies give by chance.
 
     No prediction is one more predicted label. Without weights: every disagreement counts alike.
+
+    Formula:
+        (o − e) / (1 − e)
+        o = right / n; e = Σ t(L)·p(L) / n², sum over labels L
+        t(L), p(L): how often L is true, how often it is predicted; n: samples
+
+    Pitfalls:
+        At the same accuracy it is lower the more unequal the labels are, so values of different
+        data do not compare. For labels that are steps of a scale, being one step off costs as much
+        as five.
+
+    Example:
+        6 of 8 cats and 3 of 4 dogs are right, so 7 cats and 5 dogs are predicted: o is 9/12, e (8·7
+        + 4·5) / 144 = 76/144, and (9/12 − 76/144) / (1 − 76/144) = 32/68 = 0.471.
     """
     found = agreement(evidence)
     n = found.total

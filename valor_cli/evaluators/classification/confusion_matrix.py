@@ -53,6 +53,18 @@ def confusion_matrix(
     truths add up to its ground truths. Every cell has up to `max_examples` examples, by score, then
     by sample; where all cells would have more than 20,000, errors go before hits, and cells with
     many rows before those with few. Of more than 2,000 labels there is no table, and no example.
+
+    Formula:
+        cell (T, P) = rows of true label T in which P is positive
+        unmatched ground truths of T = rows of T in which no label is positive
+
+    Pitfalls:
+        Cells are counts, so a frequent label has large ones whatever its share of errors. Without
+        `hardmax` a row is in several cells, and they add up to more than the samples.
+
+    Example:
+        True labels cat, cat, dog and top labels cat, dog, dog: cell (cat, cat) is 1, (cat, dog) 1,
+        (dog, dog) 1, and all others are 0.
     """
     if len(evidence.labels) > MOST_LABELS:
         rows = truth_counts(evidence).any()

@@ -21,6 +21,18 @@ def counts(
     With `hardmax` only the top label of a row can be positive (of equal ones the first listed), if
     its score is at least its threshold; else every label whose score is. A score of 0 is never
     positive. tp + fn is the number of ground truths of the label, whatever was predicted.
+
+    Formula:
+        TP, FN = rows of this true label in which it is positive, in which it is not
+        FP, TN = rows of other true labels in which it is positive, in which it is not
+
+    Pitfalls:
+        Counts grow with the data: compare them between models of the same samples only. Where there
+        are many labels, true negatives are nearly all rows, whatever the model does.
+
+    Example:
+        True labels cat, cat, dog, fox and top labels cat, dog, dog, cat: for cat that is TP 1, FN
+        1, FP 1, TN 1.
     """
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
     truths = truth_counts(evidence).tolist()

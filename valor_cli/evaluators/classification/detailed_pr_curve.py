@@ -67,6 +67,20 @@ def detailed_pr_curve(
     passes the threshold, and has no prediction where none does. Each count has up to `max_examples`
     examples at every threshold: by the score of the prediction that passes, where none does by
     sample id. An example says at which `score_thresholds` it is one.
+
+    Formula:
+        TP, FN = rows of the label that reach the threshold, that do not
+        FP, TN = rows of other labels that reach the threshold for it, that do not
+        FN = misclassifications (another label reaches it) + no predictions (none does)
+
+    Pitfalls:
+        A rising threshold turns misclassifications into missing predictions by itself: compare
+        models at the same one. One row may be a false negative of its label and a false positive of
+        several others.
+
+    Example:
+        A cat scores cat 0.3, dog 0.6. At 0.2 it is a true positive of cat and a false positive of
+        dog, at 0.5 a misclassification on both sides, at 0.7 a cat without prediction.
     """
     levels = np.array(score_thresholds, np.float64)
     counts = threshold_counts(scored, score_thresholds)

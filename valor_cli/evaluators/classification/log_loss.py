@@ -25,6 +25,18 @@ def log_loss(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
     Probabilities are kept from 2.2e-16 to 1 - 2.2e-16, as scikit-learn does, so that a certain
     error costs 36 and not infinity; a true label that is not listed has probability 0. Rows whose
     sum is 1 but for rounding (1e-3) are divided by it, with `normalize` all rows are.
+
+    Formula:
+        −(1/n) · Σ ln p(i) over samples i
+        p(i): probability of the sample's true label; n: samples
+
+    Pitfalls:
+        One sure mistake can outweigh many right answers. It has no upper end and grows with the
+        number of labels (equal probabilities for all cost ln(labels)), so values of different data
+        do not compare.
+
+    Example:
+        Probabilities of the true label 0.9, 0.5 and 0.1: (0.105 + 0.693 + 2.303) / 3 = 1.034.
     """
     mean = mean_of_rows(
         evidence,

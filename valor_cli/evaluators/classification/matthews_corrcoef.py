@@ -16,6 +16,18 @@ def matthews_corrcoef(evidence: Evidence) -> MetricValue:
 
     No prediction is one more predicted label. With a single label on either side there is nothing
     to correlate, and no value, where scikit-learn has 0.
+
+    Formula:
+        (n·c − Σ t(L)·p(L)) / √((n² − Σ t(L)²) · (n² − Σ p(L)²)), sums over labels L
+        n: samples; c: right ones; t(L), p(L): how often L is true, how often it is predicted
+
+    Pitfalls:
+        It is no share of right answers: 0 is what chance gives, and below 0 is worse than chance.
+        On data where almost every sample has the same label, a few samples decide it.
+
+    Example:
+        6 of 8 cats and 3 of 4 dogs are right, so 7 cats and 5 dogs are predicted: (12·9 − (8·7 +
+        4·5)) / √((144 − 80)·(144 − 74)) = 32 / 66.93 = 0.478, where accuracy is 0.75.
     """
     found = agreement(evidence)
     n = found.total

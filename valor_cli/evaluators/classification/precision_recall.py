@@ -43,6 +43,19 @@ def precision(
 
     A label that is positive nowhere is 0/0 and follows `zero_division`. One without ground truth
     has its precision reported if it is predicted, and enters the average then.
+
+    Formula:
+        TP / (TP + FP) for each label
+        macro: mean over labels; weighted: the same, by ground truths; micro: ΣTP / Σ(TP + FP)
+
+    Pitfalls:
+        It says nothing of what is missed: a label that is positive once, and rightly, has 1. With
+        `hardmax`, a threshold of 0 and a prediction for every sample, the micro average is
+        accuracy.
+
+    Example:
+        10 rows are called cat, and 8 of them are cats: 8 / 10 = 0.8. If dog has 0.6, the macro
+        average is 0.7.
     """
     margins = _margins(evidence, score_threshold, hardmax=hardmax)
     return _findings(evidence, margins.precision(zero_division), average, score_threshold)
@@ -59,6 +72,18 @@ def recall(
 
     A label without ground truth has no recall; if it is predicted, the macro average counts it as
     0, as scikit-learn's does.
+
+    Formula:
+        TP / (TP + FN) for each label
+        macro: mean over labels; micro and weighted: ΣTP / Σ(TP + FN), which is the same for both
+
+    Pitfalls:
+        It says nothing of false alarms: who calls every row a cat has found all cats. In the macro
+        average a label of few samples weighs as much as any other.
+
+    Example:
+        8 of 10 cats are called cats: 8 / 10 = 0.8. If dog, of 30 samples, has 0.4, the macro
+        average is 0.6 and the micro average (8 + 12) / 40 = 0.5.
     """
     margins = _margins(evidence, score_threshold, hardmax=hardmax)
     found = _findings(evidence, margins.recall(), average, score_threshold)
@@ -78,6 +103,18 @@ def f1(
     A label that has ground truth and is positive nowhere follows `zero_division`, as its precision
     does. One without ground truth has no value; if it is predicted, the macro average counts it as
     0, as scikit-learn's does.
+
+    Formula:
+        2·TP / (2·TP + FP + FN) = 2·precision·recall / (precision + recall) for each label
+        macro: mean over labels; weighted: the same, by ground truths; micro: of the summed counts
+
+    Pitfalls:
+        It takes a false alarm to be as bad as a miss, and true negatives to be worth nothing. The
+        macro average is the mean of the labels' F1, not the F1 of mean precision and mean recall.
+
+    Example:
+        TP 6, FP 2, FN 4: 12 / (12 + 2 + 4) = 0.667, between a precision of 0.75 and a recall of
+        0.6.
     """
     margins = _margins(evidence, score_threshold, hardmax=hardmax)
     return _findings(evidence, margins.f1(zero_division), average, score_threshold)

@@ -31,6 +31,19 @@ def sample_scores(
     `true_label_score` is the score of the true label as it is given, 0 where it is not listed.
     `log_loss` is the sample's part of that metric, which has `normalize` too. For scores that are
     no probabilities set `probabilities: false`; then there is `correct` alone.
+
+    Formula:
+        correct = 1 if the top label is the true one, else 0
+        true_label_score = score of the true label; log_loss = −ln of its probability
+        value of the run: mean over samples
+
+    Pitfalls:
+        These say where a model fails, and nothing that the metrics of the run do not: the mean of
+        `correct` is accuracy. A true label may score high in a wrong answer and low in a right one.
+
+    Example:
+        A cat with cat 0.4, dog 0.35, fox 0.25: correct 1, `true_label_score` 0.4, `log_loss` −ln
+        0.4 = 0.916.
     """
     columns = _columns(scored, probabilities=probabilities, normalize=normalize)
     means = [_mean(scored, name, column, normalize=normalize) for name, column in columns.items()]

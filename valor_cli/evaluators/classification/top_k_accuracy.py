@@ -34,6 +34,18 @@ def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_liste
     Of equal scores, 0 included, the first listed comes first, so that `k: 1` is accuracy;
     scikit-learn has the last listed first here: `ties: last_listed`. A label that is not listed is
     never among them, and a sample without a prediction counts as wrong.
+
+    Formula:
+        hits / n
+        hits: samples whose true label is among the k highest scores; n: all samples
+
+    Pitfalls:
+        With few labels it is high by chance: of 10 labels, a guess has the right one among 5 half
+        of the time. Models that list fewer than `k` labels are held against models that list more.
+
+    Example:
+        In three of four samples the true label is first or second, in one it is third: for `k: 2`
+        that is 3 / 4 = 0.75.
     """
     n = int(truth_counts(evidence).sum())
     hits = evidence.tally(("hits", k, ties), lambda scored: _hits(scored, k, ties))

@@ -29,6 +29,17 @@ def fairness_bias(
 
     The label that counts is `biased_label`; without it the one called "biased", "bias" or "1", in
     any case, or LABEL_1 where the model has LABEL_0 and LABEL_1.
+
+    Formula:
+        value = p(biased | response), the highest of its windows
+
+    Pitfalls:
+        The default model knows news: it reacts to loaded words, also where they are quoted or
+        criticised, while unfairness in sober words passes. The scale is the model's: a threshold
+        for one does not fit another.
+
+    Example:
+        A long response with the windows 0.2 and 0.7: 0.7.
     """
     classifier = texts.models.classifier(model, "fairness_bias")
     label = position_of(classifier, biased_label)

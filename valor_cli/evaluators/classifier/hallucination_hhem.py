@@ -33,6 +33,18 @@ def hallucination_hhem(
 
     Of a context longer than the model's window the best window counts; of a response, the worst.
     Blank contexts are left out.
+
+    Formula:
+        aggregate max: max over contexts of p(consistent | context, response)
+        aggregate joined: p(consistent | all contexts, response)
+
+    Pitfalls:
+        Higher is better here, lower for the judge's `hallucination`. It is consistency with the
+        contexts, not truth: a true statement that no context has counts against the response, and a
+        wrong one that a context has counts for it.
+
+    Example:
+        Of two contexts the response is consistent with one at 0.1 and with the other at 0.8: 0.8.
     """
     classifier = texts.models.consistency(model, "hallucination_hhem")
     data = texts.data

@@ -58,6 +58,20 @@ def summac_conv(
     the text behind the hundredth, and all of the summary behind the tenth:
     `min_sentence_length: 11`, `max_document_sentences: 100`, `max_response_sentences: 10`. Windows
     of long sentences are as in summac_zs.
+
+    Formula:
+        x(s) = w · histogram of P(d entails s) over the sentences d of the text + b
+        value = 1 / (1 + exp(−(k · m + c))), m: mean of x(s) over the summary
+        w, b, k, c: from the trained weights
+
+    Pitfalls:
+        The histogram holds counts, not shares: the value moves with the number of sentences of the
+        text. Contradiction is not looked at, and what is left out costs nothing. With weights of
+        another model, or other bins, the numbers mean nothing.
+
+    Example:
+        With k = 1 and c = 0, two sentences with x = 2 and x = 0 have the mean 1: 1 / (1 + exp(−1))
+        = 0.731.
     """
     if weights is None:
         raise ValueError("summac_conv is called without weights, and the plan lets that pass")

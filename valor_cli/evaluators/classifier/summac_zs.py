@@ -46,6 +46,19 @@ def summac_zs(
     Sentences are split by another splitter than its own. The windows of a sentence of the text
     that is longer than the model's stand for further sentences; of one of the summary, the worst
     counts.
+
+    Formula:
+        v(s) = max over sentences d of the text of P(d entails s) − P(d contradicts s)
+        contrast separate: max over d of P(entails) − max over d of P(contradicts)
+        value = mean of v(s) over the sentences s of the summary
+
+    Pitfalls:
+        A sentence that draws on two sentences of the text is entailed by neither, so that good free
+        summaries have less than copied ones. What is left out costs nothing. Every sentence of the
+        text is read with every one of the summary: 100 and 10 are 1,000 readings.
+
+    Example:
+        One sentence has 0.9 − 0.1 = 0.8 at best, the other 0.2 − 0.6 = −0.4: (0.8 − 0.4) / 2 = 0.2.
     """
     limits = Limits(min_sentence_length, max_document_sentences)
     found, identity = compared(texts, "summac_zs", model, source, limits)

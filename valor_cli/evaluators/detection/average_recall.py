@@ -33,6 +33,19 @@ def average_recall(
     Detections count from `recall_score_threshold` on: for scores below 0, such as logits, lower it.
     `max_detections` keeps only the best so many per image and label, as COCO's AR@1, AR@10 and
     AR@100 do.
+
+    Formula:
+        mean over the IoU thresholds t of TP(t) / ground truths
+        TP(t): ground truths of the label that a detection matches with IoU ≥ t
+
+    Pitfalls:
+        False positives cost nothing: a model that puts boxes everywhere does well. All detections
+        count by default, where COCO's AR counts the best 100 of an image and label:
+        `max_detections: 100`.
+
+    Example:
+        2 objects, found with IoUs of 0.92 and 0.62: recall is 1 at 3 thresholds (0.50 to 0.60), 0.5
+        at 6 (0.65 to 0.90) and 0 at 0.95, and (3·1 + 6·0.5) / 10 = 0.6.
     """
     recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
     return Findings(per_label(matches, means_by_label(recalls)))
@@ -45,7 +58,19 @@ def mean_average_recall(
     recall_score_threshold: float = 0.0,
     max_detections: MaxDetections = None,
 ) -> MetricValue:
-    """Mean over labels with ground truth of average recall."""
+    """Mean over labels with ground truth of average recall.
+
+    Formula:
+        Σ AR(L) / number of labels L with ground truth
+        AR(L): as `average_recall`
+
+    Pitfalls:
+        As for `average_recall`, false positives cost nothing, so read it beside a precision. A
+        label of 3 objects moves it as much as one of 3,000.
+
+    Example:
+        Cat has 0.6, dog 0.4, and fox has no ground truth: (0.6 + 0.4) / 2 = 0.5.
+    """
     recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
     return over_labels(matches, recalls)
 

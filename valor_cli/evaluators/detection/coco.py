@@ -27,6 +27,21 @@ def coco(
     AP50 and AP75 exist when their thresholds are among `iou_thresholds`. An area range without
     ground truth has no value, where pycocotools prints -1. In a slice by area the sizes are left
     out: there is only one.
+
+    Formula:
+        AP = mean over labels, IoU thresholds 0.50, 0.55 … 0.95 and recalls 0, 0.01 … 1 of the
+             highest precision at that recall or a higher one; AP50, AP75: at that threshold alone
+        AR@k = mean over labels and IoU thresholds of recall, with k detections per image and label
+        small: up to 32² pixels; medium: up to 96²; large: from there on
+
+    Pitfalls:
+        AP sums up all score thresholds: it does not say how a model does at the one you run it with
+        (see `f1`, `best_f1`). A label counts as much with 3 objects as with 3,000, and false alarms
+        of labels without ground truth do not count at all.
+
+    Example:
+        One label, one object, one detection with an IoU of 0.72: it is right at 0.50 to 0.70, at 5
+        of 10 thresholds, so that AP is 0.5, AP50 1, AP75 0 and AR@1 0.5.
     """
     precision = matches.precision(iou_thresholds, MAX_DETECTIONS)
     values = at_thresholds(matches, precision, iou_thresholds, "AP")

@@ -48,6 +48,19 @@ def confusion_matrix(
     most, from `iou_threshold` on. Then what is left has no match. Ignored detections and ground
     truths (crowds, those outside the area range) are not counted. Every cell has up to
     `max_examples` examples, by score, then image.
+
+    Formula:
+        cell (T, P) = ground truths of T that a detection of P takes, with IoU ≥ iou_threshold
+        unmatched predictions, unmatched ground truths: those that take nothing, that nothing takes
+
+    Pitfalls:
+        An object takes part once: where a cat is found as a cat and as a dog, the dog is an
+        unmatched prediction and not in cell (cat, dog). At a low score threshold unmatched
+        predictions are most of the table.
+
+    Example:
+        A cat is detected as a cat, a dog as a cat, and a second cat not at all: cell (cat, cat) is
+        1, (dog, cat) 1, and cat has 1 unmatched ground truth.
     """
     found = outcomes(matches, iou_threshold, score_threshold, max_detections)
     right = np.flatnonzero(found.right)

@@ -26,6 +26,19 @@ def counts(
     tp + fn is the number of ground truths. A second detection of the same object is a false
     positive; detections of a crowd region are neither right nor wrong. A label without ground
     truth has its false positives counted.
+
+    Formula:
+        TP = detections that match a ground truth of their label with IoU ≥ iou_threshold, one each
+        FP = all other detections; FN = all other ground truths
+        detections: those that score at least score_threshold
+
+    Pitfalls:
+        An object that is found with too loose a box counts twice: as a false positive and as a
+        false negative. There are no true negatives, so images that rightly stay empty leave no
+        trace.
+
+    Example:
+        3 cats; two detections lie on the first, one on the second, one on a bush: TP 2, FP 2, FN 1.
     """
     found = matches.counts(iou_threshold, [score_threshold], max_detections)
     return Findings(

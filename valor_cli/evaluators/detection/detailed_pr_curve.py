@@ -37,6 +37,20 @@ def detailed_pr_curve(
     is overlapped so by a passing detection of another label is a misclassification, any other has
     no prediction. Each has up to `max_examples` examples at every threshold: detections by score,
     ground truths by image. An example says at which `score_thresholds` it is one.
+
+    Formula:
+        FP = misclassifications (IoU ≥ t with a ground truth of another label) + hallucinations
+        FN = misclassifications (IoU ≥ t with a detection of another label) + no predictions
+        t: pr_curve_iou_threshold; detections: those that reach the score threshold
+
+    Pitfalls:
+        Hallucinations are what is left: duplicates and boxes just too loose are among them, so they
+        are no count of invented objects. `error_breakdown` tells these apart.
+
+    Example:
+        A cat is detected as a dog, with IoU 0.8 and score 0.6. At 0.5 that is a misclassification
+        among the false positives of dog and among the false negatives of cat; at 0.65 the cat has
+        no prediction.
     """
     levels = np.array(score_thresholds)
     found = outcomes(matches, pr_curve_iou_threshold, levels[0], max_detections)

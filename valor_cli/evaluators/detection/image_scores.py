@@ -47,6 +47,19 @@ def image_scores(
     images are those of lowest F1, of equal ones those with the most errors; each is shown with
     its ground truths and detections and what became of them. Precision of an image that has ground
     truth and no detection follows `zero_division`; recall of one without ground truth is undefined.
+
+    Formula:
+        f1 = 2·TP / (2·TP + FP + FN), precision = TP / (TP + FP), recall = TP / (TP + FN)
+        TP, FP, FN: of one image, all its labels together; value: mean over the images that have one
+
+    Pitfalls:
+        An image of one object counts as much as one of fifty, so the mean is not the F1 of all
+        objects. Images that rightly stay empty count nowhere; one with nothing but a false alarm
+        has an F1 of 0.
+
+    Example:
+        Image A has TP 2, image B TP 1, FP 1, FN 2: F1 is 1 and 2/5, their mean 0.7, where all
+        objects together have 6/9 = 0.667.
     """
     key = ("image_scores", iou_threshold, score_threshold, background_iou, max_detections)
     found, tp, fp, fn = matches.once(

@@ -42,6 +42,21 @@ def lvis(
     APc and APf are AP over the rare, common and frequent labels. AP50 and AP75 exist when their
     thresholds are among `iou_thresholds`. A size or group without ground truth has no value,
     where lvis-api prints -1.
+
+    Formula:
+        AP = mean over labels, IoU thresholds 0.50, 0.55 … 0.95 and recalls 0, 0.01 … 1 of the
+             highest precision at that recall or a higher one; APr, APc, APf: of one group
+        AR = mean over labels and IoU thresholds of recall
+        a label is judged in the images that have it or are known to lack it, and in no others
+
+    Pitfalls:
+        Every label counts alike and rare ones have a handful of objects, so that APr swings widely
+        between runs. The limit of detections is one for all labels of an image, not COCO's one for
+        each label, and false alarms in images that nobody checked for a label are not seen.
+
+    Example:
+        A rare label has an AP of 0.1, a common one 0.3, a frequent one 0.5: AP is 0.3, APr 0.1, APc
+        0.3 and APf 0.5.
     """
     matches = federated.matches
     precision = matches.precision(iou_thresholds, max_detections)

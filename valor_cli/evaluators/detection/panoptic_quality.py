@@ -42,6 +42,20 @@ def panoptic_quality(segments: Segments) -> Findings:
     a match has an sq of 0. Scores are not looked at, and masks of one side must not overlap. Pixels
     of no ground truth are void, where nothing is judged: on images whose background nobody marked,
     most false positives go unseen, and labels that a filter leaves out become void.
+
+    Formula:
+        pq = sq·rq = ΣIoU / (TP + FP/2 + FN/2) for each label
+        sq = ΣIoU / TP; rq = TP / (TP + FP/2 + FN/2)
+        TP: pairs of segments of one label with IoU > 0.5; ΣIoU: sum of theirs
+
+    Pitfalls:
+        A pair at an IoU of 0.5 or less is a false positive and a false negative, so small segments
+        with rough outlines lose all. The mean pq is that of the labels' products, not mean sq times
+        mean rq.
+
+    Example:
+        Of two cats one is matched with IoU 0.8, one is missed, and one segment is wrong: sq 0.8, rq
+        1 / (1 + 0.5 + 0.5) = 0.5, pq 0.4.
     """
     tp, fp, fn, iou = segments.sums()
     weight = tp + 0.5 * fp + 0.5 * fn

@@ -29,6 +29,19 @@ def pr_curve(
     interpolated precision at the 101 recalls 0, 0.01 … 1 and the score that reaches each; its mean
     is the average precision at the same `max_detections`. Points that are 0/0 and scores of recalls
     that are never reached are null; labels without ground truth have no curve.
+
+    Formula:
+        precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2·TP / (2·TP + FP + FN)
+        by recall r: the highest precision at a recall of at least r, and the score that reaches r
+
+    Pitfalls:
+        Along recall, precision is the best that is still to come and never rises, so the dips of
+        the raw curve are gone. Of a model whose scores all lie in a narrow range the 19 thresholds
+        show little.
+
+    Example:
+        2 objects; detections score 0.9 (right), 0.8 (wrong), 0.7 (right). At 0.75 precision and
+        recall are 1/2, at 0.7 precision is 2/3 and recall 1.
     """
     if thresholds == "recall":
         return _by_recall(matches, pr_curve_iou_threshold, max_detections)

@@ -42,6 +42,18 @@ def precision(
 
     A label without any detection at the threshold is 0/0 and follows `zero_division`; one
     without ground truth has its precision reported, if it has detections, and enters no average.
+
+    Formula:
+        TP / (TP + FP) for each label, at one IoU threshold and one score threshold
+        macro: mean over labels; weighted: the same, by ground truths; micro: ΣTP / Σ(TP + FP)
+
+    Pitfalls:
+        Models whose scores are spread differently do not compare at one score threshold: see
+        `best_f1`. A second detection of an object is a false positive, so low values may be
+        duplicates, and those of labels without ground truth enter no average.
+
+    Example:
+        10 detections of cats score 0.5 or more, and 8 of them match a cat: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
     return labels_and_average(matches.labels, margins.precision(zero_division), average, WORDS)
@@ -58,6 +70,17 @@ def recall(
     """Ground truths of each label that were found, and the average over labels.
 
     A label without ground truth has no recall.
+
+    Formula:
+        TP / (TP + FN) for each label, at one IoU threshold and one score threshold
+        macro: mean over labels; micro and weighted: ΣTP / Σ(TP + FN), which is the same for both
+
+    Pitfalls:
+        It says nothing of false alarms. Detections below the score threshold do not count, so that
+        it is not what a model could find at most: that is `average_recall`.
+
+    Example:
+        8 of 10 cats are matched by a detection that scores 0.5 or more: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
     return labels_and_average(matches.labels, margins.recall(), average, WORDS)
@@ -76,6 +99,19 @@ def f1(
 
     A label without any detection at the threshold follows `zero_division`, as its precision does;
     one without ground truth has no value.
+
+    Formula:
+        2·TP / (2·TP + FP + FN) = 2·precision·recall / (precision + recall) for each label
+        macro: mean over labels; weighted: the same, by ground truths; micro: of the summed counts
+
+    Pitfalls:
+        It belongs to one IoU threshold and one score threshold, and 0.5 is seldom a model's best
+        score threshold: see `best_f1`. A loose box costs twice, as a false positive and as a false
+        negative.
+
+    Example:
+        TP 6, FP 2, FN 4: 12 / (12 + 2 + 4) = 0.667, between a precision of 0.75 and a recall of
+        0.6.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
     return labels_and_average(matches.labels, margins.f1(zero_division), average, WORDS)

@@ -69,6 +69,20 @@ def answer_accuracy_semantic(
     (normalized_edit_distance), 1 or 0 (exact_match), or words that both have / words that either
     has (token_jaccard); `embeddings` compares them as all others. Case, and white space around
     them, do not count then.
+
+    Formula:
+        n(s) = max over sentences t of the reference of cos(s, t)
+        value = max over references of min over sentences s of the response of n(s)
+        two short texts, by default: 1 − Levenshtein distance / length of the longer
+
+    Pitfalls:
+        One sentence decides: a "Hope this helps!" behind a right answer pulls it down, while what
+        is left out costs nothing. A wrong number in an otherwise right sentence stays near. Short
+        answers are compared by their characters, on another scale than the rest.
+
+    Example:
+        Two sentences whose nearest ones have the cosines 0.9 and 0.3 have 0.3. "42" against "43"
+        differs in 1 of 2 characters: 1 − 1/2 = 0.5.
     """
     pairs = paired(texts, "response", "references")
     written = _WRITTEN.get(short_string_metric, equality)

@@ -14,6 +14,17 @@ def answer_relevancy_sentence(texts: ModelTexts) -> Outcomes:
 
     The question is one text, however many sentences it has. The cosine may be negative, and is not
     clipped. A response that repeats the question has 1.
+
+    Formula:
+        value = max over sentences s of the response of cos(question, s)
+
+    Pitfalls:
+        One near sentence is enough, whatever stands beside it: a response that restates the
+        question and then evades it is high, a bare right answer ("42.") low. Not to be confused
+        with `answer_relevancy`, which asks a judge.
+
+    Example:
+        Two sentences with the cosines 0.7 and 0.2: 0.7.
     """
     pairs = paired(texts, "response", "user_input")
     return by_sentences(texts, pairs, _outcome)

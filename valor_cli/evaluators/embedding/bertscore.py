@@ -74,6 +74,20 @@ def bertscore(
     than the model sees only the beginning is compared. Of several references the best counts, for
     each of the three numbers on its own.
 
+    Formula:
+        precision = mean over tokens x of the response of max over y of cos(x, y)
+        recall = mean over tokens y of the reference of max over x of cos(x, y)
+        f1 = 2 · precision · recall / (precision + recall)
+        idf: both means are weighted by how rare a token is
+
+    Pitfalls:
+        Under some encoders, RoBERTa-large among them, even unrelated texts have about 0.8, so that
+        small differences matter: `rescale_with_baseline` spreads them. Model and layer belong to
+        the number; never compare across them. A negation or another number hardly moves it.
+
+    Example:
+        Precision 0.9 and recall 0.6: f1 = 2 · 0.9 · 0.6 / 1.5 = 0.72.
+
     Raises:
         DataError: The file of baselines has no such layer.
     """

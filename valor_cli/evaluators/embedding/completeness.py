@@ -64,6 +64,20 @@ def completeness(texts: ModelTexts) -> Outcomes:
     nowhere: 0, as one of which all sentences are dropped. A text of fewer than 4 distinct sentences
     has no value.
 
+    Formula:
+        value = min(1, reach of the summary's points / reach of the text's points)
+        reach = |ab| + |ac| + |bd|; a, b: the two points that are furthest apart,
+                c, d: the points furthest from a (but for b), from b (but for a)
+
+    Pitfalls:
+        Geometry, not content: three sentences that lie far apart reach nearly as far as the whole
+        text, whatever is missing between. Summaries of one sentence have 0, however good, and short
+        texts have rough values.
+
+    Example:
+        Points of the text at 0, 3, 7 and 10 on a line reach 10 + 7 + 7 = 24; a summary that stands
+        for those at 0, 7 and 10 reaches 10 + 7 + 3 = 20: 20 / 24 = 0.833.
+
     Raises:
         MissingExtraError: umap-learn is not installed.
     """

@@ -38,6 +38,20 @@ def context_mrr(
     at `mrr_relevant_chunk_threshold` or more: 0.7, or what was calibrated for the embedder. The
     first rank is 1. Without a relevant context among the first `mrr_relevant_chunk_oor_idx` both
     outputs are 0. A blank context is not relevant, and keeps its rank.
+
+    Formula:
+        value = mean over questions of 1 / rank of the first relevant context, or 0
+        hit = questions with a relevant context / questions
+        relevant: max over sentences s of the context of cos(question, s) ≥ threshold
+
+    Pitfalls:
+        Relevance is a cosine past a threshold, nobody's judgement: with a threshold of another
+        embedder every first context is relevant, or none ever is. Contexts behind the first
+        relevant one do not count.
+
+    Example:
+        First relevant contexts at ranks 1, 3 and nowhere: (1 + 1/3 + 0) / 3 = 0.444, hit 2 / 3 =
+        0.667.
     """
     threshold = mrr_relevant_chunk_threshold
     if threshold is None:

@@ -24,6 +24,18 @@ def groundedness_semantic(texts: ModelTexts) -> Outcomes:
     That is the lowest, over the sentences of the response, of the highest cosine with any sentence
     of any context. It may be negative, and is not clipped. A sentence that contradicts the context
     is near it, too. The least grounded sentence is kept with the sample.
+
+    Formula:
+        n(s) = max over sentences t of all contexts of cos(s, t)
+        value = min over sentences s of the response of n(s)
+
+    Pitfalls:
+        Nearness, not entailment: a sentence with a wrong number on the right subject is near its
+        source. A "Hope this helps!" is a sentence too and decides the value, and responses of more
+        sentences have a lower minimum: compare them at similar lengths.
+
+    Example:
+        Three sentences whose nearest ones have the cosines 0.9, 0.8 and 0.3: 0.3.
     """
     pairs = paired(texts, "response", "retrieved_contexts")
     return by_sentences(texts, pairs, partial(_outcome, texts))

@@ -58,6 +58,18 @@ def questions_drift(
     this one. Fewer questions than `min_test_cases` have no value. The value of a single question is
     its distance from the mean of the first ones.
 
+    Formula:
+        value = 1 − cos(mean vector of the first questions, that of the later ones)
+        p_value = (1 + shuffles that drift as far) / (1 + permutations)
+
+    Pitfalls:
+        Rows out of the order of time make it meaningless, and two small groups differ by chance:
+        read `p_value` first. Changes that cancel out in the mean are not seen, and the scale is the
+        embedder's: under MiniLM halves of a hundred questions of one kind are up to 0.43 apart.
+
+    Example:
+        Five questions with the vector (1, 0), then five with (0.6, 0.8): 1 − 0.6 = 0.4.
+
     Args:
         texts: All samples of a model, in the order of time.
         split_ratio: The share of the first group.

@@ -38,6 +38,21 @@ def semantic_similarity(
     Of texts longer than its window each part of the response has the best part of the reference,
     and the worst part of the response counts.
 
+    Formula:
+        value = max over references of cos(response, reference)
+        cos(a, b) = a · b / (|a| · |b|), of the vectors of both texts
+        method cross_encoder: max over references of the model's rating
+
+    Pitfalls:
+        The scale is the model's: unrelated texts have 0.1 under one embedder and more than 0.75
+        under another, so compare runs and thresholds under one model only. A shared subject weighs
+        more than what is said of it. Of a text longer than the embedder sees, the end does not
+        count.
+
+    Example:
+        The vectors (1, 0) and (0.6, 0.8) have the cosine 1 · 0.6 + 0 · 0.8 = 0.6; with a second
+        reference at 0.3 the value stays 0.6.
+
     Raises:
         ConfigError: The model has several labels, and rates nothing.
     """

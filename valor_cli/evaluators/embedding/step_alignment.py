@@ -76,6 +76,19 @@ def step_alignment(
     cosine of their vectors, for which 0.5 fits all-MiniLM-L6-v2; with `edit`, which asks no model,
     1 - Levenshtein distance / length of the longer. An insertion is a step that is missing, a
     deletion one too many, a mismatch one that says something else.
+
+    Formula:
+        edits = insertions + deletions + mismatches, the fewest that align the steps
+        edits_per_context_step = edits / context_steps
+
+    Pitfalls:
+        A step at the wrong place costs two edits. `edits` grows with the procedure: compare
+        procedures of different length by edits_per_context_step. A right answer in plain prose has
+        no steps that could be found, and all of the contexts' count as missing.
+
+    Example:
+        The contexts list A, B, C, D and the response A, C, D, E: B is inserted and E deleted, 2
+        edits, 2 / 4 = 0.5 per context step.
     """
     data = texts.data
     found = [

@@ -66,6 +66,18 @@ async def answer_correctness(
     / 2). A response or a reference that states nothing gives 0. `weights` are those of this F1 and
     of the similarity of the two texts, the cosine of their vectors or 0 if that is negative;
     they need not sum to 1. A weight of 0 asks for nothing: by default no embedder is needed.
+
+    Formula:
+        F1 = TP / (TP + (FP + FN) / 2), 0 without TP
+        value = (w₁ · F1 + w₂ · max(0, cosine)) / (w₁ + w₂), w = weights
+
+    Pitfalls:
+        What is right but not in the reference counts as wrong: fuller answers lose. The value
+        depends on how finely a judge cuts statements; compare models under one judge. Calls: 1, and
+        2 for each reference.
+
+    Example:
+        3 statements right, 1 wrong, 2 lacking: 3 / (3 + 1.5) = 0.667.
     """
     sample = asking.sample
     response, references = sample.response, sample.references

@@ -19,6 +19,17 @@ async def answer_relevance(asking: Asking, *, judge_retries: JudgeRetries = None
 
     The judge lists the statements, then gives a verdict on each. Without statements the metric is
     not applicable.
+
+    Formula:
+        value = relevant statements / statements of the response
+
+    Pitfalls:
+        On the subject is not right: a false answer is as relevant as a true one. Answers of one
+        statement are 0 or 1. Two calls. Not to be confused with `answer_relevancy`, which compares
+        made-up questions with the one asked.
+
+    Example:
+        3 of 4 statements are relevant: 3 / 4 = 0.75.
     """
     user_input, response = asking.sample.user_input, asking.sample.response
     statements = await statements_of(asking, response, judge_retries)

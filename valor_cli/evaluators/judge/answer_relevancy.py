@@ -30,6 +30,18 @@ async def answer_relevancy(
     says whether the response evades. The cosine of vectors may be negative, and is not clipped. A
     response that evades whenever the judge was asked has 0, unless `penalize_noncommittal` is off;
     a blank response has 0, and the judge is not asked. A blank question is missing input.
+
+    Formula:
+        value = mean over made-up questions q of cos(question asked, q)
+        value = 0 where the response is noncommittal each time
+
+    Pitfalls:
+        Whether the response fits the question, not whether it is right; an honest "I do not know"
+        has 0. The scale is the embedder's: good answers seldom reach 1, bad ones seldom 0.
+        `num_questions` calls a sample.
+
+    Example:
+        Three questions with the cosines 0.9, 0.8 and 0.7: 2.4 / 3 = 0.8.
     """
     user_input, response = question_of(asking.sample), asking.sample.response
     if not response.strip():

@@ -26,6 +26,18 @@ async def context_precision(
     the references as an answer to the question? Without references the response stands in their
     place. Precision@k is the share of useful contexts among the first k. No useful context: 0.
     `top_n` looks at the first so many contexts alone.
+
+    Formula:
+        value = Σ over ranks k of useful contexts of P@k / number of useful contexts
+        P@k = useful contexts among the first k / k
+
+    Pitfalls:
+        About the order, not the share: one useful context at rank 1 before nine useless ones has 1.
+        Without references the response is the yardstick, and a context that led to a wrong answer
+        counts as useful. One call a context.
+
+    Example:
+        Useful, useless, useful: (1/1 + 2/3) / 2 = 0.833.
     """
     sample = asking.sample
     user_input, contexts = sample.user_input, sample.contexts[:top_n]

@@ -37,6 +37,17 @@ async def context_recall(asking: Asking, *, judge_retries: JudgeRetries = None) 
     For each reference the judge lists the statements, then says of each whether a context supports
     it, and which: contexts are numbered from 1. The best reference counts; one that states nothing
     is left out, and where none states anything the metric is not applicable.
+
+    Formula:
+        value = max over references of attributed statements / its statements
+
+    Pitfalls:
+        Retrieving more tends to raise it: read it with `context_precision`. A reference of one
+        statement is 0 or 1, and one that says what no document has keeps it low. Judges may credit
+        what they know themselves. Two calls a reference.
+
+    Example:
+        The contexts support 3 of the reference's 4 statements: 3 / 4 = 0.75.
     """
     references, contexts = asking.sample.references, asking.sample.contexts
     recalled = []

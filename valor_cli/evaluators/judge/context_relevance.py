@@ -17,6 +17,17 @@ async def context_relevance(asking: Asking, *, judge_retries: JudgeRetries = Non
     """The share of the retrieved contexts that are relevant to the question.
 
     A context is relevant when any part of it is. The judge is asked once, about all of them.
+
+    Formula:
+        value = relevant contexts / retrieved contexts
+
+    Pitfalls:
+        Relevant is not sufficient: contexts on the subject may all lack the answer. Ranks do not
+        count, and a single context is 0 or 1. One call judges all contexts; of very many some
+        judges lose count, which is a parse failure in the end.
+
+    Example:
+        2 of 5 contexts are relevant: 2 / 5 = 0.4.
     """
     user_input, contexts = asking.sample.user_input, asking.sample.contexts
     found = await asking.ask(

@@ -83,6 +83,22 @@ async def custom_judge(
     the better; numbers between them may be given too. `cut` and above passes, by default the
     middle between the lowest and the highest. `rating` is the mean over the samples whose rating
     could be read; there is none without a rubric. Contexts are not judged on their own.
+
+    Formula:
+        a sample passes if the judge says a class in `passing`; with a rubric, if its
+        rating is `cut` or more
+        pass = samples that pass / samples judged, unreadable replies included
+        rating = mean of the ratings that were read
+
+    Pitfalls:
+        A prompt is worth what people confirm: hold it against their verdicts with `valor calibrate`
+        first. Another prompt, rubric or judge is another metric, whose numbers cannot be compared:
+        give it a `name` of its own. Without `passing` the first of the `classes` passes, whatever
+        it is.
+
+    Example:
+        A rubric from 1 to 5 has by default the `cut` 3: ratings of 5, 3 and 2 have pass = 2 / 3 =
+        0.667 and rating = 10 / 3 = 3.33 points.
     """
     words = _asked(prompt, rubric)
     if rubric is None:

@@ -37,6 +37,17 @@ async def fact_check(
     its provider's API has them: those that the provider itself runs, such as a search of the web.
     Without one the judge knows what its training taught it, and the report says so. Of a model's
     samples those behind the first `max_dataset_rows` are skipped.
+
+    Formula:
+        value = mean over samples of the judge's score, 0 to 1; 1: nothing is false
+
+    Pitfalls:
+        Without `tools` the judge checks from memory: what is recent, rare or private it guesses,
+        and errors that it shares with the model it does not see. The score weighs how much a
+        falsehood matters; it is no share of claims. A response without claims has 1.
+
+    Example:
+        Scores of 1, 0.5 and 0: 1.5 / 3 = 0.5.
     """
     sample = asking.sample
     if max_dataset_rows is not None and sample.row >= max_dataset_rows:

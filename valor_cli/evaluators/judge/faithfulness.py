@@ -31,6 +31,17 @@ async def faithfulness(
     The judge lists the claims, then gives a verdict on `batch_size` of them at a time. A claim that
     the contexts contradict counts against the response, and so does one they say nothing about.
     Without claims the metric is not applicable, or the value is `empty`.
+
+    Formula:
+        value = claims that the contexts imply / claims of the response
+
+    Pitfalls:
+        True to the contexts, not to the world: a response that repeats a wrong context has 1. A
+        refusal may make no claims and then does not count, so that a model which often refuses
+        looks good: look at `n`. One call for the claims, one for each `batch_size` of them.
+
+    Example:
+        The contexts imply 4 of 5 claims: 4 / 5 = 0.8.
     """
     response, contexts = asking.sample.response, asking.sample.contexts
     claims = await statements_of(asking, response, judge_retries)

@@ -20,6 +20,17 @@ async def hallucination(asking: Asking, *, judge_retries: JudgeRetries = None) -
 
     The judge is asked once, about all of them. What the response adds without contradicting a
     context does not count; see faithfulness for that.
+
+    Formula:
+        value = contexts that the response contradicts / retrieved contexts
+
+    Pitfalls:
+        Inventions that no context speaks of do not count. It is divided by contexts, not by claims:
+        the same contradiction is 0.5 of two contexts and 0.1 of ten, so compare at equal numbers of
+        contexts. In `hallucination_hhem` higher is better.
+
+    Example:
+        The response contradicts 1 of 4 contexts: 1 / 4 = 0.25.
     """
     response, contexts = asking.sample.response, asking.sample.contexts
     found = await asking.ask(

@@ -19,6 +19,18 @@ async def language_mismatch(asking: Asking, *, judge_retries: JudgeRetries = Non
     One call; the judge says "same" or "different", and same passes. Dialects and tones of one
     language are one. What the texts say does not matter. `language_consistency` tells languages
     without a judge, where the texts are long enough.
+
+    Formula:
+        a sample passes if the judge says "same"
+        pass = samples that pass / samples judged, unreadable replies included
+
+    Pitfalls:
+        A translation that was asked for fails: leave such samples out. `pass` counts matches, so
+        higher is better, despite the name. For texts of a sentence or more `language_consistency`
+        needs no calls.
+
+    Example:
+        The judge says "same" of 19 of 20 samples: 19 / 20 = 0.95.
     """
     sample = asking.sample
     return await one_word(

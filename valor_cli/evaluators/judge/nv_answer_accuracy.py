@@ -23,6 +23,17 @@ async def nv_answer_accuracy(asking: Asking, *, judge_retries: JudgeRetries = 4)
     cannot be read leaves the other to stand alone; two are a parse failure. Of several references
     each is asked about, two calls each, and the best one counts (of equal ones the first); one
     whose ratings cannot be read is passed over.
+
+    Formula:
+        value = (r₁ + r₂) / (2 · 4), the ratings r of 0, 2 or 4; the best reference
+
+    Pitfalls:
+        Coarse: a sample has 0, 0.25, 0.5, 0.75 or 1, so that small data sets move in jumps. It is
+        agreement with the reference, right or wrong. Two calls a reference, each tried again up to
+        `judge_retries` times.
+
+    Example:
+        Ratings of 4 and 2: 6 / 8 = 0.75.
     """
     sample = asking.sample
     question, response, references = sample.user_input, sample.response, sample.references

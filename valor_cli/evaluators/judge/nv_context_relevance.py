@@ -23,6 +23,17 @@ async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 
     call it is 0 where, in this order, the question is blank; the contexts are, an empty list
     among them; both are the same text; the contexts stand inside the question. For that the
     contexts are joined by line breaks, and white space around either text does not count.
+
+    Formula:
+        value = (r₁ + r₂) / (2 · 2), the ratings r of 0, 1 or 2
+
+    Pitfalls:
+        All contexts are rated as one: what answers the question may stand among any amount of
+        noise, and its rank does not count. A sample has one of five values. Empty retrieval is 0
+        here and has no value in most other metrics of contexts.
+
+    Example:
+        Ratings of 2 and 1: 3 / 4 = 0.75.
     """
     sample = asking.sample
     question = sample.user_input

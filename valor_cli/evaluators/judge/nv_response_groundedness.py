@@ -23,6 +23,17 @@ async def nv_response_groundedness(asking: Asking, *, judge_retries: JudgeRetrie
     call it is 0 where the response or the contexts are blank, an empty list among them, and then 1
     where the response stands in the contexts word for word. For that the contexts are joined by
     line breaks, and white space around either text does not count.
+
+    Formula:
+        value = (r₁ + r₂) / (2 · 2), the ratings r of 0, 1 or 2
+
+    Pitfalls:
+        A response that stands in the contexts letter for letter has 1 without a call: "no" stands
+        in "know". One rating for a whole response hides a single unsupported sentence;
+        `faithfulness` counts claims. A sample has one of five values.
+
+    Example:
+        Ratings of 1 and 1: 2 / 4 = 0.5.
     """
     sample = asking.sample
     response = sample.response

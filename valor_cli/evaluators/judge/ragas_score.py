@@ -50,6 +50,18 @@ async def ragas_score(
     The parameters are those of the parts. A part that is 0, or negative, makes it 0; a part without
     a value leaves it without one. A part that the config lists too, with the same parameters, is
     asked for once.
+
+    Formula:
+        value = 4 / (1/f + 1/a + 1/p + 1/r)
+        f: faithfulness, a: answer_relevancy, p: context_precision, r: context_recall
+
+    Pitfalls:
+        The lowest part rules, and one part without a value drops the sample: read the parts, and
+        `n`. answer_relevancy is a cosine, so that the value shifts with the embedder. It is dear: 5
+        contexts, 1 reference and 5 claims take 2 + 3 + 5 + 2 = 12 calls.
+
+    Example:
+        Parts of 0.9, 0.8, 0.5 and 1: 4 / (1.111 + 1.25 + 2 + 1) = 0.746.
     """
     sample = asking.sample
     # All that any part needs is looked for before a judge is asked.

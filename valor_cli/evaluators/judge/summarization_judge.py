@@ -19,6 +19,18 @@ async def summarization_judge(asking: Asking, *, judge_retries: JudgeRetries = N
     One call; the judge says "good" where the summary is comprehensive, concise, coherent and
     stands on its own, else "bad", and good passes. No reference summary is looked at: H2O Sonar's
     page asks for one, its prompt compares summary and document.
+
+    Formula:
+        a sample passes if the judge says "good"
+        pass = samples that pass / samples judged, unreadable replies included
+
+    Pitfalls:
+        One word, no degrees: a summary with one fault fails like a useless one, and a lenient judge
+        passes nearly all. Four qualities are one verdict; its reason says which failed. Hold the
+        judge against people's verdicts with `valor calibrate`.
+
+    Example:
+        The judge says "good" of 7 of 10 summaries: 7 / 10 = 0.7.
     """
     sample = asking.sample
     return await one_word(

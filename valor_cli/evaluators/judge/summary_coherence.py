@@ -18,6 +18,17 @@ async def summary_coherence(asking: Asking, *, judge_retries: JudgeRetries = Non
     """The judge's rating of a summary beside the text it was made of, a whole number from 1 to 5.
 
     `user_input` holds the text, the response is the summary.
+
+    Formula:
+        value = mean over samples of the judge's rating, 1 to 5 points
+
+    Pitfalls:
+        Points, not a fraction. Judges tend to give 4 and 5, some more than others: compare models
+        under one judge, held against people's ratings with `valor calibrate`. Coverage and
+        coherence are one number here.
+
+    Example:
+        Ratings of 5, 4 and 3: 12 / 3 = 4 points.
     """
     source, summary = asking.sample.user_input, asking.sample.response
     found = await asking.ask(

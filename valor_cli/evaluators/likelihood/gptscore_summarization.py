@@ -15,6 +15,20 @@ def gptscore_summarization(texts: ModelTexts, *, stride: Stride = None) -> Outco
 
     A language model reads "Generate a coherent summary for the following text: (user input) Tl;dr
     (response)", and so on; in nats a token. Values by different language models cannot be compared.
+
+    Formula:
+        nats(x | y) = −Σ ln p(tokenᵢ of x | template with y, tokens before) / n
+        value = nats(response | user input)
+        n: tokens of x
+
+    Pitfalls:
+        Lower is better; the paper's own score has the opposite sign. Sentences copied from the
+        source, and stock phrases, are likely and come out well; a wrong name is one token among
+        many. The aspects move together: they are no seven independent judgements.
+
+    Example:
+        A response of three tokens that have the probabilities 1/2, 1/4 and 1/8: (0.693 + 1.386 +
+        2.079) / 3 = 1.386 nats.
     """
     wished = with_user_input(texts, lambda source, summary: (source, summary))
     return scored(texts, wished, SUMMARIZATION, stride)

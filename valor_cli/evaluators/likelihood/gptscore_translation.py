@@ -16,6 +16,20 @@ def gptscore_translation(texts: ModelTexts, *, stride: Stride = None) -> Outcome
     A language model reads "Rewrite the following text to make it more grammatical and well-written:
     (reference) In other words, (response)", and so on; in nats a token. Of several references the
     lowest value counts. Values by different language models cannot be compared.
+
+    Formula:
+        nats(x | y) = −Σ ln p(tokenᵢ of x | template with y, tokens before) / n
+        value = (nats(response | reference) + nats(reference | response)) / 2
+        n: tokens of x
+
+    Pitfalls:
+        The source text is not looked at: response and reference have to be in one language, and a
+        wrong reference is not noticed. Lower is better; the paper's own score has the opposite
+        sign. The aspects move together: they are no three independent judgements.
+
+    Example:
+        The response after the reference has 0.9 nats a token, the reference after the response 1.5:
+        (0.9 + 1.5) / 2 = 1.2.
     """
     return scored(texts, with_references(texts), TRANSLATION, stride)
 

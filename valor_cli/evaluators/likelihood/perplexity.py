@@ -54,6 +54,19 @@ def perplexity(
     unless the model begins every text with a token of its own. What is longer than the model's
     context is read through a window that moves by `stride` tokens, by half the context if not
     given. Values by different language models cannot be compared.
+
+    Formula:
+        value = mean over samples of exp(−Σ ln p(tokenᵢ | tokens before it) / n)
+        corpus = exp(−Σ over all tokens of ln p / all tokens)
+        n: scored tokens of the response
+
+    Pitfalls:
+        How expected the wording is to one model, not whether it is true: a fluent lie is low, a
+        text that repeats itself lower still, and names, numbers and short texts are high. The
+        question is not shown to the model.
+
+    Example:
+        Three tokens of probability 1/2, 1/4 and 1/8: (1/64)^(−1/3) = 4.
     """
     data = texts.data
     lacks = [lack_of("response", response) for response in data.response]

@@ -55,6 +55,22 @@ def sentence_bleu(
 
     All references together clip the n-grams; the nearest in length counts for brevity. An order
     without a match gives 0, and so does an empty response.
+
+    Formula:
+        BLEU = BP · exp(Σ wₙ · ln pₙ)
+        pₙ = n-grams of the response that a reference has, clipped / its n-grams
+        BP = min(1, exp(1 − r / c))
+        c, r: words of the response, of the reference nearest in length
+
+    Pitfalls:
+        With the default weights and no smoothing a response without four words in a row that a
+        reference has is 0, and so is every right answer of fewer words: use `bleu_1` for those, or
+        `effective_order: true`. The mean over samples is not corpus BLEU. Case counts, and values
+        under two tokenizers cannot be compared.
+
+    Example:
+        "the cat sat on the mat" against "the cat sat on a mat", 6 words each, so BP = 1: precisions
+        5/6, 3/5, 2/4 and 1/3, with the default weights (5/6 · 3/5 · 2/4 · 1/3)^(1/4) = 0.537.
     """
     return _outcomes(texts, weights, tokenizer, smoothing, smoothing_value, effective_order)
 
@@ -67,7 +83,23 @@ def bleu_1(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of single words: their clipped precision, with a brevity penalty."""
+    """Sentence BLEU of single words: their clipped precision, with a brevity penalty.
+
+    Formula:
+        BLEU = BP · p₁
+        p₁ = words of the response that a reference has, clipped / its words
+        BP = min(1, exp(1 − r / c))
+        c, r: words of the response, of the reference nearest in length
+
+    Pitfalls:
+        The order of words does not count: a reference with its words shuffled has 1. It is a
+        precision; what is left out is punished by the brevity penalty alone, and steeply: "the cat"
+        against "the cat sat on the mat" has exp(1 − 6/2) = 0.135.
+
+    Example:
+        "the the the cat" against "the cat sat": "the" counts once and "cat" once, of 4 words, and 4
+        words are no fewer than 3, so BP = 1: 2 / 4 = 0.5.
+    """
     return _outcomes(texts, (1.0,), tokenizer, smoothing, smoothing_value, effective_order)
 
 
@@ -79,7 +111,22 @@ def bleu_2(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of words and pairs of words, in equal parts, with a brevity penalty."""
+    """Sentence BLEU of words and pairs of words, in equal parts, with a brevity penalty.
+
+    Formula:
+        BLEU = BP · √(p₁ · p₂)
+        pₙ = n-grams of the response that a reference has, clipped / its n-grams
+        BP = min(1, exp(1 − r / c))
+        c, r: words of the response, of the reference nearest in length
+
+    Pitfalls:
+        By default a response of one word, or without two words in a row that a reference has, is 0.
+        The value is cumulative: some tools call the precision of pairs alone, p₂, BLEU-2.
+
+    Example:
+        "the cat sat on the mat" against "the cat sat on a mat", 6 words each, so BP = 1: √(5/6 ·
+        3/5) = 0.707.
+    """
     return _outcomes(texts, (0.5,) * 2, tokenizer, smoothing, smoothing_value, effective_order)
 
 
@@ -91,7 +138,22 @@ def bleu_3(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of n-grams of up to 3 words, in equal parts, with a brevity penalty."""
+    """Sentence BLEU of n-grams of up to 3 words, in equal parts, with a brevity penalty.
+
+    Formula:
+        BLEU = BP · (p₁ · p₂ · p₃)^(1/3)
+        pₙ = n-grams of the response that a reference has, clipped / its n-grams
+        BP = min(1, exp(1 − r / c))
+        c, r: words of the response, of the reference nearest in length
+
+    Pitfalls:
+        By default a response without three words in a row that a reference has is 0. The value is
+        cumulative: some tools call the precision of triples alone, p₃, BLEU-3.
+
+    Example:
+        "the cat sat on the mat" against "the cat sat on a mat", 6 words each, so BP = 1: (5/6 · 3/5
+        · 2/4)^(1/3) = 0.630.
+    """
     return _outcomes(texts, (1 / 3,) * 3, tokenizer, smoothing, smoothing_value, effective_order)
 
 
@@ -103,7 +165,23 @@ def bleu_4(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of n-grams of up to 4 words, in equal parts, with a brevity penalty."""
+    """Sentence BLEU of n-grams of up to 4 words, in equal parts, with a brevity penalty.
+
+    Formula:
+        BLEU = BP · (p₁ · p₂ · p₃ · p₄)^(1/4)
+        pₙ = n-grams of the response that a reference has, clipped / its n-grams
+        BP = min(1, exp(1 − r / c))
+        c, r: words of the response, of the reference nearest in length
+
+    Pitfalls:
+        By default a response without four words in a row that a reference has is 0, as many short
+        answers and good paraphrases are: the mean may say little more than how many are not. What
+        papers on translation call BLEU is `corpus_bleu`, not this mean.
+
+    Example:
+        "the cat sat on the mat" against "the cat sat on a mat", 6 words each, so BP = 1: (5/6 · 3/5
+        · 2/4 · 1/3)^(1/4) = 0.537.
+    """
     return _outcomes(texts, (0.25,) * 4, tokenizer, smoothing, smoothing_value, effective_order)
 
 

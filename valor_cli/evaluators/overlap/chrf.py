@@ -42,6 +42,20 @@ def chrf(
     """chrF of sacrebleu, with its signature: the F measure of character n-grams, summed first.
 
     Of several references the one with the highest value counts. `word_order: 2` is chrF++.
+
+    Formula:
+        chrF = (1 + β²) · P · R / (β² · P + R), β = 2
+        P = mean over n = 1 … 6 of matched character n-grams / those of the responses
+        R = mean over n = 1 … 6 of matched character n-grams / those of the references
+
+    Pitfalls:
+        Recall counts twice as much as precision, so that padding costs little. Unrelated sentences
+        of one language share short runs of characters and have 0.1 to 0.2: 0 is not the floor.
+        sacrebleu prints 100 times the value, and chrF++ is another metric.
+
+    Example:
+        "cats" against "cat", which has no run of more than 3 characters: P = (3/4 + 2/3 + 1/2) / 3
+        = 0.639, R = 1, chrF = 5 · 0.639 / (4 · 0.639 + 1) = 0.898.
     """
     data = texts.data
     metric = _settings(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)

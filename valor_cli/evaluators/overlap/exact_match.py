@@ -18,6 +18,18 @@ def exact_match(texts: Texts, *, normalize: bool = True) -> Outcomes:
     Only ASCII punctuation and the English articles are dropped, as SQuAD's script does. A response
     of which nothing is left equals a reference of which nothing is left. Without `normalize` the
     texts are compared as they are, character by character.
+
+    Formula:
+        value = responses that equal one of their references / responses
+
+    Pitfalls:
+        All or nothing: "It is Paris." against "Paris" is 0, so ask the model for the bare answer,
+        or read `token_f1` beside it. Normalisation drops every punctuation mark: "3.5" equals "35",
+        and "-5" equals "5".
+
+    Example:
+        Against "eiffel tower", "The Eiffel Tower." is equal and "Eiffel Tower, Paris" is not: 1 / 2
+        = 0.5.
     """
     form: Callable[[str], str] = normalised if normalize else str
 

@@ -70,6 +70,22 @@ def llm_classification(
     spam") is a label of its own, which no reference has: list the `labels` to have averages over
     these alone; answers beside them are wrong, and stand in the table as met by no prediction. Of
     more than 200 labels there is no table, of more than 2,000 there are no values by label.
+
+    Formula:
+        accuracy = right responses / responses
+        precision, recall of a label = TP / (TP + FP), TP / (TP + FN)
+        f1 of a label = 2 · TP / (2 · TP + FP + FN)
+        average macro: the plain mean over labels
+
+    Pitfalls:
+        An answer in the wrong form ("It is ham.") looks like a wrong decision, and unless `labels`
+        lists the real ones it is a label more, with precision, recall and f1 of 0, in the macro
+        averages. Where one label is frequent, accuracy is high for a model that always says it:
+        read f1, and the table.
+
+    Example:
+        Truth spam, spam, ham, ham and answers spam, ham, ham, ham: accuracy 3 / 4 = 0.75; f1 is 2/3
+        for spam and 4/5 for ham, macro (2/3 + 4/5) / 2 = 0.733.
     """
     data = texts.data
     names = _named(labels, positive_label)

@@ -71,6 +71,21 @@ def rouge_1(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
     several references the one with the highest F1 counts. A text without words has the value 0,
     as in rouge-score: that is every text in Arabic or Chinese, unless `tokenizer` is "unicode".
 
+    Formula:
+        precision = shared words / words of the response
+        recall = shared words / words of the reference
+        f1 = 2 · precision · recall / (precision + recall)
+
+    Pitfalls:
+        Counts words, not meaning: a paraphrase gets little, and "it is not safe" has 0.857 against
+        "it is safe". Long responses lose precision and short ones recall, so compare models at
+        similar lengths. Papers on summaries often stem (`use_stemmer: true`), which lifts the
+        value, or report recall alone.
+
+    Example:
+        "the cat sat" against "the cat sat on the mat" shares 3 words: precision 3 / 3 = 1, recall 3
+        / 6 = 0.5, f1 = 2 · 1 · 0.5 / 1.5 = 0.667.
+
     Args:
         texts: Samples with response and references.
         use_stemmer: Compare the Porter stems of words of more than three characters.
@@ -84,6 +99,20 @@ def rouge_2(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
     """F1 of the pairs of neighbouring words that a response shares with its best reference.
 
     As `rouge_1`, of bigrams (ROUGE-2). A text of one word has the value 0.
+
+    Formula:
+        precision = shared pairs / pairs of neighbouring words of the response
+        recall = shared pairs / pairs of neighbouring words of the reference
+        f1 = 2 · precision · recall / (precision + recall)
+
+    Pitfalls:
+        One changed word breaks both pairs that it stands in: values lie far below those of
+        `rouge_1`, and are rough on short texts. A response of one word has 0 even where it is the
+        reference.
+
+    Example:
+        "the cat sat" against "the cat sat on the mat" shares 2 pairs: precision 2 / 2 = 1, recall 2
+        / 5 = 0.4, f1 = 2 · 1 · 0.4 / 1.4 = 0.571.
     """
     return _grams(texts, 2, use_stemmer, tokenizer)
 
@@ -94,6 +123,21 @@ def rouge_l(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
     ROUGE-L of whole texts: ends of lines are ignored. Words as in `rouge_1`. Time grows with the
     product of both lengths: 50,000 words against 50,000 take half a second. Samples with more than
     10,000,000,000 pairs of words (100,000 against 100,000) are skipped.
+
+    Formula:
+        LCS = words of the longest common subsequence: in order, gaps allowed
+        precision = LCS / words of the response
+        recall = LCS / words of the reference
+        f1 = 2 · precision · recall / (precision + recall)
+
+    Pitfalls:
+        Sees the order of words, not their meaning: a rewording is low, and a negation that is
+        slipped in hardly changes the value. What papers on summaries of several sentences call
+        ROUGE-L is often `rouge_lsum`, which is usually higher.
+
+    Example:
+        "the gunman killed police" against "police killed the gunman": the longest common
+        subsequence is "the gunman", so f1 = 2 / 4 = 0.5, where `rouge_1` has 1.
     """
     pairs = _pairs(texts, use_stemmer, tokenizer)
     hits = _subsequences(texts, use_stemmer, tokenizer)
@@ -109,6 +153,21 @@ def rouge_lsum(
     and the union of what they share counts, each word as often as both texts have it at most.
     Words as in `rouge_1`. Of texts of one line it is `rouge_l`. Two lines of 50,000 words take
     about a second; longer samples are skipped as by `rouge_l`.
+
+    Formula:
+        hits = Σ over lines of the reference: words in the union of its longest
+               common subsequences with the lines of the response
+        precision, recall = hits / words of the response, of the reference
+        f1 = 2 · precision · recall / (precision + recall)
+
+    Pitfalls:
+        Only line breaks part sentences: put each sentence on a line of its own, in responses and
+        references alike; texts of one line have the value of `rouge_l`. The order of the lines does
+        not count.
+
+    Example:
+        The lines "one two", "three four" against the same lines the other way round: all 4 words
+        are hits, f1 = 1. `rouge_l` reads each text as one line and has 2 / 4 = 0.5.
     """
     pairs = _pairs(texts, use_stemmer, tokenizer)
     hits = _subsequences(texts, use_stemmer, tokenizer).copy()

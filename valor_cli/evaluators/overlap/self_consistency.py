@@ -74,6 +74,19 @@ def self_consistency(
     the only one to its question has the value 1 and the report warns of it. Two answers without a
     single word share nothing: 0, as in rouge-score.
 
+    Formula:
+        value of an answer = mean over the other answers to its question of ROUGE F1
+        value = mean over all answers
+
+    Pitfalls:
+        Agreement is not correctness: a model that is always wrong in the same words has 1, and so
+        has one that was asked at temperature 0, or whose answers came from a cache. The same
+        meaning in other words counts as disagreement.
+
+    Example:
+        The answers "Paris", "Paris" and "Rome" to one question have (1 + 0) / 2 = 0.5, 0.5 and 0: 1
+        / 3 = 0.333 on average.
+
     Args:
         texts: All samples of a model: a group is never split.
         max_group_size: Of more answers to a question so many are drawn, evenly from ten ranges of

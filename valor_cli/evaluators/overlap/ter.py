@@ -43,6 +43,20 @@ def ter(
     Of several references the fewest edits count, and the mean length. The search for shifts takes
     half a minute for two texts of 1,000 words, and for longer ones as many times longer: samples
     with a text of more than `max_words` words are skipped.
+
+    Formula:
+        TER = edits / words of the references
+        edit: a word inserted, deleted or replaced, or a run of words shifted
+
+    Pitfalls:
+        Lower is better, and there is no upper bound: six wrong words against a reference of two
+        have 3. All edits cost the same, that of a name as that of a comma, and a paraphrase counts
+        as wrong words. Case does not count by default, and punctuation sticks to its word unless
+        `normalized`.
+
+    Example:
+        "on the mat the cat sat" against "the cat sat on the mat": one shift, 6 words, 1 / 6 =
+        0.167.
     """
     data = texts.data
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)

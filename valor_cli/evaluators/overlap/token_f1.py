@@ -17,6 +17,20 @@ def token_f1(texts: Texts) -> Outcomes:
     recall are those of that one. Where neither the response nor the reference has a word left all
     three are 1, and where one of them has none they are 0, as SQuAD 2.0 has it; SQuAD 1.1 has 0 for
     both.
+
+    Formula:
+        precision = shared words / words of the response
+        recall = shared words / words of the reference
+        f1 = 2 · precision · recall / (precision + recall)
+
+    Pitfalls:
+        A bag of words: order and negation hardly count, and "not guilty" has 0.667 against
+        "guilty". A right answer in a long sentence loses precision. A text in a script without
+        spaces is one word, all right or all wrong.
+
+    Example:
+        "in Paris, France" against "Paris" shares 1 word: precision 1/3, recall 1, f1 = 2 · (1/3) ·
+        1 / (4/3) = 0.5.
     """
     return Outcomes.of(compared(texts.data, _best), OUTPUTS)
 

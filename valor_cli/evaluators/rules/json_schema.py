@@ -55,6 +55,19 @@ def json_schema(
     an annotation, unless `check_formats`. Contexts are not judged. A response that is nested more
     than 100 levels deep, or that a pattern of the schema takes longer than a second of processor
     time on, is a parse failure.
+
+    Formula:
+        a sample passes if its response is JSON and valid under the schema
+        pass = samples that pass / samples with a response
+
+    Pitfalls:
+        Form, not content: wrong values in the right form pass. Under a schema without `required`
+        and `additionalProperties: false` keys may be missing, and others stand there. A sentence
+        before or behind the JSON fails, and so does a code fence without `strip_fences`.
+
+    Example:
+        Under a schema with the required key "answer", `{"answer": 42}` passes; `{"result": 42}` and
+        `{"answer": 42` without its end do not: pass = 1 / 3 = 0.333.
     """
     data = texts.data
     errors = _errors_under(schema, check_formats=check_formats)

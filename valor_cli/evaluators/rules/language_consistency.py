@@ -54,6 +54,20 @@ def language_consistency(
     tags are not read; of a text longer than 6,000 characters six pieces of 1,000 are. Languages
     that ISO 639-3 has as one macrolanguage (Croatian, Bosnian and Serbian; Indonesian and Malay;
     the kinds of Norwegian, Arabic, Chinese) count as one. Contexts are not looked at.
+
+    Formula:
+        a sample passes if response and user input are likeliest in one language;
+        it fails if they are not, and the odds are `least_odds` or more
+        pass = samples that pass / samples that pass or fail
+
+    Pitfalls:
+        Samples that are too short or too mixed have no verdict: look at `n` before you trust the
+        rate. A response that was asked for in another language ("Translate into French …") fails
+        when it obeys. Which language is meant by a text of two is decided by the likelier one.
+
+    Example:
+        A French question is answered in French, in English, and by "Paris", which is too short to
+        tell: pass = 1 / 2 = 0.5.
     """
     data = texts.data
     reader = _Reader(least_letters, {})

@@ -36,6 +36,20 @@ def text_matching(texts: Texts, *, condition: ConditionText | None = None) -> Ou
     nothing (an empty list) has the empty text. A pattern may take a second of processor time on a
     text. A sample that needs longer is a parse failure, and so is, once a pattern took too long on
     three, any that is as long as one of those.
+
+    Formula:
+        a sample passes if the condition holds for its response
+        pass = samples that pass / samples with a response and a condition
+        retrieval_failures = samples whose contexts fail it / the same samples
+
+    Pitfalls:
+        Strings are case-sensitive and found inside words: "cat" is in "education". It sees what
+        stands there, not what is said of it: "It is not Paris." has "Paris". Contexts do not change
+        `pass`.
+
+    Example:
+        Under `"Paris" AND NOT "sorry"` the response "It is Paris." passes and "Paris, I am sorry."
+        does not: pass = 1 / 2 = 0.5.
     """
     data = texts.data
     patience = Patience()

@@ -19,6 +19,20 @@ def confusion_matrix(confusions: Confusions) -> Findings:
     Pixels of a label for which no label is predicted are unmatched ground truths; pixels of no
     label, such as an excluded background, for which a label is predicted are unmatched predictions.
     Ratios are theirs to all ground truth, or all predictions, of the label.
+
+    Formula:
+        cell (T, P) = pixels of label T predicted as P
+        IoU of a cell = cell / (pixels of T + pixels predicted as P − cell)
+        unmatched ratio = pixels of T without predicted label / pixels of T; so for predictions
+
+    Pitfalls:
+        Cells are pixels, so large regions have large cells whatever their share of errors: read a
+        row as shares of its label. Nothing is unmatched unless there are pixels without a label.
+
+    Example:
+        100 pixels are road, 80 of them predicted as road and 20 as grass, and no others are
+        predicted as road: cell (road, road) is 80, its IoU 80 / (100 + 80 − 80) = 0.8, and cell
+        (road, grass) is 20.
     """
     count = len(confusions.labels)
     if count > MOST_LABELS:

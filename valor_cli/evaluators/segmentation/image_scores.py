@@ -30,6 +30,19 @@ def image_scores(
     none and does not enter the mean. The `worst` images are those of lowest mean IoU, of equal
     ones those with the most wrong pixels. The curve has the value below which each part of the
     images stays.
+
+    Formula:
+        of one image: mean_iou = mean over the labels L of its ground truth of IoU(L) in that image
+        of one image: pixel_accuracy = right pixels / pixels that are not ignored
+        value: mean over the images that have one
+
+    Pitfalls:
+        It is not `mean_iou`, which pools pixels first: here a small image counts as much as a large
+        one. A label that is predicted but not in an image's ground truth has no IoU there, and
+        costs only what it covers.
+
+    Example:
+        One image has a mean IoU of 0.9, another of 0.3: (0.9 + 0.3) / 2 = 0.6.
     """
     images = confusions.images()
     columns = confusions.once("image scores", lambda: _columns(confusions))

@@ -26,6 +26,17 @@ def precision(
 
     A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
     has its precision reported, if it is predicted, and enters no average.
+
+    Formula:
+        TP / (TP + FP) for each label, in pixels of all images
+        macro: mean over labels; weighted: the same, by ground truth; micro: ΣTP / Σ(TP + FP)
+
+    Pitfalls:
+        It says nothing of what is missed: a label predicted for a single pixel, rightly, has 1.
+        Pixels predicted as labels without ground truth enter no average.
+
+    Example:
+        80 pixels are predicted as road, and 60 of them are road: 60 / 80 = 0.75.
     """
     ratios = margins(confusions).precision(zero_division)
     return labels_and_average(confusions.labels, ratios, average, WORDS)
@@ -35,6 +46,17 @@ def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
     """Pixels of each label's ground truth that are predicted right, and the average over labels.
 
     A label without ground truth has no recall.
+
+    Formula:
+        TP / (TP + FN) for each label, in pixels of all images
+        macro: mean over labels; micro and weighted: ΣTP / Σ(TP + FN), which is the same for both
+
+    Pitfalls:
+        It says nothing of pixels that are wrongly predicted as the label: one that is painted
+        everywhere has 1. The macro average is `mean_accuracy`.
+
+    Example:
+        100 pixels are road, and 60 of them are predicted as road: 60 / 100 = 0.6.
     """
     ratios = margins(confusions).recall()
     return labels_and_average(confusions.labels, ratios, average, WORDS)
@@ -50,6 +72,17 @@ def f1(
 
     A label that is never predicted follows `zero_division`, as its precision does; one without
     ground truth has no value.
+
+    Formula:
+        2·TP / (2·TP + FP + FN) for each label, in pixels of all images
+        macro: mean over labels; weighted: the same, by ground truth; micro: of the summed counts
+
+    Pitfalls:
+        It is higher than IoU of the same pixels, F1 = 2·IoU / (1 + IoU): do not compare the two.
+        Many papers take the mean of each image's Dice; here pixels of all images are one pool.
+
+    Example:
+        100 pixels are road, 80 are predicted as road, and 60 are both: 120 / (100 + 80) = 0.667.
     """
     ratios = margins(confusions).f1(zero_division)
     return labels_and_average(confusions.labels, ratios, average, WORDS)

@@ -51,6 +51,18 @@ def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: i
     makes the sample a parse failure. Links are not followed, and no file is changed or executed.
     The checks are `exists`, `layout`, `not_empty`, `min_size`, `min_pages`, `parses`,
     `json_schema` and `regex`; each counts once for every file that its `path` names.
+
+    Formula:
+        value = checks passed / checks, a check counted once for each file it names
+
+    Pitfalls:
+        Many good files hide a bad one: 1 failure among 100 is 0.99. A pattern that no file has asks
+        nothing except of `exists` and `layout`: list there what must not be missing. Form is
+        checked, not whether a report is right.
+
+    Example:
+        A folder with a valid report.json and an empty notes.txt passes `exists` 1 of 1, `not_empty`
+        1 of 2 and `parses` 1 of 1: 3 / 4 = 0.75.
     """
     asked = [check_of(check) for check in checks]  # type: ignore[arg-type]
     patience = Patience()

@@ -31,8 +31,15 @@ def _searchable(pattern: str) -> str:
     return pattern
 
 
-Files = Annotated[str, AfterValidator(_inside)]
+Files = Annotated[
+    str,
+    AfterValidator(_inside),
+    Field(description="path in the folder, or a pattern with *, ?, [abc], and ** for any folders"),
+]
 """Files of the folder: a path, or a pattern with *, ?, [abc], and ** for any folders."""
+
+
+_KIND: Any = Field(description="which check it is")
 
 
 class _Check(BaseModel):
@@ -43,64 +50,76 @@ class _Check(BaseModel):
 class Exists(_Check):
     """There is a file of that path or pattern."""
 
-    check: Literal["exists"]
+    check: Literal["exists"] = _KIND
     path: Files
 
 
 class Layout(_Check):
     """There is a file of each of several paths and patterns."""
 
-    check: Literal["layout"]
+    check: Literal["layout"] = _KIND
     # Behind `_known`, what was a list in the config is one, and no tuple.
-    paths: Annotated[tuple[Files, ...], MinLen(1), Field(strict=False)]
+    paths: Annotated[
+        tuple[Files, ...],
+        MinLen(1),
+        Field(strict=False, description="paths and patterns, each of which must have a file"),
+    ]
 
 
 class NotEmpty(_Check):
     """A file says something: white space alone is nothing."""
 
-    check: Literal["not_empty"]
+    check: Literal["not_empty"] = _KIND
     path: Files = "**/*"
 
 
 class MinSize(_Check):
     """A file has so many bytes or more."""
 
-    check: Literal["min_size"]
+    check: Literal["min_size"] = _KIND
     path: Files
-    bytes: Annotated[int, Interval(ge=1)]
+    bytes: Annotated[int, Interval(ge=1), Field(description="the fewest bytes")]
 
 
 class MinPages(_Check):
     """A PDF has so many pages or more."""
 
-    check: Literal["min_pages"]
+    check: Literal["min_pages"] = _KIND
     path: Files = "**/*.pdf"
-    pages: Annotated[int, Interval(ge=1)]
+    pages: Annotated[int, Interval(ge=1), Field(description="the fewest pages")]
 
 
 class Parses(_Check):
     """A file can be read as what its name, or `format`, says; of other names nothing is asked."""
 
-    check: Literal["parses"]
+    check: Literal["parses"] = _KIND
     path: Files = "**/*"
-    format: Literal["json", "jsonl", "yaml", "csv"] | None = None
+    format: Literal["json", "jsonl", "yaml", "csv"] | None = Field(
+        None, description="what the file must be; omitted: as its name says"
+    )
 
 
 class ValidJson(_Check):
     """A file is JSON, and valid under a JSON Schema, written here or named as a file."""
 
-    check: Literal["json_schema"]
+    check: Literal["json_schema"] = _KIND
     path: Files
-    document: SchemaSource = Field(alias="schema")
+    document: SchemaSource = Field(
+        alias="schema", description="the JSON Schema, or the path of a file with it"
+    )
 
 
 class Matches(_Check):
     """A regular expression is found in a file, or is not."""
 
-    check: Literal["regex"]
+    check: Literal["regex"] = _KIND
     path: Files
-    pattern: Annotated[str, AfterValidator(_searchable)]
-    expected: Literal["found", "absent"] = "found"
+    pattern: Annotated[
+        str, AfterValidator(_searchable), Field(description="the regular expression")
+    ]
+    expected: Literal["found", "absent"] = Field(
+        "found", description="whether it must be found, or must not be"
+    )
 
 
 Check: TypeAlias = Exists | Layout | NotEmpty | MinSize | MinPages | Parses | ValidJson | Matches

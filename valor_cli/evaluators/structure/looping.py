@@ -59,6 +59,21 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
     Sentences, and repeated substrings, have 10 characters or more. Sentences end by the rules of
     `language`, an ISO 639 code, as sentencex has them. Repetitions are looked for in the first
     million characters. A text of less than 200 bytes has no compression ratio.
+
+    Formula:
+        unique_sentences = different sentences / sentences
+        longest_repeated_substring = its length · its occurrences / length of the text
+        compression_ratio = bytes after zlib / bytes before
+
+    Pitfalls:
+        Directions differ: lower is better for longest_repeated_substring alone. Only what is
+        repeated word for word is seen; tables, lists and code repeat themselves by nature.
+        compression_ratio falls as texts grow: compare those of similar length.
+
+    Example:
+        "I cannot tell. I cannot tell. I cannot tell. Goodbye for now." has 2 different sentences of
+        4, 0.5; "I cannot tell. " has 15 characters and stands 3 times among 61, 45 / 61 = 0.738;
+        with fewer than 200 bytes there is no compression_ratio.
     """
     return Outcomes.of(
         [

@@ -1,0 +1,440 @@
+"""The models of a config in; the page that describes every key of it out.
+
+Types, defaults, allowed values and meanings stand where they are declared, in the pydantic models.
+Here stands what introduces a block, and an example of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from docs.reference_words import Schema, default, table, told, typed, yaml
+from valor_cli import catalogue
+from valor_cli.config import json_schema
+from valor_cli.config.models import Gate, Interval, Report, SliceSearch
+from valor_cli.evaluators.structure import checks
+from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import JudgeSettings, PriceSettings
+from valor_cli.readers import csv_header, sample_header, score_header
+
+CONFIG_INTRODUCTION = """\
+A config is one YAML file: what to read, what to compute, what must hold, where the report goes.
+Every key that it can have stands here; the parameters of metrics stand in
+[metrics.md](metrics.md).
+
+```yaml
+task: object_detection
+data:
+  ground_truth: ../sample_data/object_detection/ground_truth.json
+  predictions: ../sample_data/object_detection/large.json
+```
+
+That is enough: everything else has a default. `valor init TASK` writes a commented config with
+sample data to begin with, `valor validate CONFIG` lists everything that is wrong with one, by
+line and column, and evaluates nothing.
+
+- **Unknown keys are errors**, with the nearest known key; so is a key that stands twice. Values
+  are not converted: `resamples: "1000"` is text, and refused.
+- **Paths** start from the folder of the YAML file, not from where `valor` is run. `data:` also
+  takes patterns (`shards/*.jsonl`), `.gz` and `.zst` files, [URLs](remote.md), and `-` for
+  standard input (one file, no label maps).
+- **`${NAME}`** in any value stands for a variable of the environment, `${NAME:-default}` gives a
+  default, `$${` is a plain `${`. What comes from the environment is masked in messages about the
+  config.
+- **`--set interval.seed=1`** replaces a value, or adds one, for one run; `--set metrics.0=f1`
+  names an item of a list by its number, `--set interval=null` leaves a block out.
+- **YAML** is read as YAML 1.2's core schema: `no`, `on` and dates are text, `null` and `~` are
+  null. Anchors, aliases and `<<` work; tags (`!!python/…`, `!anything`) are refused. A config has
+  at most 16 MiB, 100,000 values with aliases expanded, and 100 levels.
+
+**In an editor**: `valor schema > valor.schema.json`, and as the first line of a config `#
+yaml-language-server: $schema=valor.schema.json` gives completion, these descriptions, and checks
+while you type ([config.schema.json](config.schema.json) is the same file)."""
+
+TOP = """\
+The keys at the top. *All* tasks have the first nine; the others belong to the tasks that are
+named."""
+
+TASK = "One of the following; it decides what the rest of the file may say."
+
+DATA = """\
+What is evaluated. [formats.md](formats.md) shows the formats of detection, and the pages of the
+tasks those of the others: [classification](classification.md), [semantic
+segmentation](semantic-segmentation.md), [text generation](text-generation.md). `predictions` (or
+`samples`) is one path, or a mapping of a name per model to a path: all of them are evaluated,
+ranked and compared."""
+
+DATA_EXAMPLES: Mapping[str, str] = {
+    "classification": """\
+task: classification
+data:
+  ground_truth: ../sample_data/classification/ground_truth.csv
+  predictions:
+    random_forest: ../sample_data/classification/random_forest.csv
+    naive_bayes: ../sample_data/classification/naive_bayes.csv""",
+    "object_detection": """\
+task: object_detection
+data:
+  ground_truth: ../sample_data/object_detection/ground_truth.json
+  predictions: {large: ../sample_data/object_detection/large.json}
+  format: coco""",
+    "semantic_segmentation": """\
+task: semantic_segmentation
+data:
+  ground_truth: ../sample_data/semantic_segmentation/ground_truth
+  predictions: {random_forest: ../sample_data/semantic_segmentation/random_forest}
+  labels: ../sample_data/semantic_segmentation/classes.json
+  ignore_index: 255""",
+    "text_generation": """\
+task: text_generation
+data:
+  samples: ../sample_data/text_generation/answers.jsonl
+  on_invalid: skip""",
+}
+
+FORMAT = """\
+One name for all files, or one for each side where they differ. What is left out is found by
+extension and content."""
+
+COLUMN_NAMES = """\
+`data.columns` maps the standard name of a column, on the left, to the name that the file has.
+Only names that are neither the standard one nor one of these need it. Other columns are metadata,
+for `slices` and `filter`."""
+
+METRICS = """\
+A list. An item is the name of a metric, or a mapping of one name to its parameters; `valor
+metrics --task TASK` lists the names, `valor metrics NAME` the parameters of one with their
+defaults, and [metrics.md](metrics.md) has them all. Left out, the task's defaults are computed
+(of text metrics those that the data can serve). The same metric may stand there several times
+with other parameters.
+
+Beside its own parameters any metric with a value takes `threshold`, a number that the value is
+held against (default: the metric's own, where it has one; null: none). A value on the wrong side
+of its threshold is a *problem* in the report, and does not change the exit code; a [gate](#gates)
+does."""
+
+METRICS_EXAMPLE = """\
+metrics:
+  - coco
+  - average_precision: {iou_thresholds: [0.5, 0.75]}
+  - recall: {score_threshold: 0.5, threshold: 0.4}"""
+
+LABEL_MAP = """\
+Label as in the files to label as evaluated: renames labels, and merges those that get one name,
+in ground truth and predictions alike, before anything else is done. A label that is not named
+keeps its name."""
+
+FILTER = """\
+Which part of the data is evaluated: a column to the value, or the list of values, that is kept.
+Several columns must all hold. What is compared is what is written: `17` and `"17"` are one. A
+filter that leaves nothing, or names a label or sample that is not there, is an error."""
+
+FILTERS: Sequence[tuple[str, str]] = (
+    ("label", "the labels that are evaluated; not for text generation"),
+    ("image_id", "the images, or samples, by their ids; not for text generation"),
+    ("sample_id", "the samples, or images, by their ids"),
+    ("metadata.NAME", "samples or images by a column of their metadata; here null is a value"),
+)
+
+SLICES = """\
+Which parts of the data get every metric anew, beside the whole: a list of keys, or of mappings of
+one key to the values wanted (left out: all that occur). `auto` looks for the parts that a model
+does worst at, and may stand in the list or in its place;
+[statistics.md](statistics.md#searching-for-the-worst-slice) says what to think of what it finds."""
+
+SLICES_EXAMPLE = """\
+slices:
+  - metadata.orientation: [landscape]
+  - area: [small, large]
+  - auto: {min_size: 20, depth: 1}"""
+
+SEARCH = "The options of `auto`:"
+
+INTERVAL = """\
+With this block values get confidence intervals, and several models, or a baseline, can be
+compared on values that no single sample has (average precision, BLEU of a corpus). Left out:
+neither. [statistics.md](statistics.md) tells what intervals mean."""
+
+GATES = """\
+A list of limits. A gate names a metric and at least one of `min`, `max`, `max_drop`, `not_worse`;
+or `coverage`, with a metric or for all. It is held against every row that it names: left out,
+`model` is every model, `label` is the value over all labels, `slice` is the whole data, `output`
+is the metric's primary one.
+
+A gate that fails makes the exit code 1, one on `coverage` 3. A value that is undefined fails its
+gate. `max_drop` and `not_worse` need `--baseline RUN`, and are not checked without
+([comparing.md](comparing.md#in-ci))."""
+
+GATES_EXAMPLE = """\
+gates:
+  - {metric: mean_average_precision, model: large, min: 0.50}
+  - {metric: recall, label: person, parameters: {score_threshold: 0.5}, min: 0.40, max_drop: 0.02}
+  - {metric: coco, output: AP, not_worse: 0.05}"""
+
+REPORT = """\
+Where the results go. `--out DIR` and `--format` of `valor evaluate` take precedence. Without
+`out` and `--out` they go to `reports/`, a folder of the config's name in it, where `valor` is
+run. [results.md](results.md) describes the files."""
+
+MATCHING = "For object detection and instance segmentation; they stand at the top of the file."
+
+JUDGE = """\
+For text generation: the language model that judge metrics ask. [judges.md](judges.md) tells how.
+A judge that no metric needs is not asked; keys come from the environment alone."""
+
+JUDGE_EXAMPLE = """\
+judge:
+  model: openai/gpt-4o-mini
+  concurrency: 4
+  budget_usd: 2.00
+  price: {input_usd: 0.15, output_usd: 0.60}"""
+
+PRICE = "`judge.price`, for models whose price litellm does not know:"
+
+JUDGES = """\
+Several judges, in place of `judge`: a list of the same blocks, each with a `name` if the model
+does not tell them apart. `combine` says how they become one value."""
+
+JUDGES_EXAMPLE = """\
+judges:
+  - {model: openai/gpt-4o-mini}
+  - {name: here, model: openai/qwen3, api_base: "http://localhost:8000/v1"}
+combine: majority"""
+
+EMBEDDER = """\
+For text generation: the model that makes vectors of texts. [models.md](models.md) describes the
+backends. Left out, the small model of `pip install 'valor-cli[embed]'` is used, where a metric
+needs one."""
+
+EMBEDDER_EXAMPLE = """\
+task: text_generation
+data: {samples: ../sample_data/text_generation/rag.jsonl}
+metrics: [semantic_similarity]
+embedder: {backend: onnx, model: minilm-int8, max_tokens: 128}"""
+
+LANGUAGE_MODEL = "For text generation: the model of `perplexity` and the GPTScore metrics."
+
+LANGUAGE_MODEL_EXAMPLE = """\
+task: text_generation
+data: {samples: ../sample_data/text_generation/rag.jsonl}
+metrics: [perplexity]
+language_model: {model: distilbert/distilgpt2}
+device: cpu"""
+
+PROMPTS = """\
+`device` says where models of this machine compute. `prompts` puts files of your own in the place
+of prompts: `valor metrics NAME --prompt --format yaml > own.yaml` gives the file to change,
+`prompts: {faithfulness: own.yaml}` uses it."""
+
+CHECKS = """\
+For text generation: what `agent_sanity` checks of the files that an agent leaves, in its
+parameter `checks`, a list of these. Paths stand inside the folder that the sample names under
+`artifacts`."""
+
+CHECKS_EXAMPLE = """\
+`agent_runs.jsonl`, and `configs/agent.yaml`, which checks the files in the folder `runs/1`:
+
+<!-- file: agent_runs.jsonl -->
+```json
+{"sample_id": "run-1", "response": "The report is written.", "artifacts": "runs/1"}
+```
+
+<!-- file: configs/agent.yaml -->
+```yaml
+task: text_generation
+data: {samples: ../agent_runs.jsonl}
+metrics:
+  - agent_sanity:
+      checks:
+        - {check: exists, path: "reports/*.md"}
+        - {check: parses, path: "**/*.json"}
+        - {check: regex, path: "**/*.log", pattern: Traceback, expected: absent}
+```
+
+```console
+$ valor validate configs/agent.yaml
+```"""
+
+
+def config_page(generated: str) -> str:
+    """docs/config.md: every key of a config, by block."""
+    top = json_schema(catalogue)["properties"]
+    tasks = [catalogue.task(name) for name in catalogue.task_names()]
+    parts = [
+        *(generated, "# Config", CONFIG_INTRODUCTION),
+        *("## Keys", TOP, _top(top)),
+        *("## task", TASK),
+        table(["task", "is for"], [[f"`{one.name}`", one.description] for one in tasks]),
+        *("## data", DATA, *_data()),
+        *("### format", FORMAT, _formats()),
+        *("### columns", COLUMN_NAMES, *_columns()),
+        *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
+        *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),
+        *("## filter", FILTER, table(["column", "keeps"], [[f"`{a}`", b] for a, b in FILTERS])),
+        yaml("filter: {label: [person, car], metadata.orientation: landscape}"),
+        *("## slices", SLICES, _slice_keys(), yaml(SLICES_EXAMPLE), SEARCH),
+        _keys(_schema(SliceSearch)),
+        *("## interval", INTERVAL, _keys(_schema(Interval))),
+        yaml("interval: {resamples: 1000, level: 0.95, seed: 0, group: metadata.orientation}"),
+        *("## gates", GATES, _keys(_schema(Gate)), yaml(GATES_EXAMPLE)),
+        *("## report", REPORT, _keys(_schema(Report))),
+        yaml("report: {out: ../reports/nightly, formats: [json, markdown, junit]}"),
+        *("## matching, geometry, inclusive_pixels", MATCHING),
+        _keys(_schema(catalogue.options("object_detection"))),
+        yaml("matching: valor\ngeometry: box\ninclusive_pixels: true"),
+        *("## judge", JUDGE, _keys(_schema(JudgeSettings)), yaml(JUDGE_EXAMPLE)),
+        *("### price", PRICE, _keys(_schema(PriceSettings))),
+        *("## judges, combine", JUDGES, _only(top, "judges", "combine"), yaml(JUDGES_EXAMPLE)),
+        *("## embedder", EMBEDDER, _keys(_schema(EmbedderSettings)), yaml(EMBEDDER_EXAMPLE)),
+        *("## language_model", LANGUAGE_MODEL, _keys(_schema(LanguageModelSettings))),
+        yaml(LANGUAGE_MODEL_EXAMPLE),
+        *("## device, prompts", PROMPTS, _only(top, "device", "prompts")),
+        *("## checks of agent_sanity", CHECKS, *_checks(), CHECKS_EXAMPLE),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+class _Told(GenerateJsonSchema):
+    """Schemas that tell paths from other text."""
+
+    def function_after_schema(self, schema: Any) -> Any:
+        shown = super().function_after_schema(schema)
+        function = schema["function"]["function"]
+        of_paths = getattr(function, "__module__", "") == "valor_cli.paths"
+        return {**shown, "format": "path"} if of_paths else shown
+
+
+def _schema(model: type[BaseModel], inner: str | None = None) -> dict[str, Any]:
+    """The schema of a model, or of one in it."""
+    whole = model.model_json_schema(schema_generator=_Told)
+    found: dict[str, Any] = whole if inner is None else whole["$defs"][inner]
+    return found
+
+
+def _top(properties: Schema) -> str:
+    """The keys at the top, in the order of the schema."""
+    owners: dict[str, list[str]] = {}
+    for task in catalogue.task_names():
+        for name in catalogue.options(task).model_fields:
+            owners.setdefault(name, []).append(task)
+    rows = []
+    for name, shown in properties.items():
+        anchor = name if name in _HEADINGS else _HEADING_OF[name]
+        tasks = ", ".join(owners[name]).replace("_", " ") if name in owners else "all"
+        about = shown.get("description") or _about(shown)
+        needed = "required" if name in ("task", "data") else default(shown)
+        rows.append([f"[`{name}`](#{anchor})", tasks, needed, told(about)])
+    return table(["key", "tasks", "default", "meaning"], rows)
+
+
+_HEADINGS = (
+    *("task", "data", "metrics", "label_map", "filter", "slices", "interval", "gates", "report"),
+    *("judge", "embedder", "language_model"),
+)
+_HEADING_OF: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("matching", "geometry", "inclusive_pixels"), "matching-geometry-inclusive_pixels"
+    ),
+    **dict.fromkeys(("judges", "combine"), "judges-combine"),
+    **dict.fromkeys(("device", "prompts"), "device-prompts"),
+}
+
+
+def _about(shown: Schema) -> str:
+    """What the model behind a key is, in the words of its docstring."""
+    name = str(shown["$ref"]).rpartition("/")[2]
+    models = {model.__name__: model for model in (Interval, Gate, Report)}
+    return str(_schema(models[name])["description"])
+
+
+def _data() -> Iterator[str]:
+    """A section for each form of `data:`; tasks that share one share the section."""
+    models: dict[type[BaseModel], list[str]] = {}
+    for task in catalogue.task_names():
+        models.setdefault(catalogue.inputs(task), []).append(task)
+    for model, tasks in models.items():
+        yield f"### data of {' and '.join(tasks)}"
+        yield _keys(_schema(model))
+        yield yaml(DATA_EXAMPLES[tasks[0]])
+
+
+def _formats() -> str:
+    """The two sides; which formats there are depends on the task."""
+    shown = _schema(catalogue.inputs("object_detection"), "Formats")
+    plain = {name: {**one, "anyOf": [_NAME]} for name, one in shown["properties"].items()}
+    return _keys({"properties": plain})
+
+
+_NAME: Schema = {"const": "a format of the task"}
+"""In place of formats, which differ from task to task."""
+
+
+def _columns() -> Iterator[str]:
+    """The standard names of columns, with those that need no mapping."""
+    sides = ("ground_truth", "prediction", "sample_id")
+    known: Mapping[str, Mapping[str, Sequence[str]]] = {
+        "classification": score_header.ALIASES,
+        "object_detection, instance_segmentation (CSV)": csv_header.ALIASES,
+        "semantic_segmentation (manifests)": dict.fromkeys(sides, ()),
+        "text_generation": sample_header.ALIASES,
+    }
+    for of, aliases in known.items():
+        listed = [f"`{name}`{_also(others)}" for name, others in aliases.items()]
+        yield f"- {of}: {', '.join(listed)}."
+
+
+def _also(names: Sequence[str]) -> str:
+    return f" (also {', '.join(f'`{name}`' for name in names)})" if names else ""
+
+
+def _slice_keys() -> str:
+    rows = [["`metadata.NAME`", "all tasks", "each value of that column"]]
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for task in catalogue.task_names():
+        for key, values in catalogue.slice_values(task).items():
+            found.setdefault((key, tuple(values)), []).append(task.replace("_", " "))
+    for (key, values), tasks in found.items():
+        rows.append([f"`{key}`", ", ".join(tasks), ", ".join(f"`{value}`" for value in values)])
+    rows.append(["`auto`", "all tasks", "what a search finds"])
+    return table(["key", "tasks", "values"], rows)
+
+
+def _checks() -> Iterator[str]:
+    for kind in get_args(checks.Check):
+        shown = _schema(kind)
+        name = shown["properties"]["check"]["const"]
+        yield f"`{name}`: {told(shown['description'])}"
+        yield _keys(shown)
+
+
+def _only(properties: Schema, *names: str) -> str:
+    return _keys({"properties": {name: properties[name] for name in names}})
+
+
+def _keys(schema: Schema) -> str:
+    """The keys of a block: a row each."""
+    required = schema.get("required", ())
+    rows = [
+        [
+            f"`{name}`",
+            typed(_plain(shown), nullable=shown.get("default") is not None),
+            "required" if name in required else default(shown),
+            told(shown["description"]),
+        ]
+        for name, shown in schema["properties"].items()
+    ]
+    return table(["key", "type", "default", "meaning"], rows)
+
+
+def _plain(shown: Any) -> Any:
+    """A schema without the values of the environment that may stand anywhere."""
+    if isinstance(shown, list):
+        kept = [one for one in shown if one != {"$ref": "#/$defs/environment"}]
+        return [_plain(one) for one in kept]
+    if not isinstance(shown, dict):
+        return shown
+    return {key: _plain(value) for key, value in shown.items()}

@@ -1,0 +1,8 @@
+"""The two reference pages that are made from declarations: of configs, and of results."""
+
+from __future__ import annotations
+
+from docs.reference_config import config_page
+from docs.reference_results import results_page
+
+__all__ = ["config_page", "results_page"]

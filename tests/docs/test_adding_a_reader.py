@@ -1,0 +1,84 @@
+"""The reader of docs/adding-a-reader.md, taken from the page, added as it says, and run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.docs.package_copy import PackageCopy
+from tests.docs.pages import blocks, text_of
+
+PAGE = "docs/adding-a-reader.md"
+READER = "valor_cli/readers/createml.py"
+TEST = "tests/readers/test_createml.py"
+CHANGED = ("valor_cli/readers/formats.py", "valor_cli/evaluators/detection/inputs.py")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
+    """A copy with all steps of the page done, and the page's own data beside it."""
+    package = PackageCopy(tmp_path_factory.mktemp("package"))
+    reader, test = blocks(PAGE, "python")
+    package.add(READER, reader.text)
+    package.add(TEST, test.text)
+    for path, diff in zip(CHANGED, blocks(PAGE, "diff"), strict=True):
+        package.change(path, diff.text)
+    (config,) = blocks(PAGE, "yaml")
+    package.add("run.yaml", config.text)
+    (data,) = blocks(PAGE, "json")
+    package.add("ground_truth.json", data.text)
+    predicted = json.loads(data.text)
+    for image in predicted:
+        for number, one in enumerate(image["annotations"]):
+            one["confidence"] = 0.9 - number / 10
+    package.add("predicted.json", json.dumps(predicted))
+    return package
+
+
+def test_the_page_names_its_files() -> None:
+    text = text_of(PAGE)
+    for path in (READER, TEST, *CHANGED):
+        assert f"`{path}`" in text
+
+
+def test_the_test_of_the_page_passes(package: PackageCopy) -> None:
+    assert "5 passed" in package.pytest(TEST)
+
+
+def test_a_run_reads_the_format(package: PackageCopy) -> None:
+    assert "run.yaml: ok" in package.valor("validate", "run.yaml")
+    package.valor("evaluate", "run.yaml", "--out", "report", "-q")
+    results = json.loads((package.folder / "report/results.json").read_text())
+    values = {row["label"]: row["value"] for row in results["metrics"] if row["metric"] == "recall"}
+    assert values == {"car": 1.0, "person": 1.0, None: 1.0}
+    assert [one["rows"] for one in results["run"]["inputs"]] == [2, 2]
+
+
+def test_the_image_without_objects_counts(package: PackageCopy) -> None:
+    assert "object detection · 2 images" in package.valor("evaluate", "run.yaml", "--out", "report")
+
+
+def test_an_unknown_image_is_told_with_its_place(package: PackageCopy, tmp_path: Path) -> None:
+    images = json.loads((package.folder / "predicted.json").read_text())
+    images[0]["image"] = "lane.jpg"
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(images))
+    said = package.valor("validate", "run.yaml", "--set", f"data.predictions={other}", code=2)
+    assert "other.json: [0].annotations" in said
+    assert "lane.jpg" in said
+
+
+def test_other_formats_are_made_of_it(package: PackageCopy) -> None:
+    options = ("--from", "createml", "--role", "ground_truth", "--force")
+    package.valor("convert", "ground_truth.json", "boxes.csv", *options)
+    rows = (package.folder / "boxes.csv").read_text().splitlines()
+    assert rows[0].startswith("image_id,label,x,y,width,height")
+    # x from 200 - 200/2, y from 180 - 96/2.
+    assert rows[1].startswith("street.jpg,car,100.0,132.0,200.0,96.0")
+
+
+def test_without_its_name_it_is_taken_for_coco(package: PackageCopy) -> None:
+    said = package.valor("validate", "run.yaml", "--set", "data.format=null", code=2)
+    assert "COCO" in said

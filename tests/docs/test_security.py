@@ -1,0 +1,59 @@
+"""What docs/security.md says of limits and files is what the code has."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.pages import text_of
+from valor_cli.config import document, nodes
+from valor_cli.evaluators.structure import artifact_files
+from valor_cli.kernels import patterns, reply_json, rle
+from valor_cli.kernels.secret_places import secret_places
+from valor_cli.models import litellm_client, store_file
+from valor_cli.readers import image_files
+
+PAGE = text_of("docs/security.md")
+WORDS = " ".join(PAGE.split())
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    yaml = f"at most {document.LARGEST >> 20} MiB, {nodes.MOST_VALUES:,} values with aliases"
+    assert f"{yaml} expanded, {nodes.DEEPEST} levels" in WORDS
+    assert f"more than {image_files.MOST_PIXELS:,} pixels are refused" in WORDS
+    assert f"files above {image_files.LARGEST_FILE >> 30} GiB" in WORDS
+    assert f"sides up to {rle.LARGEST_SIDE:,} pixels" in WORDS
+    assert (patterns.LIMIT_S, patterns.TRIES) == (1.0, 3)
+    assert "one second of processor time" in WORDS
+    assert "stopped three times" in WORDS
+    artifacts = f"at most {artifact_files.MOST_FILES:,} files, {artifact_files.DEEPEST} folders"
+    assert f"{artifacts} deep, {artifact_files.LARGEST >> 20} MiB a file" in WORDS
+    assert f"at most {reply_json.DEEPEST} levels deep" in WORDS
+
+
+def test_the_bad_releases_are_those_that_are_refused() -> None:
+    assert f"litellm {' and '.join(litellm_client.MALICIOUS)}, releases that stole keys" in WORDS
+
+
+def test_the_cache_is_called_so() -> None:
+    assert f"`{store_file.FILE}` in the cache folder" in PAGE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jane.doe@example.com",
+        "4111 1111 1111 1111",
+        "536-22-1234",
+        "AKIAIOSFODNN7EXAMPLE",
+        "amFuZS5kb2VAZXhhbXBsZS5jb20gaXMgaGVy",
+    ],
+)
+def test_what_is_said_to_be_masked_is(text: str) -> None:
+    assert [(one.start, one.end) for one in secret_places(f"it is {text} .")] == [
+        (6, 6 + len(text))
+    ]
+
+
+@pytest.mark.parametrize("text", ["Jane Doe, 12 Elm St.", "415-555-2671", "DE89370400440532013000"])
+def test_what_is_said_to_stay_stays(text: str) -> None:
+    assert not secret_places(f"it is {text} .")

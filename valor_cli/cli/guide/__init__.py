@@ -1,0 +1,1 @@
+"""Which metric for which question: what the guide says, and how it is shown."""
