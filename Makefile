@@ -89,8 +89,10 @@ lint: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
 
-# The pages of docs/ as a site, in build/site; a link that leads nowhere is an error.
-pages: $(DOCS)/.installed
+# The pages of docs/ as a site, in build/site, with a real report; a link that leads nowhere is an
+# error.
+pages: $(DOCS)/.installed $(VENV)/.installed
+	$(BIN)/valor evaluate --quiet configs/classification.yaml --out build/report --format html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 
 # The site, its spelling, and what it gives to CI systems: schemas, actionlint, pre-commit itself.

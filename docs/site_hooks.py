@@ -16,6 +16,10 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = "source"
+REPORT = ROOT / "build" / "report" / "report.html"
+"""A real report, which the first page leads to."""
+
+_TOLD = "`demo/reports/classification/report.html`"
 
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
@@ -35,12 +39,18 @@ def on_files(files: Any, config: Any) -> Any:
             files.append(File.generated(config, _place(target), content=content))
             if target.endswith(".md"):
                 waiting.append(target)
+    files.append(File.generated(config, REPORT.name, content=REPORT.read_bytes()))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Point links at where their targets stand on the site, and name every heading."""
-    origin = _origin(page.file.src_uri)
+    if page.file.src_uri == "index.md":
+        return _marked(markdown.replace(_TOLD, f"[{_TOLD}]({REPORT.name})"), "docs/index.md")
+    return _marked(markdown, _origin(page.file.src_uri))
+
+
+def _marked(markdown: str, origin: str) -> str:
     linked = _outside_code(
         markdown, lambda prose: _LINK.sub(lambda one: _moved(one, origin), prose)
     )

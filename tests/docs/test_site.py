@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.reports.browser.conftest import AXE, CHROMIUM, OPTIONS, pictures
+from tests.reports.browser.conftest import CHROMIUM, OPTIONS, pictures
+from tests.reports.browser.test_every_report import violations
 
 __all__ = ["pictures"]
 
@@ -79,13 +80,6 @@ def opened(browser: Any, site: str) -> Opener:
     return opening
 
 
-def violations(page: Any) -> list[str]:
-    """What axe finds wrong, and where."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"][:3]]
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_on_a_phone(opened: Opener, name: str) -> None:
     with opened(name, PHONE) as page:
@@ -107,6 +101,13 @@ def test_it_can_be_searched(opened: Opener) -> None:
         page.keyboard.press("/")
         page.keyboard.type("calibrate")
         page.locator(".md-search-result__item a").first.wait_for(timeout=10_000)
+
+
+def test_a_real_report_opens_from_the_first_page(opened: Opener) -> None:
+    with opened("index.md") as page:
+        page.locator("a[href='report.html']").click()
+        assert page.locator("h1").inner_text().startswith("Classification")
+        assert violations(page) == []
 
 
 def test_headings_have_the_anchors_of_a_code_host(opened: Opener) -> None:

@@ -5,7 +5,7 @@ What is noted of some images and of others adds up to what is noted of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -90,7 +90,7 @@ class Remarks:
 
     def of_objects(self, kind: Kind) -> list[str]:
         """What to say of sizes and scores that count for less than one may think."""
-        warnings = self._zero_areas(TRUTHS, kind)
+        warnings = [*self._zero_areas(TRUTHS, kind), *self._misread()]
         if huge := self.counts.get(("huge", TRUTHS)):
             warnings.append(
                 f"ground truths above 1e10 square pixels, which count nowhere: {huge:,}"
@@ -104,6 +104,28 @@ class Remarks:
                 )
         return warnings
 
+    def _misread(self) -> Iterator[str]:
+        """Of models all of whose boxes look like something else, and ground truth's do not."""
+        for model in self.predicted:
+            if self._all("within a pixel", model):
+                yield (
+                    f"no box of {model} is larger than a pixel; boxes are x, y, width and height "
+                    "in pixels: are these fractions of the image?"
+                )
+            elif self._all("beyond its corner", model):
+                yield (
+                    f"every box of {model} is wider and higher than its corner is far from that of "
+                    "the image; boxes are x, y, width and height: are these x1, y1, x2 and y2?"
+                )
+
+    def _all(self, look: str, model: str) -> bool:
+        """Whether all boxes of a model look so, and some of the ground truth do not."""
+        theirs, own = (
+            (self.counts.get(("boxes", whose), 0), self.counts.get((look, whose), 0))
+            for whose in (model, TRUTHS)
+        )
+        return theirs[0] == theirs[1] >= ENOUGH and own[0] > own[1]
+
     def _zero_areas(self, whose: str, kind: Kind) -> list[str]:
         empty = self.counts.get(("no area", whose))
         if not empty:
@@ -114,6 +136,9 @@ class Remarks:
 
 TRUTHS = ""
 """Whose objects ground truths are: no model's."""
+
+ENOUGH = 5
+"""Boxes of which it is said what all of them look like."""
 
 
 def _called(whose: str) -> str:
@@ -127,7 +152,9 @@ def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], label
         ("no area", TRUTHS): _zero_areas(truths.shapes),
         ("huge", TRUTHS): int((truths.area > AREAS["all"][1]).sum()),
     }
+    counts |= _looks(TRUTHS, truths.shapes)
     for model, part in detections.items():
+        counts |= _looks(model, part.shapes)
         counts["no area", model] = _zero_areas(part.shapes)
         counts["below zero", model] = int((part.score < 0).sum())
     return Remarks(
@@ -146,3 +173,15 @@ def _zero_areas(shapes: Shapes) -> int:
     if shapes.kinds in ((), ("box",)):
         return int(((shapes.box[:, 2] == 0) | (shapes.box[:, 3] == 0)).sum())
     return int((areas(shapes) == 0).sum())
+
+
+def _looks(whose: str, shapes: Shapes) -> dict[tuple[str, str], int]:
+    """How many boxes there are, and how many look like fractions and like two corners."""
+    if shapes.kinds != ("box",):
+        return {}
+    x, y, width, height = shapes.box.T
+    return {
+        ("boxes", whose): len(x),
+        ("within a pixel", whose): int(((width <= 1) & (height <= 1)).sum()),
+        ("beyond its corner", whose): int(((width > x) & (height > y)).sum()),
+    }
