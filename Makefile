@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest --numprocesses auto --dist worksteal \
 	    -m "not browser and not slow and not scale and not models and not local_model"
-	@echo "skipped: runs that are killed and stopped, judges behind a server with faults (make test-slow)"
+	@echo "skipped: runs that are killed and stopped, judges behind a server with faults, the guides' mistakes and CI files (make test-slow)"
 	@echo "skipped: a Dask cluster and an object store (make test-scale)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
@@ -59,7 +59,8 @@ test-local-model: $(VENV)/.installed-dev
 	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-local-model.lock
 	$(BIN)/pytest -m local_model
 
-# Processes that are killed, stopped and resumed against a server that fails.
+# Processes that are killed, stopped and resumed against a server that fails; every mistake that the
+# guides speak of, and every file that they give to CI systems.
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow
 

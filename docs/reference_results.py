@@ -6,6 +6,7 @@ it. Here stands what introduces them, and what those leave to say.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -506,15 +507,15 @@ def _of(record: type, name: str) -> str:
 
 def _attributes(record: type) -> Mapping[str, str]:
     """What the `Attributes:` of a docstring say, by name."""
-    _, _, section = (record.__doc__ or "").partition("Attributes:\n")
+    _, _, section = (inspect.getdoc(record) or "").partition("Attributes:\n")
     found: dict[str, str] = {}
     names: list[str] = []
     for line in section.splitlines():
-        begins = re.match(r" {8}([a-z_]\w*(?:, [a-z_]\w*)*): (.*)", line)
+        begins = re.match(r" {4}([a-z_]\w*(?:, [a-z_]\w*)*): (.*)", line)
         if begins:
             names = begins[1].split(", ")
             found |= dict.fromkeys(names, begins[2])
-        elif line.startswith(" " * 12):
+        elif line.startswith(" " * 8):
             found |= {name: f"{found[name]} {line.strip()}" for name in names}
         else:
             names = []

@@ -357,6 +357,8 @@ def with_python(project: Project, version: str = "3.13") -> None:
     (project.programs / "python3").write_text(
         f"""#!{sys.executable}
 import pathlib, shlex, sys
+
+pytestmark = pytest.mark.slow
 log = pathlib.Path({str(project.folder.parent / "pip.log")!r})
 if sys.argv[1] == "-c":
     sys.exit({version!r} == "3.10")

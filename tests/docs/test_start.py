@@ -15,6 +15,8 @@ from tests.docs.pages import ROOT, blocks, text_of
 
 REDRAWN = """\
 from PIL import Image
+
+pytestmark = pytest.mark.slow
 picture = Image.open("predicted/street_2.png")
 picture.{change}.save("predicted/street_2.png")
 """

@@ -34,7 +34,7 @@ def test_any_value_comes_back(value: object) -> None:
         ("", "the text is empty", 0),
         (" \n", "the text is empty", 2),
         ("{'a': 1}", "property name", 1),
-        ('{"a": 1,}', "double quotes", 8),
+        ('{"a": 1, b}', "double quotes", 9),
         ('{"a": 1} x', "extra data at line 1, column 10", 9),
         ("[1\n2]", "delimiter at line 2, column 1", 3),
         ('["NaN", NaN]', "NaN is no number", 8),

@@ -7,12 +7,16 @@ there: a thread beside it then gets the work.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_START_S = 5.0
+"""How long the thread may take to begin; an interrupt may come before it has."""
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
@@ -26,17 +30,19 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         return asyncio.run(work)
     loops: list[asyncio.AbstractEventLoop] = []
+    started = threading.Event()
 
     def worked() -> T:
         with asyncio.Runner() as runner:
             loops.append(runner.get_loop())
+            started.set()
             return runner.run(work)
 
     with ThreadPoolExecutor(1) as beside:
-        future = beside.submit(worked)
         try:
-            return future.result()
+            return beside.submit(worked).result()
         except KeyboardInterrupt:
+            started.wait(_START_S)
             # A loop that has just ended is closed.
             with suppress(RuntimeError):
                 for loop in loops:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.reports.browser.conftest import AXE, CONFIGS, Opener
 from tests.reports.browser.pages import PAGES
+from valor_cli import catalogue
 
 pytestmark = pytest.mark.browser
 
@@ -32,9 +33,19 @@ def violations(page: Any) -> list[str]:
     return [f"{one['id']}: {node['target']}" for one in found for node in one["nodes"]]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-@every()
+LOOKS = [(1280, "light"), (390, "dark"), (390, "light"), (1280, "dark")]
+
+
+@pytest.mark.parametrize(
+    ("report", "width", "scheme"),
+    [
+        (name, *look)
+        for name in (*CONFIGS, *PAGES)
+        # Configs for further uses of a task have little on their pages that its own has not.
+        for look in (LOOKS if name in (*catalogue.task_names(), *PAGES) else LOOKS[:2])
+    ],
+    indirect=["report"],
+)
 def test_looks(
     report: Path | str,
     width: int,
