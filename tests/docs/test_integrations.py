@@ -21,6 +21,8 @@ from tests.docs.composite_action import Ended, filled, outputs_in, run_action
 from tests.docs.pages import ROOT, blocks, text_of
 from valor_cli import __version__
 
+pytestmark = pytest.mark.slow
+
 PAGE = "docs/integrations.md"
 CONFIG = "configs/object_detection.yaml"
 JUNIT = etree.XMLSchema(etree.parse(ROOT / "tests" / "reports" / "junit.xsd"))
@@ -357,8 +359,6 @@ def with_python(project: Project, version: str = "3.13") -> None:
     (project.programs / "python3").write_text(
         f"""#!{sys.executable}
 import pathlib, shlex, sys
-
-pytestmark = pytest.mark.slow
 log = pathlib.Path({str(project.folder.parent / "pip.log")!r})
 if sys.argv[1] == "-c":
     sys.exit({version!r} == "3.10")

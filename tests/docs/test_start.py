@@ -13,10 +13,10 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks, text_of
 
+pytestmark = pytest.mark.slow
+
 REDRAWN = """\
 from PIL import Image
-
-pytestmark = pytest.mark.slow
 picture = Image.open("predicted/street_2.png")
 picture.{change}.save("predicted/street_2.png")
 """
