@@ -10,17 +10,16 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.pipeline.compare import compare_runs
+from valor_cli.pipeline.reporting import reported
 from valor_cli.reports import run_files
 from valor_cli.reports.flat_rows import flat_rows
-from valor_cli.reports.writer import write_reports
-from valor_cli.results import ComparedRuns, Pictures, RunResult, Scalar
+from valor_cli.results import ComparedRuns, RunResult, Scalar
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -99,10 +98,7 @@ def evaluate(
     if out is None:
         return result
     names = plan.config.report.formats if formats is None else formats
-    shown, told = pipeline.pictures(plan, result) if "html" in names else (Pictures(), ())
-    result = replace(result, warnings=(*result.warnings, *told))
-    write_reports(result, Path(out), names, pictures=shown)
-    return result
+    return reported(plan, result, Path(out), names)[0]
 
 
 def read_run(path: FilePath) -> RunResult:

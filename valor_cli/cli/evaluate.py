@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -14,7 +13,6 @@ from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
 if TYPE_CHECKING:
     from valor_cli.config import RunConfig
-    from valor_cli.pipeline import Plan
     from valor_cli.results import RunResult
 
 GATE_FAILED = 1
@@ -186,7 +184,9 @@ def _run(
 
             text = content_of(result, formats[0])
         else:
-            result, written = _reported(plan, result, folder, formats)
+            from valor_cli.pipeline.reporting import reported
+
+            result, written = reported(plan, result, folder, formats)
     if folder is None:
         say(text)
     elif not talk.quiet:
@@ -194,20 +194,6 @@ def _run(
             _summary(result, written, talk)
         annotate(config, result)
     return result
-
-
-def _reported(
-    plan: Plan, result: RunResult, folder: Path, formats: tuple[str, ...]
-) -> tuple[RunResult, list[Path]]:
-    """The result with what drawing it warned of, and the files written."""
-    from valor_cli import pipeline
-    from valor_cli.reports.writer import write_reports
-    from valor_cli.results import Pictures
-
-    drawn = "html" in formats
-    shown, told = pipeline.pictures(plan, result) if drawn else (Pictures(), ())
-    result = replace(result, warnings=(*result.warnings, *told))
-    return result, write_reports(result, folder, formats, pictures=shown)
 
 
 def _exit_code(result: RunResult) -> int:

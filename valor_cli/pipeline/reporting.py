@@ -1,0 +1,26 @@
+"""A run and a folder in; the run's report files, with what drawing them warned of, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.run import pictures
+from valor_cli.reports.writer import write_reports
+from valor_cli.results import Pictures, RunResult
+
+
+def reported(
+    plan: Plan, result: RunResult, folder: Path, formats: Sequence[str]
+) -> tuple[RunResult, list[Path]]:
+    """Write the reports of a run; the result with what drawing it warned of, and the files.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        DataError: A file cannot be written; those that were there are whole.
+    """
+    shown, told = pictures(plan, result) if "html" in formats else (Pictures(), ())
+    result = replace(result, warnings=(*result.warnings, *told))
+    return result, write_reports(result, folder, formats, pictures=shown)
