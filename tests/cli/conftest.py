@@ -1,4 +1,4 @@
-"""The program as a user runs it: a process of its own."""
+"""The program as a user runs it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests import program
+from tests.program import READ_AT_START
+
 ROOT = Path(__file__).parents[2]
 
 Valor = Callable[..., subprocess.CompletedProcess[str]]
@@ -20,22 +23,18 @@ Shell = Callable[[str, Path], subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def valor() -> Valor:
-    """`valor(*arguments)`; no terminal, no colour, warnings are errors."""
+    """`valor(*arguments)`; no terminal, no colour, warnings are errors.
+
+    It runs in this process, unless something is given that only a new one takes in.
+    """
 
     def run(
         *arguments: object, cwd: Path = ROOT, stdin: str | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "valor_cli", *map(str, arguments)],
-            cwd=cwd,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=120,
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        )
+        given = {**os.environ, **environment}
+        if stdin is None and not any(name.startswith(READ_AT_START) for name in environment):
+            return program.run(*arguments, cwd=cwd, environment=given)
+        return program.run_process(*arguments, cwd=cwd, environment=given, stdin=stdin)
 
     return run
 
