@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -68,7 +69,38 @@ def test_an_interrupted_cell_cancels_the_work_and_waits_for_its_end() -> None:
 
     loop = asyncio.new_event_loop()
     loop.call_soon(cell)
-    loop.call_later(0.01, loop.stop)
+    loop.call_soon(loop.stop)
     loop.run_forever()
     loop.close()
+    assert ended == ["cancelled", "cell"]
+
+
+def test_an_interrupt_while_the_thread_is_handed_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It arrives before the pool has noted its thread, which it then does not wait for."""
+    ended: list[str] = []
+    begun = threading.Event()
+
+    async def endless() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    adjusted = ThreadPoolExecutor._adjust_thread_count
+
+    def interrupted(pool: ThreadPoolExecutor) -> None:
+        adjusted(pool)
+        pool._threads.clear()
+        assert begun.wait(60)
+        raise KeyboardInterrupt
+
+    async def cell() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            run_async(endless())
+        ended.append("cell")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", interrupted)
+    asyncio.run(cell())
     assert ended == ["cancelled", "cell"]

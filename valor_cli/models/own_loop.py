@@ -30,23 +30,28 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         return asyncio.run(work)
     loops: list[asyncio.AbstractEventLoop] = []
-    started = threading.Event()
+    started, ended = threading.Event(), threading.Event()
 
     def worked() -> T:
-        with asyncio.Runner() as runner:
-            loops.append(runner.get_loop())
-            started.set()
-            return runner.run(work)
+        try:
+            with asyncio.Runner() as runner:
+                loops.append(runner.get_loop())
+                started.set()
+                return runner.run(work)
+        finally:
+            ended.set()
 
     with ThreadPoolExecutor(1) as beside:
         try:
             return beside.submit(worked).result()
         except KeyboardInterrupt:
-            started.wait(_START_S)
-            # A loop that has just ended is closed.
-            with suppress(RuntimeError):
-                for loop in loops:
-                    loop.call_soon_threadsafe(_cancel_all, loop)
+            if started.wait(_START_S):
+                # A loop that has just ended is closed.
+                with suppress(RuntimeError):
+                    for loop in loops:
+                        loop.call_soon_threadsafe(_cancel_all, loop)
+                # The pool waits for no thread that an interrupt kept it from noting.
+                ended.wait()
             raise
 
 
