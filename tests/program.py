@@ -1,8 +1,9 @@
-"""The program in this process: arguments in; what it prints and its exit code out, as of a process."""
+"""The program in this process: arguments in; what it prints and its exit code out."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,13 +33,15 @@ def run(*arguments: object, cwd: Path, environment: Mapping[str, str] | None = N
     """
     asked = ["valor", *map(str, arguments)]
     out, err = (_Stream(errors="strict"), _Stream(errors="backslashreplace"))
-    with _state(asked, cwd, os.environ if environment is None else environment):
-        with open(os.devnull, encoding="utf-8") as nothing:
-            sys.stdin, sys.stdout, sys.stderr = nothing, out, err
-            try:
-                app._run()
-            except SystemExit as end:
-                code = end.code
+    with (
+        _state(asked, cwd, os.environ if environment is None else environment),
+        open(os.devnull, encoding="utf-8") as nothing,
+    ):
+        sys.stdin, sys.stdout, sys.stderr = nothing, out, err
+        try:
+            app._run()
+        except SystemExit as end:
+            code = end.code
     if isinstance(code, str):
         print(code, file=err)
     returned = code if isinstance(code, int) else 0 if code is None else 1
@@ -65,6 +68,16 @@ def run_process(
         check=False,
         env={**given, "PYTHONPATH": given.get("PYTHONPATH", str(ROOT))},
     )
+
+
+def plain(line: str) -> list[str]:
+    """The arguments of a line `valor …` that asks the shell for nothing else; empty: it does."""
+    if not line.startswith("valor ") or set("$`*?~#\\\n") & set(line):
+        return []
+    words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
+    if any(set(word) <= set("();<>|&") for word in words):
+        return []
+    return shlex.split(line)[1:]
 
 
 class _Stream(TextIOWrapper):

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import valor_cli
+from tests import program
 from tests.docs.pages import ROOT
 from valor_cli import (
     ComparedRuns,
@@ -56,8 +57,7 @@ def run_python(code: str, folder: Path) -> str:
 
 
 def command(folder: Path, *arguments: str) -> None:
-    called = [sys.executable, "-m", "valor_cli", *arguments]
-    subprocess.run(called, cwd=folder, check=True, capture_output=True, timeout=120)
+    program.run(*arguments, cwd=folder).check_returncode()
 
 
 def test_what_is_listed_is_what_there_is() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests import program
 from tests.cli.conftest import ROOT
 from tests.models.server import Asked, FaultServer, Plan, Turn, said
 
@@ -125,10 +126,10 @@ def started(folder: Path, *arguments: str, **more: str) -> subprocess.Popen[str]
 
 def evaluated(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """`valor evaluate run.yaml …`, to its end."""
-    with started(folder, *arguments, **more) as process:
-        out, err = process.communicate(timeout=120)
-    assert "Traceback" not in err, err
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    variables = environment(folder, **more)
+    done = program.run("evaluate", "run.yaml", *arguments, cwd=folder, environment=variables)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
 
 
 def results(folder: Path) -> dict[str, Any]:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -21,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import program
 from tests.docs.pages import ROOT, text_of
 from tests.golden.migrating.remake_text import lay_out, names, told
 from valor_cli import catalogue
@@ -108,14 +106,8 @@ def desks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         found[tool] = folder = tmp_path_factory.mktemp(tool)
         lay_out(tool, folder)
         for example in ("strings", "judged"):
-            subprocess.run(
-                [sys.executable, "-m", "valor_cli", "evaluate", f"{example}.yaml", "-q"]
-                + ["--out", f"reports/{example}"],
-                cwd=folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                check=True,
-                timeout=120,
-            )
+            arguments = ("evaluate", f"{example}.yaml", "-q", "--out", f"reports/{example}")
+            program.run(*arguments, cwd=folder).check_returncode()
     return found
 
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -34,6 +31,7 @@ from tests.oracles.migrating_vision import (
     programs,
     tables,
 )
+from tests.program import run as run_here
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
@@ -68,15 +66,7 @@ def desk(tmp_path: Path) -> Path:
 
 def valor(folder: Path, *arguments: str) -> list[str]:
     """The lines that a command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "valor_cli", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_here(*arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import program
 from tests.docs.pages import NOT_RUN, PAGES, ROOT, Block, anchors, blocks, links, text_of
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
@@ -39,10 +40,12 @@ def desk(tmp_path: Path) -> Path:
 
 def shell(desk: Path, command: str) -> subprocess.CompletedProcess[str]:
     """A command with `valor` on the path, be it installed or not."""
-    program = desk / ".bin" / "valor"
-    program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m valor_cli "$@"\n')
-    program.chmod(0o755)
+    if arguments := program.plain(command):
+        return program.run(*arguments, cwd=desk)
+    script = desk / ".bin" / "valor"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m valor_cli "$@"\n')
+    script.chmod(0o755)
     return run(desk, ["/bin/sh", "-c", command])
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests import program
 from tests.docs.pages import ROOT, blocks, text_of
 
 pytestmark = pytest.mark.slow
@@ -229,6 +230,9 @@ MISTAKES = {
 
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """A command with `valor` and `python` on the path, and no key in the environment."""
+    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
+    if arguments := program.plain(command):
+        return program.run(*arguments, cwd=folder, environment=environment)
     programs = folder / ".bin"
     if not programs.exists():
         programs.mkdir()
@@ -236,7 +240,6 @@ def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
             (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
             (programs / name).chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
     return subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
