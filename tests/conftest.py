@@ -1,10 +1,14 @@
-"""What holds for all tests: no reply of a judge is kept where a user's are."""
+"""What holds for all tests: the same examples in each run, and a cache of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session", autouse=True)

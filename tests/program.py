@@ -106,6 +106,8 @@ def _state(argv: list[str], cwd: Path, environment: Mapping[str, str]) -> Iterat
         sys.argv = argv
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            # litellm ignores it from its import on, which may have been in an earlier run.
+            warnings.filterwarnings("ignore", "Item .* is using the `ReadOnly` qualifier")
             yield
     finally:
         variables, folder, sys.argv, sys.stdin, sys.stdout, sys.stderr = before

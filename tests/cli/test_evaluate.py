@@ -323,7 +323,7 @@ def test_an_interrupt_leaves_nothing_half_written(
     child = slow_run(project, jobs)
     # As a terminal does it: to every process of the run.
     os.killpg(child.pid, number)
-    _, talk = child.communicate(timeout=30)
+    _, talk = child.communicate(timeout=120)
     assert child.returncode == code
     assert b"Traceback" not in talk
     assert not (project / "out").exists()
@@ -344,7 +344,9 @@ def children(parent: int) -> list[int]:
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
 def test_a_process_that_is_killed_is_replaced(project: Path) -> None:
     child = slow_run(project, jobs=2, resamples=5_000)
-    os.kill(max(children(child.pid)), signal.SIGKILL)
+    while child.poll() is None and not (workers := children(child.pid)):
+        time.sleep(0.01)
+    os.kill(max(workers), signal.SIGKILL)
     _, talk = child.communicate(timeout=120)
     assert child.returncode == 0, talk
     assert (project / "out" / "results.json").exists()
@@ -361,7 +363,7 @@ def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.05)
-    _, talk = child.communicate(timeout=30)
+    _, talk = child.communicate(timeout=120)
     assert child.returncode == 2, talk
     assert b"error: --jobs 2: processes ended before their work was done" in talk
     assert b"memory may have run out; try fewer jobs" in talk

@@ -87,13 +87,13 @@ def kept(folder: Path) -> int:
 
 
 def test_a_thousand_samples_are_judged_whatever_happens_on_the_way(tmp_path: Path) -> None:
-    faults = (*TRANSIENT, busy("0.2"), stalled(5.0))
+    faults = (*TRANSIENT, busy("0.2"), stalled(20.0))
     with FaultServer(faulty(seeded(6, 0.05, faults)), delay_s=0.05, cap=64) as server:
         project(
             tmp_path,
             1_000,
             server.url,
-            judge={"concurrency": 64, "timeout_s": 2.0, "max_retries": 8},
+            judge={"concurrency": 64, "timeout_s": 8.0, "max_retries": 8},
             metrics="[contact_information]",
         )
         done = evaluated(tmp_path)

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.models.server import FaultServer, Turn, busy, cut, failed, half_json, html, vector_of
+from tests.models.server import (
+    Asked,
+    FaultServer,
+    Plan,
+    Turn,
+    busy,
+    cut,
+    failed,
+    half_json,
+    html,
+    said,
+    stalled,
+    vector_of,
+)
 from valor_cli.errors import ConfigError
 from valor_cli.models.embedder_settings import EmbedderSettings
 from valor_cli.models.halting import Halting
@@ -36,7 +48,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def embedder(server: FaultServer, stop: Stop | None = None, **more: Any) -> LitellmEmbedder:
-    given = {"backend": "litellm", "model": "e", "timeout_s": 0.5, "api_key_env": "JUDGE_KEY"}
+    given = {"backend": "litellm", "model": "e", "timeout_s": 60.0, "api_key_env": "JUDGE_KEY"}
     settings = EmbedderSettings(api_base=server.url, **{**given, **more})
     return LitellmEmbedder(settings, stop or Stop())
 
@@ -152,18 +164,20 @@ def test_one_run_asks_in_several_loops_and_a_later_one_nobody(tmp_path: Path) ->
             assert len(server.requests) - before == asked
 
 
-def stopping(stop: Stop, after_s: float) -> threading.Timer:
-    timer = threading.Timer(after_s, stop.now, ("interrupted", "interrupted"))
-    timer.start()
-    return timer
+def stopping(stop: Stop, turn: Turn | None = None) -> Plan:
+    """A server during whose work the run is stopped."""
+
+    def plan(_: Asked) -> Turn:
+        stop.now("interrupted", "interrupted")
+        return turn or said()
+
+    return plan
 
 
 def test_a_stop_is_seen_between_requests() -> None:
     stop = Stop()
-    with FaultServer(delay_s=0.2) as server:
-        stopping(stop, 0.1)
-        with pytest.raises(Stopped, match="interrupted"):
-            embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
+    with FaultServer(stopping(stop)) as server, pytest.raises(Stopped, match="interrupted"):
+        embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
     assert len(server.requests) == 1
     assert stop.told == []
 
@@ -171,12 +185,10 @@ def test_a_stop_is_seen_between_requests() -> None:
 def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("valor_cli.models.interrupts.GRACE_S", 0.05)
     stop = Stop()
-    start = time.monotonic()
-    with FaultServer(delay_s=20.0) as server:
-        stopping(stop, 0.1)
-        with pytest.raises(Stopped, match="interrupted"):
-            embedded(embedder(server, stop, timeout_s=30.0), ["a"])
-    assert time.monotonic() - start < 10.0
+    # The reply would come within the time-out: to wait for it would raise nothing.
+    plan = stopping(stop, stalled(30.0))
+    with FaultServer(plan) as server, pytest.raises(Stopped, match="interrupted"):
+        embedded(embedder(server, stop), ["a"])
     assert stop.told == []
     with FaultServer() as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), ["a"])
@@ -187,31 +199,36 @@ def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("valor_cli.models.interrupts.GRACE_S", 0.05)
     stop = Stop()
 
-    def interrupt() -> None:
+    def interrupted(_: Asked) -> Turn:
         os.kill(os.getpid(), signal.SIGINT)
+        return stalled(30.0)
 
-    with FaultServer(delay_s=20.0) as server, Halting(stop):
-        threading.Timer(0.2, interrupt).start()
-        with pytest.raises(Stopped, match="interrupted"):
-            embedded(embedder(server, stop, timeout_s=30.0), ["a"])
+    ends = pytest.raises(Stopped, match="interrupted")
+    with FaultServer(interrupted) as server, Halting(stop), ends:
+        embedded(embedder(server, stop), ["a"])
     assert stop.kind == "interrupted"
 
 
 def test_nobody_is_asked_again_once_the_run_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.backoff.FIRST_S", 0.3)
+    monkeypatch.setattr("valor_cli.models.backoff.FIRST_S", 60.0)
     stop = Stop()
-    with FaultServer([failed(500)]) as server:
-        stopping(stop, 0.1)
-        with pytest.raises(Stopped):
-            embedded(embedder(server, stop), ["a"])
+
+    def plan(_: Asked) -> Turn:
+        # While it waits to ask again, or a little before.
+        threading.Timer(0.1, stop.now, ("interrupted", "interrupted")).start()
+        return failed(500)
+
+    with FaultServer(plan) as server, pytest.raises(Stopped):
+        embedded(embedder(server, stop), ["a"])
     assert len(server.requests) == 1
 
 
 def test_who_is_cancelled_from_outside_is_not_told_that_the_run_stops() -> None:
     async def main(server: FaultServer) -> None:
-        asked = embedder(server, timeout_s=30.0)
+        asked = embedder(server)
         task = asyncio.create_task(asked.embed(["a"]))
-        await asyncio.sleep(0.1)
+        while not server.requests:
+            await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

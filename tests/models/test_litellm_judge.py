@@ -66,7 +66,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings(server: FaultServer, **more: Any) -> JudgeSettings:
-    given = {"model": "judge-1", "timeout_s": 5.0, "api_key_env": "JUDGE_KEY", **more}
+    given = {"model": "judge-1", "timeout_s": 60.0, "api_key_env": "JUDGE_KEY", **more}
     return JudgeSettings(api_base=server.url, **given)
 
 
@@ -167,7 +167,6 @@ PASSING = [
     (failed(408), "the endpoint failed (408)"),
     (failed(409), "the endpoint failed (409)"),
     (Turn(status=502, body=b"<html>", content_type="text/html"), "the endpoint failed (502)"),
-    (stalled(), "no reply within 0.2 s"),
     (cut("before"), "the connection broke before the reply was whole"),
     (cut("midway"), "the connection broke before the reply was whole"),
     (half_json(), "the reply is no whole JSON document"),
@@ -183,13 +182,20 @@ PASSING = [
 
 def test_failures_that_may_pass() -> None:
     with FaultServer([turn for turn, _ in PASSING]) as server:
-        judge = LitellmJudge(settings(server, timeout_s=0.2))
+        judge = LitellmJudge(settings(server, timeout_s=60.0))
         found = asyncio.run(asked(judge, *[question()] * len(PASSING), question()))
     assert len(server.requests) == len(PASSING) + 1
     assert isinstance(found.pop(), Reply)
     for (_, message), error in zip(PASSING, found, strict=True):
         assert type(error) is Passing
         assert str(error).startswith(message)
+
+
+def test_a_reply_that_does_not_come() -> None:
+    with FaultServer([stalled()]) as server:
+        error = ask_once(server, timeout_s=0.2)
+    assert type(error) is Passing
+    assert str(error) == "no reply within 0.2 s"
 
 
 def test_nobody_listens() -> None:
@@ -202,8 +208,8 @@ def test_nobody_listens() -> None:
 
 def test_bytes_that_come_now_and_then_do_not_put_off_the_time_out() -> None:
     with FaultServer([dripping()]) as server:
-        error = ask_once(server, timeout_s=0.3, connect_timeout_s=0.1)
-    assert str(error) == "no reply within 0.3 s"
+        error = ask_once(server, timeout_s=2.0, connect_timeout_s=2.0)
+    assert str(error) == "no reply within 2 s"
 
 
 @pytest.mark.parametrize(
@@ -539,7 +545,7 @@ def test_many_requests_to_a_server_that_fails_often() -> None:
 
     async def main(server: FaultServer) -> list[Any]:
         judge = LitellmJudge(settings(server))
-        calls = Calls(judge, Limits(concurrency=16, timeout_s=5.0, max_retries=9), Stop())
+        calls = Calls(judge, Limits(concurrency=16, timeout_s=60.0, max_retries=9), Stop())
         found = await asyncio.gather(
             *(calls.ask(question(f"prompt {at}", SCHEMA)) for at in range(60))
         )

@@ -63,7 +63,7 @@ LITELLM = {"model": "openai/gpt-4o-mini", "budget_usd": 1.0}
     "more",
     [
         {"judge": {**LITELLM, "budget_usd": 2.0}},
-        {"judge": {**LITELLM, "concurrency": 2, "timeout_s": 5.0, "cache": False}},
+        {"judge": {**LITELLM, "concurrency": 2, "timeout_s": 60.0, "cache": False}},
         {"gates": [{"metric": "contact_information", "output": "pass", "min": 0.5}]},
         {"interval": {"resamples": 100}},
         {"report": {"out": "elsewhere"}},
