@@ -94,6 +94,16 @@ def test_a_file_is_read_from_the_folder_of_the_config(tmp_path: Path) -> None:
     assert (there, there.document) == (found, {"type": "number"})
 
 
+@pytest.mark.parametrize("schema", [True, False])
+def test_a_config_may_allow_all_or_nothing(schema: bool) -> None:
+    found = SOURCE.validate_python(schema)
+    assert found is schema
+    data = samples(["1", "[]"])
+    assert values(JSON_SCHEMA, data, schema=found)["pass"] == schema
+    inner = SOURCE.validate_python({"items": schema})
+    assert values(JSON_SCHEMA, samples(["[]", "[1]"]), schema=inner)["pass"] == (1 + schema) / 2
+
+
 @pytest.mark.parametrize("content", ["true", "false"])
 def test_a_file_may_allow_all_or_nothing(tmp_path: Path, content: str) -> None:
     (tmp_path / "s.json").write_text(content)

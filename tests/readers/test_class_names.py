@@ -155,7 +155,7 @@ def test_what_is_no_json_or_yaml() -> None:
     (line,) = error("a.json", "[NaN]")[:1]
     assert line == "a.json: [0]: expected a name, found NaN"
     (line,) = error("a.txt", b"caf\xe9\n")
-    assert line.startswith("a.txt: not UTF-8 text")
+    assert line.startswith("a.txt:1: not UTF-8 text")
 
 
 @pytest.mark.parametrize("depth", [*range(850, 1050, 5), 5000])

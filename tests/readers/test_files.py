@@ -9,12 +9,14 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 
 from valor_cli.errors import DataError
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.pieces import Span, SpanSource
 
 
 def failure(source: TextSource) -> str:
@@ -136,7 +138,22 @@ def test_text_in_another_encoding_says_so(
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         list(TextSource(str(path)).chunks(size))
-    assert str(caught.value) == f"{path}: {message}"
+    line = ":1" * message.startswith("not UTF-8")
+    assert str(caught.value) == f"{path}{line}: {message}"
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstandard.compress])
+@pytest.mark.parametrize("size", [1, 7, 1 << 17])
+def test_the_line_of_bytes_that_are_no_text(tmp_path: Path, packed: Any, size: int) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(packed(b"\xef\xbb\xbfone\ntwo\n\nab\xff\n"))
+    said = f"^{path}:4: not UTF-8 text .byte 0xff at offset 14."
+    with pytest.raises(DataError, match=said):
+        list(TextSource(str(path)).chunks(size))
+    if packed is bytes:
+        for begin in (0, 3, 7, 11, 13):
+            with pytest.raises(DataError, match=said):
+                list(SpanSource(str(path), Span(begin, 16)).chunks(size))
 
 
 def test_a_broken_gzip_file_says_so(tmp_path: Path) -> None:

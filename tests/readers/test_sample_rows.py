@@ -151,7 +151,7 @@ def test_no_depth_is_a_traceback(levels: int) -> None:
 
 def test_bytes_that_are_no_text_are_told() -> None:
     told = error(b'{"id": 1, "query": "\xff"}')
-    assert told == ["a.jsonl: not UTF-8 text (byte 0xff at offset 20); save it as UTF-8 text"]
+    assert told == ["a.jsonl:1: not UTF-8 text (byte 0xff at offset 20); save it as UTF-8 text"]
 
 
 def test_control_characters_and_large_fields_are_texts() -> None:

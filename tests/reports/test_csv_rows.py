@@ -57,7 +57,12 @@ def test_numbers_in_full_and_every_column() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\x00=1"]
+    "start",
+    [
+        *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\x00=1"),
+        *(" =1", "＝1", "＋1", "－1", "＠x", "﹦1", " ＝1"),
+        *("\u3164=1", "\u2800=1", "\ufe0f=1"),
+    ],
 )
 def test_no_text_is_a_formula(start: str) -> None:
     (row,) = read(checked_run(metrics=[value_row(start, start, 0.5, label=start)]))
@@ -66,6 +71,20 @@ def test_no_text_is_a_formula(start: str) -> None:
     assert row["value"] == "0.5"
     # "-1" may be a label: what follows the apostrophe is all of it
     assert row["label"][1:] == start.strip("\t\r\n\x00")
+
+
+@pytest.mark.parametrize(
+    "start", ["\u200b=1", "\u2060=1", "\xad=1", "\ufeff=1", "\u200b\u200d ＝1"]
+)
+def test_what_is_not_seen_does_not_hide_a_formula(start: str) -> None:
+    (row,) = read(checked_run(metrics=[value_row(start, start, 0.5, label=start)]))
+    assert row["label"].startswith("'")
+
+
+@pytest.mark.parametrize("label", ["cat", " cat", "a=1", "1-2", "x＝1", "\u3164", "½"])
+def test_other_text_stays_as_it_is(label: str) -> None:
+    (row,) = read(checked_run(metrics=[value_row("m", "x", 0.5, label=label)]))
+    assert row["label"] == label
 
 
 @pytest.mark.parametrize("word", HOSTILE)

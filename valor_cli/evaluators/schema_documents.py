@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, ValidationInfo
+from pydantic import AfterValidator, Strict, ValidationInfo
 
 from valor_cli.errors import printable
 from valor_cli.evaluators.bounded_keywords import bounded
@@ -82,7 +82,9 @@ def _read(path: str, info: ValidationInfo) -> SchemaFile:
 
 
 SchemaSource = (
-    Annotated[dict[str, Any], AfterValidator(_checked)] | Annotated[str, AfterValidator(_read)]
+    Annotated[dict[str, Any], AfterValidator(_checked)]
+    | Annotated[bool, Strict()]
+    | Annotated[str, AfterValidator(_read)]
 )
 """A JSON Schema, or the path of a file that has one."""
 

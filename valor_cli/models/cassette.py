@@ -30,6 +30,7 @@ from valor_cli.models.json_lines import (
     objects,
 )
 from valor_cli.models.judge import Purpose, Reply, Request
+from valor_cli.whole_files import clear, put, temporary
 
 PARTIAL = ".partial"
 """What ends the name of a recording that is under way, or whose run died."""
@@ -177,11 +178,13 @@ class CassetteWriter:
             return
         self._file.close()
         lines = sorted(self._recorded.values(), key=lambda one: one.place)
-        waiting = Path(f"{self.path}.{os.getpid()}.tmp")
+        path = Path(self.path)
+        waiting = temporary(path)
+        clear(path.parent, (path.name,))
         try:
             with open(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                 file.writelines(one.line for one in lines)
-            os.replace(waiting, self.path)
+            put(waiting, path)
             self.partial.unlink(missing_ok=True)
         except OSError as error:
             waiting.unlink(missing_ok=True)

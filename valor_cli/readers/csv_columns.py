@@ -5,18 +5,43 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
-from typing import Final
+from typing import Any, Final
 
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 
 DELIMITERS: Final = ",;\t"
+_LONGEST_FIELD = 2**31 - 1
 _LISTED = 30
 _SHOWN = 40
 
 
+def csv_reader(
+    lines: Iterable[str], delimiter: str, *, spaced: bool = False, strict: bool = True
+) -> Any:
+    """Python's reader of CSV, for cells of any length.
+
+    Args:
+        lines: The text, with its line ends.
+        delimiter: What stands between two fields.
+        spaced: Whether spaces follow it that belong to no field.
+        strict: Whether text behind a closing quote, or a quote left open, is an error.
+    """
+    # Python's own limit of 131,072 characters is for all of the process.
+    csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=strict)
+
+
+def not_csv(path: str, line: int, error: csv.Error) -> DataError:
+    """What the reader says of a row that begins on a line."""
+    message = f"not CSV ({error}); a double quote inside a field is written twice"
+    if str(error) == "unexpected end of data":
+        message = "a double quote opens a field here, and none closes it"
+    return DataError(Problem(f"{path}:{line}", message))
+
+
 def fields_of(line: str, delimiter: str) -> list[str]:
     """The fields of a line, with the spaces around them."""
-    return next(csv.reader(StringIO(line, newline=""), delimiter=delimiter), [])
+    return next(csv_reader(StringIO(line, newline=""), delimiter, strict=False), [])
 
 
 def listed(names: Sequence[str]) -> str:

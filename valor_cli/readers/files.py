@@ -82,6 +82,8 @@ class TextSource:
                 stored = _HashedReader(raw)
                 yield from checked_text(self._decompressed(stored, magic, size), self.path)
                 self._sha256 = stored.sha256()
+        except NotUtf8Error as error:
+            raise self._not_utf8(error) from None
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self._error(f"the gzip file is damaged or cut off ({error})") from error
         except OSError as error:
@@ -169,6 +171,18 @@ class TextSource:
             message = "the zstd file is damaged or cut off (it ends before the end of a frame)"
             raise self._error(message)
 
+    def _not_utf8(self, error: NotUtf8Error) -> DataError:
+        """The error with its line: line ends are counted only where something is wrong."""
+        line, left = 1, error.offset
+        with self._open() as raw:
+            magic = raw.read(4)
+            raw.seek(0)
+            chunks = self._decompressed(_HashedReader(raw), magic, CHUNK)
+            while left and (chunk := next(chunks, b"")):
+                line += chunk[:left].count(b"\n")
+                left -= min(left, len(chunk))
+        return DataError(Problem(f"{self.path}:{line}", str(error)))
+
     def _error(self, message: str) -> DataError:
         return DataError(Problem(self.path, message))
 
@@ -180,6 +194,16 @@ class TextSource:
         if isinstance(error, PermissionError):
             return self._error("no permission to read this file")
         return self._error(f"cannot be read: {error.strerror or error}")
+
+
+class NotUtf8Error(Exception):
+    """Bytes that are no UTF-8; `offset` is of the first of them, from 0."""
+
+    def __init__(self, byte: int, offset: int) -> None:
+        super().__init__(
+            f"not UTF-8 text (byte 0x{byte:02x} at offset {offset:,}); save it as UTF-8 text"
+        )
+        self.offset = offset
 
 
 class _HashedReader:
@@ -219,7 +243,8 @@ def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
     """Pass UTF-8 on, less its byte order mark.
 
     Raises:
-        DataError: The bytes are UTF-16, UTF-32, no text at all, or nothing.
+        DataError: The bytes are UTF-16, UTF-32, or nothing.
+        NotUtf8Error: They are no text at all.
     """
     head = next(chunks, b"")
     while len(head) < 4 and (more := next(chunks, b"")):
@@ -230,29 +255,28 @@ def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
     if not text:
         raise DataError(Problem(path, "the file is empty"))
     offset = len(head) - len(text)
-    yield from utf8_text(chain([text], chunks), offset, path)
+    yield from utf8_text(chain([text], chunks), offset)
 
 
-def utf8_text(chunks: Iterable[bytes], offset: int, path: str) -> Iterator[bytes]:
+def utf8_text(chunks: Iterable[bytes], offset: int) -> Iterator[bytes]:
     """Pass UTF-8 on.
 
     Args:
         chunks: The text, none of them empty.
         offset: Where in the file it begins.
-        path: The file.
 
     Raises:
-        DataError: The bytes are no UTF-8.
+        NotUtf8Error: The bytes are no UTF-8.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     for text in chunks:
-        _check_utf8(decoder, text, offset, path)
+        _check_utf8(decoder, text, offset)
         yield text
         offset += len(text)
-    _check_utf8(decoder, b"", offset, path)
+    _check_utf8(decoder, b"", offset)
 
 
-def _check_utf8(decoder: codecs.IncrementalDecoder, text: bytes, offset: int, path: str) -> None:
+def _check_utf8(decoder: codecs.IncrementalDecoder, text: bytes, offset: int) -> None:
     pending = decoder.getstate()[0]
     # Nearly all text is ASCII, and isascii() is fifty times as fast as decoding.
     if text.isascii() and text and not pending:
@@ -261,9 +285,7 @@ def _check_utf8(decoder: codecs.IncrementalDecoder, text: bytes, offset: int, pa
         decoder.decode(text, final=not text)
     except UnicodeDecodeError as error:
         at = offset - len(pending) + error.start
-        found = error.object[error.start]
-        message = f"not UTF-8 text (byte 0x{found:02x} at offset {at:,}); save it as UTF-8 text"
-        raise DataError(Problem(path, message)) from None
+        raise NotUtf8Error(error.object[error.start], at) from None
 
 
 def _missing(path: str) -> str:

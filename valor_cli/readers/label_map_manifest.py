@@ -17,6 +17,7 @@ from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.readers.checks import LineProblems, describe, is_text, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
+from valor_cli.readers.csv_columns import csv_reader
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_records import Number, Repeated, parsed
@@ -128,7 +129,7 @@ def _plain(value: Any) -> Any:
 
 def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
     delimiter = max(_DELIMITERS, key=lambda one: _known(text, one, known))
-    lines = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = csv_reader(StringIO(text, newline=""), delimiter)
     first = 0
     try:
         names = [name.strip() for name in next(lines, [])]

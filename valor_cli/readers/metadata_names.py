@@ -19,6 +19,7 @@ import msgspec
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
 from valor_cli.readers.checks import is_text
+from valor_cli.readers.csv_columns import csv_reader
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import expanded
 from valor_cli.readers.text_lines import blocks_of_lines
@@ -28,8 +29,6 @@ MOST_TEXTS: Final = 100
 
 LONGEST: Final = 200
 """Characters of a value; longer ones are texts, and no kinds."""
-
-_LONGEST_FIELD: Final = 2**31 - 1
 
 
 class MetadataNames:
@@ -145,10 +144,8 @@ def json_lines(path: str) -> Iterator[dict[str, Any]]:
 
 def csv_rows(path: str, delimiter: str, *, spaced: bool) -> Iterator[dict[str, str | None]]:
     """The rows of a CSV file by the names of the first; an empty field says nothing."""
-    # Python's own limit of 131,072 characters is for all of the process.
-    csv.field_size_limit(_LONGEST_FIELD)
     text = TextSource(path).whole().decode()
-    rows = csv.reader(text.splitlines(True), delimiter=delimiter, skipinitialspace=spaced)
+    rows = csv_reader(text.splitlines(True), delimiter, spaced=spaced, strict=False)
     names = [name.strip() for name in next(rows, [])]
     for row in rows:
         if len(row) == len(names):

@@ -17,6 +17,7 @@ from typing import Any
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, stop_on
+from valor_cli.readers.csv_columns import csv_reader, not_csv
 from valor_cli.readers.csv_header import Header, read_header
 from valor_cli.readers.csv_lines import PlainRows
 from valor_cli.readers.csv_rows import RowReader
@@ -39,7 +40,6 @@ from valor_cli.readers.text_lines import blocks_of_lines
 from valor_cli.results import InputFile
 
 _ROWS_AT_ONCE = 4096
-_LONGEST_FIELD = 2**31 - 1
 _SIDES = ("image_width", "image_height")
 
 
@@ -65,8 +65,6 @@ def read_csv(
     Raises:
         DataError: The file cannot be read; a column is missing; a row or a value is wrong.
     """
-    # Python's own limit of 131,072 characters is for all of the process.
-    csv.field_size_limit(_LONGEST_FIELD)
     source = TextSource(path)
     faults, problems = LineProblems(path), LineProblems(path)
     blocks = blocks_of_lines(source)
@@ -147,9 +145,7 @@ def _records(
         DataError: A quote is not closed, or text follows a closing one.
     """
     lines = chain.from_iterable(StringIO(block.decode(), newline="") for block in blocks)
-    reader = csv.reader(
-        lines, delimiter=header.delimiter, skipinitialspace=header.spaced, strict=True
-    )
+    reader = csv_reader(lines, header.delimiter, spaced=header.spaced)
     records: list[list[str]] = []
     starts: list[int] = []
     begin = first
@@ -163,10 +159,7 @@ def _records(
                 yield records, starts
                 records, starts = [], []
     except csv.Error as error:
-        message = f"not CSV ({error}); a double quote inside a field is written twice"
-        if str(error) == "unexpected end of data":
-            message = "a double quote opens a field here, and none closes it"
-        raise DataError(Problem(f"{path}:{begin}", message)) from None
+        raise not_csv(path, begin, error) from None
     if records:
         yield records, starts
 

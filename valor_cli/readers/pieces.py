@@ -18,7 +18,15 @@ from itertools import pairwise
 from typing import BinaryIO, Final, NamedTuple
 
 from valor_cli.paths import is_url
-from valor_cli.readers.files import CHUNK, STDIN, TextSource, checked_text, is_plain, utf8_text
+from valor_cli.readers.files import (
+    CHUNK,
+    STDIN,
+    NotUtf8Error,
+    TextSource,
+    checked_text,
+    is_plain,
+    utf8_text,
+)
 
 _STEP: Final = 1 << 16
 """Bytes that are read at once to find where a line ends."""
@@ -131,12 +139,15 @@ class SpanSource(TextSource):
         begin, end = self._span
         if begin >= end:
             return
-        with self.stored() as raw:
-            stored = self._bytes(raw, size)
-            if begin:
-                yield from utf8_text(stored, begin, self.path)
-            else:
-                yield from checked_text(stored, self.path)
+        try:
+            with self.stored() as raw:
+                stored = self._bytes(raw, size)
+                if begin:
+                    yield from utf8_text(stored, begin)
+                else:
+                    yield from checked_text(stored, self.path)
+        except NotUtf8Error as error:
+            raise self._not_utf8(error) from None
 
     def _bytes(self, raw: BinaryIO, size: int) -> Iterator[bytes]:
         at, end = self._span

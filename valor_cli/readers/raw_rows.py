@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, Problems, is_text, stop_on
 from valor_cli.readers.csv_cells import ragged
-from valor_cli.readers.csv_columns import DELIMITERS, repeated
+from valor_cli.readers.csv_columns import DELIMITERS, csv_reader, repeated
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json
@@ -152,10 +152,9 @@ def _plain(value: Any) -> Any:
 
 
 def _csv(path: str, text: str) -> RawRows:
-    csv.field_size_limit(2**31 - 1)
     first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=first.count)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_reader(StringIO(text, newline=""), delimiter)
     problems = LineProblems(path)
     rows: list[dict[str, str]] = []
     names: list[str] = []

@@ -15,7 +15,13 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.readers import sample_cells as cells
 from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.csv_cells import ragged
-from valor_cli.readers.csv_columns import DELIMITERS, fields_of, repeated
+from valor_cli.readers.csv_columns import (
+    DELIMITERS,
+    csv_reader,
+    fields_of,
+    not_csv,
+    repeated,
+)
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.sample_columns import gathered
 from valor_cli.readers.sample_file_of import check_names, sample_file
@@ -30,7 +36,6 @@ from valor_cli.readers.sample_logprobs import logprobs_in
 from valor_cli.readers.sample_peers import expected_answer
 from valor_cli.results import Scalar
 
-_LONGEST_FIELD = 2**31 - 1
 PEER_METADATA: Final = "__metadata:"
 """What promptfoo's columns of metadata begin with."""
 
@@ -49,8 +54,6 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
         DataError: The file cannot be read; no column has a known name, or a mapped one is missing;
             a row has too few or too many fields; a value is wrong; there are no samples.
     """
-    # Python's own limit of 131,072 characters is for all of the process.
-    csv.field_size_limit(_LONGEST_FIELD)
     source = TextSource(path)
     text = source.whole().decode()
     first = text.lstrip("\r\n").split("\n", 1)[0].split("\r", 1)[0]
@@ -105,9 +108,7 @@ def _records(
     Raises:
         DataError: A quote is not closed, or text follows a closing one.
     """
-    reader = csv.reader(
-        StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced, strict=True
-    )
+    reader = csv_reader(StringIO(text, newline=""), delimiter, spaced=spaced)
     begin = 1
     try:
         for record in reader:
@@ -115,10 +116,7 @@ def _records(
                 yield begin, record
             begin = reader.line_num + 1
     except csv.Error as error:
-        message = f"not CSV ({error}); a double quote inside a field is written twice"
-        if str(error) == "unexpected end of data":
-            message = "a double quote opens a field here, and none closes it"
-        raise DataError(Problem(f"{path}:{begin}", message)) from None
+        raise not_csv(path, begin, error) from None
 
 
 class _CellReader:

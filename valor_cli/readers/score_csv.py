@@ -17,7 +17,7 @@ from typing import NamedTuple
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
-from valor_cli.readers.csv_columns import listed
+from valor_cli.readers.csv_columns import csv_reader, listed, not_csv
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
@@ -31,7 +31,6 @@ from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_rows import Ints, ScoreHeader
 from valor_cli.readers.text_lines import blocks_of_lines, lines_at
 
-_LONGEST_FIELD = 2**31 - 1
 _CLASSES = "; name the columns that are classes under `data: classes:`"
 
 
@@ -76,8 +75,6 @@ def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Be
     Raises:
         DataError: The file cannot be read; a column is missing; there are no rows.
     """
-    # Python's own limit of 131,072 characters is for all of the process.
-    csv.field_size_limit(_LONGEST_FIELD)
     path = source.path
     blocks = blocks_of_lines(source, BLOCK)
     line, rest = first_line(next(blocks))
@@ -259,12 +256,7 @@ class _Blocks:
         Raises:
             DataError: A quote is not closed, or text follows a closing one.
         """
-        reader = csv.reader(
-            self._lines(block),
-            delimiter=self._delimiter,
-            skipinitialspace=self._spaced,
-            strict=True,
-        )
+        reader = csv_reader(self._lines(block), self._delimiter, spaced=self._spaced)
         records: list[list[str]] = []
         lines: list[int] = []
         first = begin = self.line
@@ -276,10 +268,7 @@ class _Blocks:
                     lines.append(begin)
                 begin = first + reader.line_num
         except csv.Error as error:
-            message = f"not CSV ({error}); a double quote inside a field is written twice"
-            if str(error) == "unexpected end of data":
-                message = "a double quote opens a field here, and none closes it"
-            raise DataError(Problem(f"{self._path}:{begin}", message)) from None
+            raise not_csv(self._path, begin, error) from None
         self.line = begin
         return records, lines
 

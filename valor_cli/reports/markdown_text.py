@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-_MENTION = re.compile(r"(?<!\w)@")
+_LINKED = re.compile(
+    r"(?<=@)(?!\d[\d.]*+(?![\w-]))"  # people and e-mail addresses, and not AR@100
+    r"|(?<=[#!%$])(?=\d)|(?<=&amp;)(?=\d)|(?<=\bgh-)(?=\d)"  # issues, merge requests, epics
+    r"|(?<=\b[0-9a-f]{20})(?=[0-9a-f]{20}\b)",  # commits
+    re.IGNORECASE,
+)
+"""Where a space of no width keeps GitHub and GitLab from a link; backslashes do not."""
+
 _SPECIAL = re.compile(r"([\\`*{}\[\]|~#$!]|(?<![^\W_])_|_(?![^\W_]))")
 
 
@@ -24,7 +31,7 @@ def _as_html(text: str) -> str:
 
 
 def _unlinked(text: str) -> str:
-    text = _MENTION.sub("@&#8203;", text)
+    text = _LINKED.sub("&#8203;", text)
     return text.replace("://", "&#58;//").replace("www.", "www&#46;")
 
 

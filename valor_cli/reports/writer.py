@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.results import Pictures, RunResult
+from valor_cli.whole_files import clear, put, temporary
 
 FILES = {
     "json": "results.json",
@@ -102,7 +102,8 @@ def write_files(
     Raises:
         DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
-    waiting = {out / name: out / f".{name}.{os.getpid()}.tmp" for name in contents}
+    waiting = {out / name: temporary(out / name) for name in contents}
+    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES})
     at = out
     new: list[str] = []
     try:
@@ -116,8 +117,9 @@ def write_files(
                 continue
             with waiting[target].open("wb") as file:
                 file.writelines(content)
-        for at, temporary in waiting.items():
-            os.replace(temporary, at)
+        for at, written in waiting.items():
+            # The other reports can be rendered again from it.
+            put(written, at, synced=at.name == FILES["json"])
             new.append(at.name)
         for name in stale:
             at = out / name
@@ -128,9 +130,9 @@ def write_files(
             message += f"; already new: {', '.join(new)}"
         raise DataError(Problem(str(at), message), hint=hint) from error
     finally:
-        for temporary in waiting.values():
+        for written in waiting.values():
             with contextlib.suppress(OSError):  # renamed, or never written
-                temporary.unlink()
+                written.unlink()
     return list(waiting)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.whole_files import clear, put, temporary
 
 _LISTED = 3
 
@@ -69,10 +70,11 @@ def write_file(out: str, content: bytes) -> None:
     path = Path(out)
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    waiting = temporary(path)
+    clear(path.parent, (path.name,))
     try:
         waiting.write_bytes(content)
-        os.replace(waiting, path)
+        put(waiting, path)
     except OSError as error:
         _stop(out, error)
     finally:
@@ -87,8 +89,8 @@ def write_folder(out: str, files: Mapping[str, bytes]) -> None:
         DataError: It cannot be written; what stood there before stays.
     """
     path = Path(out)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    before = path.with_name(f".{path.name}.{os.getpid()}.old")
+    waiting, before = temporary(path), temporary(path, "old")
+    clear(path.parent, (path.name,))
     try:
         waiting.mkdir()
         for name, content in files.items():

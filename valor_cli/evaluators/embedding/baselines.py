@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.readers.csv_columns import csv_reader
 
 _HEADER = ["LAYER", "P", "R", "F"]
 
@@ -38,7 +39,7 @@ def baselines_in(path: str) -> Baselines:
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file))
+            rows = list(csv_reader(file, ",", strict=False))
     except OSError as error:
         raise DataError(Problem(path, f"cannot be read: {error.strerror or error}")) from None
     except (UnicodeDecodeError, csv.Error) as error:

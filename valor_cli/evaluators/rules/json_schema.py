@@ -82,12 +82,12 @@ def json_schema(
     )
 
 
-def _errors_under(schema: dict[str, Any] | str, *, check_formats: bool) -> Errors:
+def _errors_under(schema: Document | str, *, check_formats: bool) -> Errors:
     """What makes the errors of a value, made once for all samples."""
     document: Document | str = schema.document if isinstance(schema, SchemaFile) else schema
     if isinstance(document, str):
         raise ValueError(f"{document} was not read")
-    if document in ({}, True):
+    if document == {} or document is True:
         return lambda value: ()
     found: Errors = validator_of(document, check_formats=check_formats).iter_errors
     return found
@@ -130,6 +130,8 @@ def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bo
 
 def _said(error: ValidationError) -> str:
     """An error in words, without the value itself, which may be long, or not to be shown."""
+    if error.validator is None:
+        return "the schema allows nothing here"
     kind = _KINDS.get(type(error.instance), "number")
     whole = repr(error.instance)
     if error.message.startswith(whole):

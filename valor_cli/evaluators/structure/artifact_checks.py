@@ -31,6 +31,7 @@ from valor_cli.evaluators.structure.checks import (
 from valor_cli.evaluators.structure.pdf_pages import is_pdf, page_count
 from valor_cli.kernels.json_texts import DEEPEST, BeyondLimitsError, NotJsonError, parse_json
 from valor_cli.kernels.patterns import Patience, PatternError, PatternTimeout, parse_pattern
+from valor_cli.readers.csv_columns import csv_reader
 
 Format: TypeAlias = Literal["json", "jsonl", "yaml", "csv"]
 
@@ -220,13 +221,9 @@ def _at(mark: Any) -> str:
 
 def _parse_csv(text: str) -> None:
     """Rows of as many fields as the header; blank lines aside."""
-    # Python's own limit of 131,072 characters is for all of the process.
-    csv.field_size_limit(2**31 - 1)
     header = text.partition("\n")[0]
     counted = Counter({mark: header.count(mark) for mark in ",;\t|"})
-    rows = csv.reader(
-        io.StringIO(text, newline=""), delimiter=counted.most_common(1)[0][0], strict=True
-    )
+    rows = csv_reader(io.StringIO(text, newline=""), counted.most_common(1)[0][0])
     width = None
     try:
         for row in rows:
