@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.paths import bare, is_url
+from valor_cli.readers.unpacking import UnpackLimit
 
 STDIN = "-"
 CHUNK = 1 << 17
@@ -33,6 +34,12 @@ _ZSTD_WINDOW = 1 << 31
 
 _ZSTD_RATIO = 8
 """About what JSON of numbers shrinks by: pieces of 1/8 chunk become chunks of full size."""
+
+_ZSTD_PIECE = 1 << 11
+"""Bytes that are unpacked at once: they become 64 MiB at most."""
+
+_MOST_AT_ONCE = 1 << 22
+"""Bytes of text that come out of a gzip at once."""
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -72,7 +79,7 @@ class TextSource:
 
         Raises:
             DataError: The input is missing, a folder, unreadable, empty, a broken gzip or zstd
-                file, or no UTF-8 text.
+                file, one that unpacks to too much, or no UTF-8 text.
         """
         try:
             with self._open() as raw:
@@ -136,11 +143,10 @@ class TextSource:
     def _decompressed(self, stored: _HashedReader, magic: bytes, size: int) -> Iterator[bytes]:
         name = bare(self.path)
         if magic.startswith(_GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=cast(BinaryIO, stored)) as plain:
-                while chunk := plain.read(size):
-                    yield chunk
+            yield from self._bounded(self._gzip(stored, size), stored)
         elif _is_zstd(magic):
-            yield from self._zstd(stored, size)
+            size = min(size, CHUNK)
+            yield from _of_size(self._bounded(self._zstd(stored, size), stored), size)
         elif magic and name.endswith((".gz", ".zst")):
             suffix, kind = (".gz", "gzip") if name.endswith(".gz") else (".zst", "zstd")
             raise self._error(f"the name ends in {suffix}, yet this is no {kind} file; rename it")
@@ -148,8 +154,21 @@ class TextSource:
             while chunk := stored.read(size):
                 yield chunk
 
+    def _bounded(self, texts: Iterator[bytes], stored: _HashedReader) -> Iterator[bytes]:
+        """What is unpacked, as far as an input may grow."""
+        limit, unpacked = UnpackLimit(self.path), 0
+        for text in texts:
+            unpacked += len(text)
+            limit.check(stored.read_bytes, unpacked)
+            yield text
+
+    def _gzip(self, stored: _HashedReader, size: int) -> Iterator[bytes]:
+        with gzip.GzipFile(fileobj=cast(BinaryIO, stored)) as plain:
+            while chunk := plain.read(min(size, _MOST_AT_ONCE)):
+                yield chunk
+
     def _zstd(self, stored: _HashedReader, size: int) -> Iterator[bytes]:
-        """The text of zstd frames, one after the other.
+        """The text of zstd frames, one after the other, in chunks of any size.
 
         The package's own stream reader ends without a word where a file is cut off.
         """
@@ -159,12 +178,14 @@ class TextSource:
         unpacker = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
         frame = unpacker.decompressobj()
         try:
-            while piece := stored.read(max(size // _ZSTD_RATIO, 1)):
-                while piece:
-                    frame = unpacker.decompressobj() if frame.eof else frame
-                    text = frame.decompress(piece)
-                    yield from (text[at : at + size] for at in range(0, len(text), size))
-                    piece = frame.unused_data
+            while block := stored.read(max(size // _ZSTD_RATIO, 1)):
+                for at in range(0, len(block), _ZSTD_PIECE):
+                    piece = block[at : at + _ZSTD_PIECE]
+                    while piece:
+                        frame = unpacker.decompressobj() if frame.eof else frame
+                        if text := frame.decompress(piece):
+                            yield text
+                        piece = frame.unused_data
         except zstandard.ZstdError as error:
             raise self._error(f"the zstd file is damaged or cut off ({error})") from error
         if not frame.eof:
@@ -196,6 +217,21 @@ class TextSource:
         return self._error(f"cannot be read: {error.strerror or error}")
 
 
+def _of_size(texts: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """The text in chunks of a size, and what is left."""
+    waiting, length = [], 0
+    for text in texts:
+        waiting.append(text)
+        length += len(text)
+        if length >= size:
+            joined = b"".join(waiting)
+            end = length - length % size
+            yield from (joined[at : at + size] for at in range(0, end, size))
+            waiting, length = [joined[end:]], length - end
+    if rest := b"".join(waiting):
+        yield rest
+
+
 class NotUtf8Error(Exception):
     """Bytes that are no UTF-8; `offset` is of the first of them, from 0."""
 
@@ -209,14 +245,16 @@ class NotUtf8Error(Exception):
 class _HashedReader:
     """A binary file that hashes what is read from it."""
 
-    __slots__ = ("_hash", "_raw")
+    __slots__ = ("_hash", "_raw", "read_bytes")
 
     def __init__(self, raw: BinaryIO) -> None:
+        self.read_bytes = 0
         self._raw = raw
         self._hash = hashlib.sha256()
 
     def read(self, size: int) -> bytes:
         content = self._raw.read(size)
+        self.read_bytes += len(content)
         self._hash.update(content)
         return content
 

@@ -22,6 +22,7 @@ from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.csv_columns import repeated
 from valor_cli.readers.parquet_magic import ENCRYPTED, MAGIC
 from valor_cli.readers.pieces import Piece, Span, SpanSource
+from valor_cli.readers.unpacking import UnpackLimit
 
 pa = extra("pyarrow", "parquet", "reading Parquet")
 pc = extra("pyarrow.compute", "parquet", "reading Parquet")
@@ -103,8 +104,8 @@ class ParquetSource:
             piece: The part of it to read; None for all.
 
         Raises:
-            DataError: It cannot be read, is no Parquet file, is cut off or encrypted, or two of its
-                columns have one name.
+            DataError: It cannot be read, is no Parquet file, is cut off or encrypted, unpacks to
+                too much, or two of its columns have one name.
         """
         self.path = path
         self._stored = SpanSource(path, Span(0, 0))
@@ -117,10 +118,9 @@ class ParquetSource:
                 self.schema = pa.schema(
                     [one.with_type(_with_texts(one.type)) for one in opened.schema_arrow]
                 )
-                self._groups = [
-                    int(self._footer.row_group(one).num_rows)
-                    for one in range(self._footer.num_row_groups)
-                ]
+                groups = [self._footer.row_group(one) for one in range(self._footer.num_row_groups)]
+                self._groups = [int(one.num_rows) for one in groups]
+            UnpackLimit(path).check(size, sum(one.total_byte_size for one in groups))
         self.count = sum(self._groups)
         self.span, self.numbers = Span(0, size), range(1, self.count + 1)
         if piece is not None and piece.end is not None:
