@@ -8,6 +8,7 @@ import shapely
 
 from tests.oracles.coco_masks import coco_annotations, polygons_of
 from valor_cli.kernels.polygons import (
+    CrowdedError,
     corners,
     directions,
     from_geometries,
@@ -154,3 +155,51 @@ def test_directions_are_exact_for_quarter_turns() -> None:
     cosine, sine = directions(angle)
     assert cosine == pytest.approx(np.cos(np.deg2rad(angle)), abs=1e-13)
     assert sine == pytest.approx(np.sin(np.deg2rad(angle)), abs=1e-13)
+
+
+def crossings(times: int) -> list[float]:
+    """A polygon of a comb that a second one crosses `times` x `times` times."""
+    ends = [(0, times + 1), (times + 1, 0)]
+    points = [(at + 1, end) for at in range(times) for end in ends[at % 2]]
+    points += [(end, at + 1) for at in range(times) for end in ends[at % 2]]
+    return [float(side) for point in points for side in point]
+
+
+def circle(points: int) -> list[float]:
+    turn = np.arange(points) * 2 * np.pi / points
+    return np.column_stack([np.cos(turn), np.sin(turn)]).ravel().tolist()
+
+
+def test_polygons_that_cross_too_often_are_refused_and_named() -> None:
+    objects = [[[SQUARE]], [[crossings(50)]], [[BOW_TIE]], [[crossings(60)]]]
+    with pytest.raises(CrowdedError) as caught:
+        mended(polygons_of(objects))
+    assert caught.value.rows.tolist() == [1, 3]
+    # Parts that are valid cross each other too.
+    both = crossings(100)
+    upright, lying = both[: len(both) // 2], both[len(both) // 2 :]
+    combs = [[[*upright, -9.0, 200.0]], [[*lying, 200.0, -9.0]]]
+    with pytest.raises(CrowdedError):
+        geometries(polygons_of([combs]))
+
+
+def test_polygons_that_cross_often_enough_are_mended_as_ever() -> None:
+    # 40 x 40 crossings; the areas inside are what an even-odd fill has.
+    polygons = polygons_of([[[crossings(40)]]])
+    (expected,) = shapely.make_valid(shapely.polygons([polygons.points]))
+    assert areas(polygons) == [pytest.approx(shapely.area(expected), abs=1e-9)]
+
+
+def test_many_points_alone_are_no_reason() -> None:
+    many = polygons_of([[[[0, 0, *circle(200_000)]]]])
+    assert areas(many) == [pytest.approx(np.pi, abs=0.01)]
+
+
+def test_edges_that_all_lie_beside_each_other_are_not_tried() -> None:
+    # A valid comb of diagonals: every pair of edges may cross.
+    side = np.linspace(0, 1, 10_000)
+    top, bottom = np.column_stack([side + 1, side * 0 + 1]), np.column_stack([side, side * 0])
+    turns = np.stack([np.where([[at % 2] for at in range(10_000)], top, bottom)] * 2, axis=1)
+    turns[:, 1] = np.where([[at % 2] for at in range(10_000)], bottom, top)
+    with pytest.raises(CrowdedError):
+        geometries(polygons_of([[[turns.ravel().tolist()]]]))

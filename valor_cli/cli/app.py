@@ -30,7 +30,7 @@ from valor_cli.cli.quick_start import leave_at_once, quicken
 from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
-from valor_cli.errors import ValorError, without_secrets
+from valor_cli.errors import Problem, ValorError, without_secrets
 
 INTERRUPTED, TERMINATED = 130, 143
 
@@ -133,7 +133,10 @@ def _run() -> NoReturn:
         if end.code == INTERRUPTED:
             typer.echo("interrupted", err=True)
         raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+            tell_error(_out_of_memory(error))
+            sys.exit(ValorError.exit_code)
         import traceback
 
         # A bug keeps its traceback; Python's own exit code, 1, would say that a gate failed.
@@ -141,6 +144,21 @@ def _run() -> NoReturn:
         typer.echo("this is a bug in valor; please report it with the lines above", err=True)
         sys.exit(ValorError.exit_code)
     sys.exit(0)
+
+
+def _out_of_memory(error: Exception) -> ValorError:
+    """The error of a run that memory is not enough for; geometry libraries say `bad_alloc`."""
+    place, frame = "", error.__traceback__
+    while frame is not None:
+        # What is read is called so wherever files are read; the innermost is the one at fault.
+        found = frame.tb_frame.f_locals.get("path")
+        place = str(found) if isinstance(found, str | os.PathLike) else place
+        frame = frame.tb_next
+    return ValorError(
+        Problem(place, "there is not enough memory for this"),
+        hint="Evaluate fewer rows (--limit N), split the file into shards (shards/*.jsonl), use "
+        "fewer processes (--jobs), or a machine with more memory.",
+    )
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,31 @@ from valor_cli.kernels.shapes import Floats, Ints, Polygons, joined_polygons
 Geometries = NDArray[np.object_]
 Bools = NDArray[np.bool_]
 
+MOST_CROSSINGS = 2_000
+"""Of the edges of one object that has to be mended: the time for that grows with their square."""
+
+MOST_MEETING = 30_000_000
+"""Pairs of edges of one object, one above or beside another, that may be tried for crossings."""
+
+_FEW = 60
+"""Edges that cannot cross more often, whatever they do."""
+
+_MANY = 7_000
+"""Edges that may be more pairs than are looked at."""
+
+_PAIRS_AT_ONCE = 1 << 22
+
 POLYGON_TYPE = 3
 """What shapely calls a polygon of one part."""
 FEWEST_POINTS = 3
+
+
+class CrowdedError(ValueError):
+    """Polygons whose area would take too long to find; `rows` are those objects."""
+
+    def __init__(self, rows: Ints) -> None:
+        super().__init__("too many of its edges cross, or lie beside each other, to find its area")
+        self.rows = rows
 
 
 def geometries(polygons: Polygons) -> Geometries:
@@ -24,6 +47,9 @@ def geometries(polygons: Polygons) -> Geometries:
     A part is its outer ring less its holes. Where a ring crosses itself, what it goes round an odd
     number of times is inside, as when COCO's tools fill it (edges upon each other count once). An
     object without an area is empty.
+
+    Raises:
+        CrowdedError: Objects have edges that cross too often.
     """
     return _mended(polygons)[0]
 
@@ -35,6 +61,9 @@ def mended(polygons: Polygons) -> tuple[Polygons, Bools]:
         The polygons: those that cross themselves, or whose holes reach outside, as the same areas
         bounded by valid rings; those without an area as empty objects; overlapping parts united.
         And (n,) whether the rings of an object were not valid. Overlapping parts are.
+
+    Raises:
+        CrowdedError: Objects have edges that cross too often.
     """
     geometry, broken, united = _mended(polygons)
     changed = np.flatnonzero(broken | united)
@@ -119,17 +148,21 @@ def _mended(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
     kept = without_short_rings(polygons)
     broken = _points(kept) < _points(polygons)
     of_object = np.repeat(np.arange(n), np.diff(kept.objects))
-    part, wrong = _parts(kept)
+    _check_edges(kept, np.flatnonzero(_points(kept) > _MANY), _meet_too_often)
+    part, wrong = _valid_parts(kept)
     broken[of_object[wrong]] = True
+    _check_edges(kept, np.unique(of_object[wrong]), _cross_too_often)
+    _mend(part, wrong, kept)
     pieces, of_part = _areal(part)
     geometry = _collected(pieces, of_object[of_part], n)
     united = ~shapely.is_valid(geometry)
+    _check_edges(kept, np.flatnonzero(united), _cross_too_often)
     geometry[united] = shapely.union_all(geometry[united, None], axis=1)
     return geometry, broken, united
 
 
-def _parts(polygons: Polygons) -> tuple[Geometries, Ints]:
-    """Valid geometries of the parts, and which had to be mended."""
+def _valid_parts(polygons: Polygons) -> tuple[Geometries, Ints]:
+    """Geometries of the parts, and which are not valid."""
     import shapely
 
     of_ring = np.repeat(np.arange(len(polygons.rings) - 1), np.diff(polygons.rings))
@@ -138,22 +171,83 @@ def _parts(polygons: Polygons) -> tuple[Geometries, Ints]:
         return np.zeros(0, object), np.zeros(0, np.int64)
     rings = shapely.linearrings(polygons.points, indices=of_ring)
     part = np.asarray(shapely.polygons(rings, indices=of_part))
-    wrong = np.flatnonzero(~shapely.is_valid(part))
-    if len(wrong):
-        sizes = np.diff(polygons.parts)[wrong]
-        mine = spread(polygons.parts[wrong], sizes)
-        area = shapely.make_valid(shapely.polygons(rings[mine]))
-        outer = np.cumsum(sizes) - sizes
-        hole = np.ones(len(mine), bool)
-        hole[outer] = False
-        pieces, of_hole = _areal(area[hole])
-        owner = np.repeat(np.arange(len(wrong)), sizes)[hole]
-        holes = _collected(pieces, owner[of_hole], len(wrong))
-        filled, of_outer = _areal(area[outer])
-        part[wrong] = shapely.difference(
-            _collected(filled, of_outer, len(wrong)), shapely.union_all(holes[:, None], axis=1)
+    return part, np.flatnonzero(~shapely.is_valid(part))
+
+
+def _mend(part: Geometries, wrong: Ints, polygons: Polygons) -> None:
+    """Put valid geometries in the place of parts that are not."""
+    import shapely
+
+    if not len(wrong):
+        return
+    sizes = np.diff(polygons.parts)[wrong]
+    mine = spread(polygons.parts[wrong], sizes)
+    lengths = np.diff(polygons.rings)[mine]
+    points = polygons.points[spread(polygons.rings[:-1][mine], lengths)]
+    rings = shapely.linearrings(points, indices=np.repeat(np.arange(len(mine)), lengths))
+    area = shapely.make_valid(shapely.polygons(rings))
+    outer = np.cumsum(sizes) - sizes
+    hole = np.ones(len(mine), bool)
+    hole[outer] = False
+    pieces, of_hole = _areal(area[hole])
+    owner = np.repeat(np.arange(len(wrong)), sizes)[hole]
+    holes = _collected(pieces, owner[of_hole], len(wrong))
+    filled, of_outer = _areal(area[outer])
+    part[wrong] = shapely.difference(
+        _collected(filled, of_outer, len(wrong)), shapely.union_all(holes[:, None], axis=1)
+    )
+
+
+def _check_edges(polygons: Polygons, rows: Ints, too_often: Callable[[Floats], bool]) -> None:
+    """Refuse objects, of some, that would take too long.
+
+    Raises:
+        CrowdedError: There are any.
+    """
+    starts = _points_before(polygons)
+    rows = rows[np.diff(starts)[rows] > _FEW]
+    if not len(rows):
+        return
+    points = polygons.points
+    after = np.arange(1, len(points) + 1)
+    after[polygons.rings[1:] - 1] = polygons.rings[:-1]
+    crowded = [
+        row
+        for row in rows.tolist()
+        if too_often(
+            np.stack([points[(mine := slice(*starts[row : row + 2]))], points[after[mine]]], axis=1)
         )
-    return part, wrong
+    ]
+    if crowded:
+        raise CrowdedError(np.array(crowded))
+
+
+def _meet_too_often(edges: Floats) -> bool:
+    """Whether so many of (n, 2, 2) edges lie beside each other that all pairs cannot be tried."""
+    low, high = np.sort(edges.min(axis=1), axis=0), np.sort(edges.max(axis=1), axis=0)
+    n = len(edges)
+    pairs = [
+        int(np.searchsorted(low[:, axis], high[:, axis], side="right").sum()) - n * (n + 1) // 2
+        for axis in (0, 1)
+    ]
+    return min(pairs) > MOST_MEETING
+
+
+def _cross_too_often(edges: Floats) -> bool:
+    """Whether (n, 2, 2) edges cross each other more than `MOST_CROSSINGS` times."""
+    import shapely
+
+    lines = shapely.linestrings(edges)
+    tree = shapely.STRtree(lines)
+    step = max(_PAIRS_AT_ONCE // len(lines), 1)
+    # An edge meets itself and those before and behind it.
+    left = 2 * MOST_CROSSINGS
+    for start in range(0, len(lines), step):
+        some = lines[start : start + step]
+        left -= tree.query(some, predicate="intersects").shape[1] - 3 * len(some)
+        if left < 0:
+            return True
+    return False
 
 
 def _areal(geometry: Geometries) -> tuple[Geometries, Ints]:
@@ -183,7 +277,12 @@ def _collected(pieces: Geometries, owner: Ints, n: int) -> Geometries:
 
 def _points(polygons: Polygons) -> Ints:
     """(n,) how many points each object has."""
-    return np.diff(polygons.rings[polygons.parts[polygons.objects]])
+    return np.diff(_points_before(polygons))
+
+
+def _points_before(polygons: Polygons) -> Ints:
+    """(n + 1,) where the points of each object begin, and the end of all."""
+    return polygons.rings[polygons.parts[polygons.objects]]
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -12,6 +12,7 @@ import orjson
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.conversion import areas, bounds
+from valor_cli.kernels.polygons import CrowdedError
 from valor_cli.kernels.shapes import MASK, POLYGON, Floats, Kind
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.writers.geometry import by_row, refuse_others, refuse_polygons, rings_of, rle_of
@@ -155,11 +156,20 @@ def _annotations(objects: ObjectFile, wishes: Wishes) -> list[dict[str, Any]]:
 
 def _areas(objects: ObjectFile) -> Floats:
     """The area stated, else the shape's own."""
-    if "area" not in objects.objects.columns:
-        return areas(objects.shapes)
-    area: Floats = objects.objects["area"].copy()
-    silent = np.isnan(area)
-    area[silent] = areas(objects.shapes.take(silent))
+    area = np.full(len(objects.shapes), np.nan)
+    if "area" in objects.objects.columns:
+        area[:] = objects.objects["area"]
+    silent = np.flatnonzero(np.isnan(area))
+    shapes = objects.shapes.take(silent)
+    try:
+        area[silent] = areas(shapes)
+    except CrowdedError as error:
+        row = int(silent[shapes.rows_of(POLYGON)[error.rows[0]]])
+        raise DataError(
+            Problem(objects.objects.place_of(row), f"polygon: {error}"),
+            total=len(error.rows),
+            hint="simplify it, say its area, or convert to masks",
+        ) from None
     return area
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.conversion import converted
-from valor_cli.kernels.polygons import mended
+from valor_cli.kernels.polygons import CrowdedError, mended
 from valor_cli.kernels.raster import MOST_PIXELS
 from valor_cli.kernels.shapes import KINDS, MASK, POLYGON, Kind, Shapes
 from valor_cli.readers.objects import ObjectFile
@@ -90,8 +90,8 @@ def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shape
         size: (images, 2) height and width of each image as the files say, 0 where unknown.
 
     Raises:
-        DataError: A mask has another size than its image, or polygons are to be drawn on images
-            of unknown size.
+        DataError: A mask has another size than its image, polygons are to be drawn on images
+            of unknown size, or their edges cross too often.
     """
     if all(set(part.shapes.kinds) <= {kind} and kind in ("box", "rotated_box") for part in parts):
         return [part.shapes for part in parts], [0] * len(parts)
@@ -102,12 +102,27 @@ def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shape
     for part in parts:
         found, count = part.shapes, 0
         if kind in ("rotated_box", "polygon") and "polygon" in found.kinds:
-            polygons, changed = mended(found.polygon)
+            try:
+                polygons, changed = mended(found.polygon)
+            except CrowdedError as error:
+                raise _crowded(part, found.rows_of(POLYGON)[error.rows], error) from None
             if count := int(changed.sum()):
                 found = Shapes(found.kind, found.box, found.rotated_box, polygons, found.mask)
         crossing.append(count)
         shapes.append(converted(found, kind, size[part.image]))
     return shapes, crossing
+
+
+def _crowded(part: Placed, rows: Ints, error: CrowdedError) -> DataError:
+    """Polygons whose area cannot be found; they can still be drawn."""
+    return DataError(
+        [
+            Problem(part.file.objects.place_of(int(part.rows[row])), f"polygon: {error}")
+            for row in rows[:LISTED].tolist()
+        ],
+        total=len(rows),
+        hint="simplify it, give a mask in its place, or set `geometry: mask`",
+    )
 
 
 def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:
