@@ -320,3 +320,27 @@ def test_parameters_that_only_rows_have_are_no_hindrance() -> None:
         mean, samples, coverage = values("f1", name, column, parameters={"beta": 1.0})
         found.append((replace(mean, parameters={"beta": 1.0, "model": "e5"}), samples, coverage))
     assert _only(comparisons_of(run(found))).n == 12
+
+
+def test_the_model_that_a_row_rests_on_may_be_called_otherwise_than_asked() -> None:
+    for asked, name in ((None, "minilm-int8"), ("models/minilm", "minilm"), (None, None)):
+        found = []
+        for model, column in (("small", SMALL), ("large", LARGE)):
+            mean, samples, coverage = values("f1", model, column, parameters={"model": asked})
+            rests_on = {"model": name, "model_sha256": "ab"}
+            found.append((replace(mean, parameters=rests_on), samples, coverage))
+        assert _only(comparisons_of(run(found))).n == 12
+
+
+def test_of_two_measures_the_one_that_was_asked_so_counts() -> None:
+    found = []
+    for model, column in (("small", SMALL), ("large", LARGE)):
+        for beta in (1.0, 2.0):
+            own = [one * beta / 2 for one in column]
+            asked = {"beta": beta, "model": None}
+            mean, samples, coverage = values("f1", model, own, parameters=asked)
+            rests_on = {"beta": beta, "model": "e5"}
+            found.append((replace(mean, parameters=rests_on), samples, coverage))
+    rows = comparisons_of(run(found))
+    assert [one.difference for one in rows] == pytest.approx([1.9 / 24, 1.9 / 12])
+    assert {one.n for one in rows} == {12}

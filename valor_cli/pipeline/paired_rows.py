@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valor_cli.pipeline.paired_samples import Aligned, Floats, behind, judged, means, samples_of
+from valor_cli.pipeline.paired_samples import (
+    Aligned,
+    Floats,
+    alike,
+    behind,
+    judged,
+    known,
+    means,
+    samples_of,
+)
 from valor_cli.reports.naming import frozen
 from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
 from valor_cli.statistics.bootstrap import percentile_intervals
@@ -140,7 +149,19 @@ def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Align
                 aligned.column(their, others[reading]),
             ]
             return PairedRow(row, other, np.array(sides_by_side))
-    return _by_resamples(sides, row, other, _shared(sides, row, other, aligned))
+    found = _by_resamples(sides, row, other, _shared(sides, row, other, aligned))
+    return _same(sides, found, aligned) if found.resampled is None else found
+
+
+def _same(sides: Sides, found: PairedRow, aligned: Aligned) -> PairedRow:
+    """A value that nothing else can test, where no sample that it rests on differs."""
+    row, other = found.row, found.other
+    own, their = behind(sides.result, row), behind(sides.before, other)
+    if row.value != other.value or own is None or their is None or not alike(own, their):
+        return found
+    output = row.output if row.output in own.columns else next(iter(own.columns))
+    column = aligned.column(own, known(own, output))
+    return found if np.isnan(column).all() else PairedRow(row, other, np.array([column, column]))
 
 
 def _shared(

@@ -90,16 +90,31 @@ def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
 def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
     """What the metric of a row says of single samples, if anything, of whatever output.
 
-    A row's parameters may say more than those it was asked with: the model that it rests on.
+    A row's parameters say more than those it was asked with, and may say otherwise: the model that
+    it rests on, where none or another name of it was given. So the one with the most in common
+    counts; where two have as much, nothing says which of them it is.
     """
     kind = set(frozen(row.parameters))
     found = [
-        one
+        (len(kind.intersection(frozen(one.parameters))), one)
         for one in result.samples
         if one.metric == row.metric and one.model == row.model
-        if kind.issuperset(frozen(one.parameters))
     ]
-    return max(found, key=lambda one: len(one.parameters), default=None)
+    most = max((shared for shared, _ in found), default=0)
+    closest = [one for shared, one in found if shared == most]
+    return closest[0] if len(closest) == 1 else None
+
+
+def alike(own: SamplesResult, their: SamplesResult) -> bool:
+    """Whether two runs say the same of the same samples, in whatever order."""
+    return _said(own) == _said(their)
+
+
+def _said(samples: SamplesResult) -> dict[object, object]:
+    """By sample, its values and its status."""
+    said = zip(*samples.columns.values(), samples.statuses or samples.undefined, strict=True)
+    keys = zip(map(type, samples.sample_ids), samples.sample_ids, strict=True)
+    return dict(zip(keys, said, strict=True))
 
 
 def judged(samples: SamplesResult) -> NDArray[np.bool_]:
