@@ -31,6 +31,9 @@ ROUNDING = 1e-12
 UNADJUSTED = "*"
 """Behind a p-value that stands as the test gave it."""
 
+OF_BOTH = "differences are over the samples that both have"
+"""Said where a value rests on samples that the other lacks, so that it is no plain subtraction."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:

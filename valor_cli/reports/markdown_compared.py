@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from valor_cli.reports.compared_rows import UNADJUSTED, ComparedValue
+from valor_cli.reports.compared_rows import OF_BOTH, UNADJUSTED, ComparedValue
 from valor_cli.reports.differences import Differences
 from valor_cli.reports.digest import Digest
 from valor_cli.reports.formatting import NO_VALUE, plain
@@ -34,6 +34,8 @@ def notes(compared: Differences, told: Digest) -> Iterator[str]:
         yield _tests(compared.tests, compared.level, told)
         if any(one.p.endswith(UNADJUSTED) for one in compared.of_two.values()):
             yield f"{UNADJUSTED} not adjusted"
+    if any(one.row.unpaired and one.row.n for one in compared.of_two.values()):
+        yield OF_BOTH
     yield from _why(compared.of_two.values())
 
 

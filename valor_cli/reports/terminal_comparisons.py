@@ -11,6 +11,7 @@ from rich.text import Text
 
 from valor_cli.reports.compared_rows import (
     MARKS,
+    OF_BOTH,
     ComparedValue,
     compared_values,
     counts_of,
@@ -156,4 +157,6 @@ def legend(result: RunResult, told: Digest, *, compared: bool) -> str:
     notes = [f"{FEW_MARK} {few_told(result, told.unit)}"] if any(line.few for line in lines) else []
     if compared or any(row.baseline and row.p_adjusted is not None for row in result.comparisons):
         notes.append("p by Holm's method over the headline values")
+    if any(row.unpaired and row.n for row in result.comparisons):
+        notes.append(OF_BOTH)
     return " · ".join(notes)

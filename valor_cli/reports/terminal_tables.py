@@ -92,8 +92,9 @@ def _side_by_side(
         tails = [len(_part(cells[index])) for _, cells in rows]
         _line_up(column, tails, str(made.columns[index + 1].header))
     for (measure, cells), texts in zip(rows, values, strict=True):
-        change = [_change(cells, measure)] if pair else []
-        change += [_judged(compared.get(measure.key), p=form.p)] if form.verdict else []
+        one = compared.get(measure.key)
+        change = [_change(cells, measure, one)] if pair else []
+        change += [_judged(one, p=form.p)] if form.verdict else []
         made.add_row(Text(str(measure)), *texts, *change)
     if form.verdict:
         made.columns[-1].justify = "left"
@@ -112,8 +113,12 @@ def _line_up(column: Sequence[Text], tails: Sequence[int], heading: str) -> None
         text.justify = "left"  # to the right, Rich would take the room behind the number away
 
 
-def _change(cells: Sequence[Cell], measure: Measure) -> Text:
-    change = difference(cells)
+def _change(cells: Sequence[Cell], measure: Measure, compared: ComparedValue | None) -> Text:
+    """How far the second model is from the first: over the samples of both, where they are paired.
+
+    The two values may rest on other samples each, and their difference be another one.
+    """
+    change = difference(cells) if compared is None else compared.row.difference
     good = change is not None and (change > 0) == (measure.direction == "higher")
     style = "none" if not change or measure.direction is None else "green" if good else "red"
     return Text(signed(change, measure.unit), style=style)
