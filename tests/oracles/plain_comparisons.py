@@ -152,7 +152,7 @@ def check_verdicts(rows: Rows, primary: Sequence[Sequence[str]]) -> None:
     for row, adjusted in zip(rows, holm(own), strict=True):
         close(row["p_adjusted"], adjusted)
         p = row["p"] if adjusted is None else adjusted
-        verdict = "cannot tell"
+        verdict = "not tested" if p is None else "cannot tell"
         if p is not None and p < round(1 - row["level"], 12) and row["difference"]:
             higher = (row["difference"] > 0) == (row["direction"] == "higher")
             verdict = "better" if higher else "worse"

@@ -184,7 +184,7 @@ def test_other_samples_cannot_be_paired() -> None:
     now = run([values("f1", "m", LARGE, [f"t{at}" for at in range(12)])])
     one = _only(against_baseline(now, before))
     assert (one.test, one.p, one.n, one.verdict, one.unpaired) == (
-        None, None, None, "cannot tell", 24
+        None, None, None, "not tested", 24
     )  # fmt: skip
     assert one.difference == pytest.approx(1.9 / 12)
     assert one.reason == "no sample of m is in the earlier run: evaluate both on the same data"
@@ -211,7 +211,7 @@ def test_values_without_a_number_or_a_direction() -> None:
     found = [values("f1", "small", [None] * 3), values("f1", "large", [0.5] * 3)]
     one = _only(comparisons_of(run(found)))
     assert (one.verdict, one.reason, one.difference) == (
-        "cannot tell", "no value in small: no samples", None
+        "not tested", "no value in small: no samples", None
     )  # fmt: skip
     found = [values("f1", name, SMALL, direction=None) for name in ("small", "large")]
     assert comparisons_of(run(found)) == []
@@ -293,7 +293,7 @@ def test_resamples_of_another_run_are_no_pairs() -> None:
     assert _only(comparisons_of(result)).test == "paired_bootstrap"
     wrong = [replace(one, values=[*one.values[:-9], *[0.9] * 9]) for one in result.resamples]
     one = _only(comparisons_of(replace(result, resamples=tuple(wrong))))
-    assert (one.p, one.verdict) == (None, "cannot tell")
+    assert (one.p, one.verdict) == (None, "not tested")
     assert (one.reason or "").startswith("the resamples of large do not give its interval")
 
 

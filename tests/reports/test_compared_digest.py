@@ -20,25 +20,33 @@ from valor_cli.reports.compared_digest import compared_digest, conclusion, notes
 from valor_cli.reports.compared_rows import compared_values, probability, remarks
 from valor_cli.reports.compared_rows import tested as told_tests
 from valor_cli.reports.compared_samples import shown_samples
-from valor_cli.results import ComparedRuns, SampleChange, ShownText
+from valor_cli.results import ComparedRuns, ComparisonResult, SampleChange, ShownText
 
 
 @pytest.mark.parametrize(
     ("compared", "word", "detail"),
     [
         # of 7 headline values faithfulness and exact_match are worse, rouge_l better,
-        # perplexity equal; token_f1, looping and custom_judge cannot be told
-        (texts_compared(), "WORSE", "2 of 7 headline values, 1 better, 1 equal, 3 cannot tell"),
+        # perplexity equal; token_f1 and looping cannot be told, custom_judge has nothing to test
+        (
+            texts_compared(),
+            "WORSE",
+            "2 of 7 headline values, 1 not tested, 1 better, 1 equal, 2 cannot tell",
+        ),
         (
             classification_compared(),
             "BETTER",
             "2 of 4 headline values of 2 pairs of models, 2 cannot tell",
         ),
         (equal_compared(), "EQUAL", "6 of 6 headline values"),
-        (unpaired_compared(), "NO CLEAR DIFFERENCE", "3 of 3 headline values"),
+        (unpaired_compared(), "NOT TESTED", "3 of 3 headline values"),
         (nothing_compared(), "NOTHING TO COMPARE", "the runs have no value in common"),
         # without headline values all count: of 9 two headline ones and a slice are worse
-        (texts_compared(primary=()), "WORSE", "3 of 9 values, 1 better, 1 equal, 4 cannot tell"),
+        (
+            texts_compared(primary=()),
+            "WORSE",
+            "3 of 9 values, 1 not tested, 1 better, 1 equal, 3 cannot tell",
+        ),
     ],
 )
 def test_the_verdict_comes_first(compared: ComparedRuns, word: str, detail: str) -> None:
@@ -69,14 +77,14 @@ def test_equal_is_told_from_cannot_tell() -> None:
     """A mean may stay the same while samples change."""
     rows = [
         row("a", 0.5, 0.5, wins=0, losses=0),
-        row("a", 0.5, 0.5, wins=3, losses=3),
+        row("a", 0.5, 0.5, wins=3, losses=3, p=1.0),
         row("a", 0.5, 0.5, test="paired_bootstrap"),
         row("a", 0.5, None),
-        row("a", 0.5, 0.5, test="paired_bootstrap", interval=(-0.1, 0.1)),
+        row("a", 0.5, 0.5, test="paired_bootstrap", interval=(-0.1, 0.1), p=1.0),
         row("a", 0.5, 0.5, test="paired_bootstrap", interval=(-1e-17, 0.0)),
     ]
     verdicts = [one.verdict.removeprefix("~ ") for one in compared_values(rows)]
-    expected = ["= equal", "cannot tell", "= equal", "cannot tell", "cannot tell", "= equal"]
+    expected = ["= equal", "cannot tell", "= equal", "? not tested", "cannot tell", "= equal"]
     assert verdicts == expected
 
 
@@ -156,3 +164,26 @@ def test_passes_and_fails_and_texts_of_one_side() -> None:
     assert (one.changes[0].other, one.changes[0].value) == ("passes", "fails")
     assert one.texts[0].other.missing
     assert one.texts[0].own.parts == (("‹ESC›[31mred", False),)
+
+
+def test_the_verdict_claims_what_was_tested() -> None:
+    """What changed and was not tested leads over what is better; unchanged zeros test nothing."""
+    whole = texts_compared()
+    better = row("rouge_l", 0.61, 0.55, p=0.001, p_adjusted=0.001, verdict="better")
+    fell = row("AP", 0.289, 0.340, reason="not resampled")
+    zero = row("APsmall", 0.0, 0.0, reason="not resampled")
+    lost = row("AP50", None, 0.3, reason="no value")
+    neither = row("AP75", None, None, reason="no value")
+
+    def told(*rows: ComparisonResult) -> tuple[str, bool]:
+        primary = tuple((one.metric, one.output) for one in rows)
+        found = replace(whole, comparisons=rows, primary=primary)
+        return conclusion(found).word, bool(found.untested)
+
+    assert told(fell) == ("NOT TESTED", True)
+    assert told(fell, zero) == ("NOT TESTED", True)
+    assert told(better, fell) == ("NOT TESTED", True)
+    assert told(better, lost) == ("NOT TESTED", True)
+    assert told(better, zero, neither) == ("BETTER", False)
+    assert told(zero) == ("EQUAL", False)
+    assert told(neither) == ("NOT TESTED", False)

@@ -80,7 +80,7 @@ def test_a_line_says_all_of_a_value() -> None:
         "200",
     ]  # fmt: skip
     assert _cells(text, "custom_judge") == [
-        "custom_judge", "–", "0.800", "–", "–", "–", "~ cannot tell", "–",
+        "custom_judge", "–", "0.800", "–", "–", "–", "? not tested", "–",
     ]  # fmt: skip
     assert "  custom_judge: reports/monday has no value" in text
     # what else is significant stands below, with the mark of a bare p-value

@@ -90,7 +90,7 @@ def test_against_the_baseline(build: Build) -> None:
         lines[3] == "| coco AP50 | 0.571 | 0.371 | −0.200 [−0.220, −0.170] | &lt;0.001 | ✗ worse |"
     )
     assert block(text, "1 further value against the baseline").splitlines()[2] == (
-        "| coco ARlarge | – | – | – | – | ~ cannot tell |"
+        "| coco ARlarge | – | – | – | – | ? not tested |"
     )
     renamed = replace(run, comparisons=[replace(rows[0], other="old")])
     part = block(to_markdown(renamed), "Against the baseline")

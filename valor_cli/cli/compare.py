@@ -62,8 +62,8 @@ def compare(
     """Say whether a run is better or worse than another, and which samples changed.
 
     Values are compared sample by sample where both runs have samples.jsonl beside results.json,
-    and by paired resamples where both have resamples.jsonl. "cannot tell" is a verdict, too:
-    chance alone may have made the difference.
+    and by paired resamples where both have resamples.jsonl or evidence. "cannot tell" is a
+    verdict, too: chance alone may have made the difference. "not tested" says that no test ran.
 
     \b
     Example:
@@ -73,7 +73,8 @@ def compare(
 
     \b
     Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read,
-    the runs cannot be compared, or no headline value can be tested (with --fail-on-worse).
+    the runs cannot be compared, or a headline value changed and was not tested (with
+    --fail-on-worse).
     """
     wanted = _formats(formats, out)
     pairs = _pairs(models)
@@ -91,7 +92,7 @@ def compare(
 
         with unheeded():
             to_terminal(compared_summary(compared, [str(path) for path in written]))
-    if fail_on_worse:
+    if fail_on_worse and not compared.worse:
         _refuse_untested(compared)
     raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
 
@@ -113,19 +114,22 @@ def _compared(
 
 
 def _refuse_untested(compared: ComparedRuns) -> None:
-    """Where no headline value can be held against another, nothing says that none is worse.
+    """Nothing says that a value that changed, and that no test looked at, is not worse.
 
     Raises:
-        ConfigError: It is so.
+        ConfigError: There is such a value, or none at all.
     """
-    from valor_cli.reports.compared_rows import outcome_of
-
-    rows = compared.deciding
-    if any(row.p is not None or outcome_of(row) == "equal" for row in rows):
+    rows = compared.untested
+    if not rows and any(row.value is not None for row in compared.deciding):
         return
-    reasons = [row.reason for row in rows if row.reason]
-    told = f"no headline value could be tested: {reasons[0]}" if reasons else _NOTHING
-    raise ConfigError(Problem("--fail-on-worse", told), hint=_SAME)
+    from valor_cli.reports.compared_rows import compared_values
+
+    told = [
+        f"{one.name} {one.other} → {one.value} was not tested: {one.reason}"
+        for one in compared_values(rows)
+    ]
+    problems = [Problem("--fail-on-worse", text) for text in told or [_NOTHING]]
+    raise ConfigError(problems, hint=_SAME)
 
 
 def _written(

@@ -71,7 +71,7 @@ def _judged(sides: Sides, one: Tested, adjusted: float | None, tests: int) -> Co
     row = one.pair.row
     verdict = _verdict(one, one.p if adjusted is None else adjusted, sides.chance)
     reasons = [one.reason]
-    if verdict == "cannot tell" and one.p is not None:
+    if verdict == "cannot tell":
         reasons.append(one.why_not(1 if adjusted is None else tests, sides.chance))
     return ComparisonResult(
         metric=row.metric,
@@ -105,7 +105,9 @@ def _judged(sides: Sides, one: Tested, adjusted: float | None, tests: int) -> Co
 
 
 def _verdict(one: Tested, p: float | None, chance: float) -> ComparedVerdict:
-    if p is None or p >= chance or not one.difference:
+    if p is None:
+        return "not tested"
+    if p >= chance or not one.difference:
         return "cannot tell"
     higher = one.pair.row.direction == "higher"
     return "better" if (one.difference > 0) == higher else "worse"

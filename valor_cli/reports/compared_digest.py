@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.compared_rows import (
@@ -24,6 +24,7 @@ from valor_cli.results import ComparedRun, ComparedRuns
 
 _WORDS: dict[Outcome, str] = {
     "worse": "WORSE",
+    "not tested": "NOT TESTED",
     "better": "BETTER",
     "cannot tell": "NO CLEAR DIFFERENCE",
     "equal": "EQUAL",
@@ -131,7 +132,9 @@ def conclusion(compared: ComparedRuns) -> Conclusion:
     counts = counts_of(rows)
     if not rows:
         return Conclusion("NOTHING TO COMPARE", "?", "the runs have no value in common", "none")
-    leading = next(word for word in _WORDS if counts[word])
+    # Of a value that neither run has there is nothing to test: it leads where nothing else is.
+    leads: Mapping[Outcome, int] = {**counts, "not tested": len(compared.untested)}
+    leading: Outcome = next((word for word in _WORDS if leads.get(word)), "not tested")
     word, symbol = _WORDS[leading], MARKS[leading]
     rest = Counter({name: count for name, count in counts.items() if name != leading})
     all_of = f"{len(rows)} {what}{'s' if len(rows) > 1 else ''}"

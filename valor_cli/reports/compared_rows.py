@@ -11,9 +11,15 @@ from valor_cli.reports.formatting import NO_VALUE, number, plain, signed, span
 from valor_cli.reports.naming import Names
 from valor_cli.results import ComparisonResult, Direction, Effect, PairedTest
 
-Outcome: TypeAlias = Literal["worse", "better", "equal", "cannot tell"]
+Outcome: TypeAlias = Literal["worse", "better", "equal", "cannot tell", "not tested"]
 
-MARKS: Mapping[Outcome, str] = {"worse": "✗", "better": "✓", "equal": "=", "cannot tell": "~"}
+MARKS: Mapping[Outcome, str] = {
+    "worse": "✗",
+    "not tested": "?",
+    "better": "✓",
+    "equal": "=",
+    "cannot tell": "~",
+}
 """What stands beside the word, so that a column of verdicts reads at a glance; bad news first."""
 
 TESTS: Mapping[PairedTest, str] = {
@@ -73,7 +79,7 @@ def outcome_of(row: ComparisonResult) -> Outcome:
     # Of values of the whole alone, resamples tell whether what they rest on is the same.
     if alike and not any(_ends(row.interval) or ()):
         return "equal"
-    return row.verdict
+    return "not tested" if row.p is None else row.verdict
 
 
 def compared_values(rows: Sequence[ComparisonResult]) -> list[ComparedValue]:

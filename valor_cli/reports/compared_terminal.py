@@ -57,6 +57,7 @@ STYLES: dict[Outcome, str] = {
     "better": "green",
     "equal": "dim",
     "cannot tell": "none",
+    "not tested": "yellow",
 }
 _VERDICTS = {"worse": "bold red", "better": "bold green", "none": "bold yellow"}
 

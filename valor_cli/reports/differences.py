@@ -31,6 +31,7 @@ _TURNED: dict[ComparedVerdict, ComparedVerdict] = {
     "better": "worse",
     "worse": "better",
     "cannot tell": "cannot tell",
+    "not tested": "not tested",
 }
 
 

@@ -27,6 +27,8 @@ SEARCHES = 4
 REASONS = 2
 """Reasons told why it cannot be told."""
 
+UNDECIDED = ("cannot tell", "not tested")
+
 
 def notes(compared: Differences, told: Digest) -> Iterator[str]:
     """How two models were compared, each a clause."""
@@ -40,10 +42,12 @@ def notes(compared: Differences, told: Digest) -> Iterator[str]:
 
 
 def _why(values: Iterable[ComparedValue]) -> Iterator[str]:
-    """Why it cannot be told, what most of the values say first."""
-    reasons = Counter(one.reason for one in values if one.outcome == "cannot tell" and one.reason)
-    for reason, _ in reasons.most_common(REASONS):
-        yield f"cannot tell: {reason}"
+    """Why it cannot be told or was not tested, what most of the values say first."""
+    reasons = Counter(
+        (one.outcome, one.reason) for one in values if one.reason and one.outcome in UNDECIDED
+    )
+    for (outcome, reason), _ in reasons.most_common(REASONS):
+        yield f"{outcome}: {reason}"
 
 
 def _tests(tests: str, level: str, told: Digest) -> str:

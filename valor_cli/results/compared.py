@@ -112,6 +112,11 @@ class ComparedRuns:
         return self.headline or self.comparisons
 
     @property
+    def untested(self) -> Sequence[ComparisonResult]:
+        """Those of them that changed, or that one run alone has, and that no test looked at."""
+        return [row for row in self.deciding if row.p is None and row.value != row.other_value]
+
+    @property
     def worse(self) -> bool:
         """Whether a value that decides is worse."""
         return any(row.verdict == "worse" for row in self.deciding)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from valor_cli.results.found import Direction, Parameters
 
 PairedTest: TypeAlias = Literal["mcnemar", "sign_permutation", "paired_bootstrap"]
-ComparedVerdict: TypeAlias = Literal["better", "worse", "cannot tell"]
+ComparedVerdict: TypeAlias = Literal["better", "worse", "cannot tell", "not tested"]
 Effect: TypeAlias = Literal["cohens_d", "cohens_g"]
 
 
@@ -34,7 +34,8 @@ class ComparisonResult:
             whose p alone counts.
         effect: How large the difference is, with its sign: Cohen's d of the paired differences,
             Cohen's g of passes and failures; None with the paired bootstrap.
-        verdict: Better or worse where the adjusted p is below 1 - level, by `direction`.
+        verdict: Better or worse where the adjusted p is below 1 - level, by `direction`; "not
+            tested" where there is no p.
         reason: Why it cannot be told, or why there is no test; what else is to be said.
     """
 

@@ -73,7 +73,7 @@ def _most(rows: Sequence[Named]) -> dict[str, float]:
 
 def _shapes(one: ComparisonResult, left: float, y: float, most: float) -> str:
     zero, size = left + _WIDTH / 2, _WIDTH / 2 / most
-    kind = one.verdict.replace(" ", "-")
+    kind = one.verdict if one.verdict in ("better", "worse") else "cannot-tell"
     found = ""
     if one.interval:
         a, b = (zero + end * size for end in one.interval)
