@@ -313,6 +313,8 @@ class Wing(Generic[D, E]):
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
+        stored: The classes of the evidence and of what it consists of, where it is kept beside a
+            run, for another run to be compared with it.
         condense: The evidence of a shard, to what these calls need of it without its units: of
             bounded size, and merged as evidence is.
     """
@@ -328,6 +330,7 @@ class Wing(Generic[D, E]):
     whole: bool = False
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
     condense: Callable[[E, Sequence[Call]], Any] | None = None
+    stored: tuple[type[Any], ...] = ()
 
 
 METADATA = "metadata."

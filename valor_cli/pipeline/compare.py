@@ -9,6 +9,7 @@ from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.pipeline.changes import changes_of
 from valor_cli.pipeline.paired_rows import Sides, judged_rows, paired_rows, value_key
 from valor_cli.pipeline.pairing import compared
+from valor_cli.pipeline.stored_evidence import with_resamples
 from valor_cli.pipeline.unlike import unlike
 from valor_cli.reports.naming import Names, called
 from valor_cli.results import (
@@ -52,6 +53,7 @@ def compare_runs(
         raise ConfigError(Problem(second_path, message), hint="compare runs of one task")
     chosen = _paired(first, second) if pairs is None else tuple(dict.fromkeys(pairs))
     _check(first, second, chosen)
+    first, second = with_resamples(first, second, chosen)
     comparisons: list[ComparisonResult] = []
     changes: list[ChangeCount] = []
     changed: list[ChangedSample] = []

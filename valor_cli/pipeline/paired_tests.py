@@ -224,8 +224,10 @@ def _drawn(sides: Sides, clusters: Ints | None) -> str:
 def _units(sides: Sides) -> int | None:
     """How many images or samples the run drew from; None where it drew groups of them."""
     asked, data = sides.result.intervals, sides.result.data
-    grouped = asked is None or asked.group is not None
-    return None if grouped else data.get("images", data.get("samples"))
+    grouped = asked is not None and asked.group is not None
+    if grouped or any(one.groups is not None for one in sides.result.evidence):
+        return None
+    return data.get("images", data.get("samples"))
 
 
 def _known(columns: Floats) -> NDArray[np.bool_]:

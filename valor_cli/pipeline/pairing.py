@@ -8,6 +8,7 @@ from itertools import combinations
 from valor_cli.pipeline.paired_rows import PairedRow, Sides, paired_rows
 from valor_cli.pipeline.paired_samples import Aligned
 from valor_cli.pipeline.paired_tests import Tested, tested
+from valor_cli.pipeline.stored_evidence import with_resamples
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
 from valor_cli.statistics.corrections import holm
 
@@ -33,6 +34,7 @@ def against_baseline(result: RunResult, baseline: RunResult) -> list[ComparisonR
         pairs = [(result.models[0], baseline.models[0])]
     else:
         pairs = [(model, model) for model in result.models if model in baseline.models]
+    baseline, result = with_resamples(baseline, result, pairs)
     return [
         row for model, other in pairs for row in _compared(Sides(result, model, baseline, other))
     ]

@@ -37,15 +37,18 @@ from valor_cli.pipeline.searching import (
     searches,
 )
 from valor_cli.pipeline.slices import Slice
+from valor_cli.pipeline.stored_evidence import stored
 from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
     AgreementResult,
     CoverageResult,
     CurveResult,
+    EvidenceResult,
     ExampleResult,
     Findings,
     InsightResult,
     MetricResult,
+    MetricValue,
     ResampledResult,
     SamplesResult,
     Scalar,
@@ -104,6 +107,7 @@ class Computation:
         self.coverage: list[CoverageResult] = []
         self.agreements: list[AgreementResult] = []
         self.resamples: list[ResampledResult] = []
+        self.evidence: list[EvidenceResult] = []
         self.insights: list[InsightResult] = []
         self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
@@ -179,6 +183,7 @@ class Computation:
                 self.one_sided[whole.model] = found
             for cut, evidence in self._cuts(part.wing, whole.evidence, whole.model):
                 self._compute_cut(part, whole, cut, evidence)
+            self._store(part, whole)
 
     def _compute_cut(
         self, part: WingPlan, whole: Whole, cut: Slice | None, evidence: Evidence
@@ -304,6 +309,24 @@ class Computation:
             self._digests[row.model] = draws.digest(unit_ids)
         self.resamples.append(resampled_row(row, self._digests[row.model], around.column))
 
+    def _store(self, part: WingPlan, whole: Whole) -> None:
+        """Keep the evidence of values that neither samples nor resamples can compare."""
+        if self.plan.config.interval is not None or not part.wing.stored:
+            return
+        calls = [
+            call
+            for call, found in zip(part.calls, whole.findings, strict=True)
+            if call.metric.resampled
+            and any(_needs_evidence(call, found, one) for one in found.values)
+        ]
+        if calls:
+            number = self.plan.task.wings.index(part.wing)
+            unit_ids, groups = whole.dataset.unit_ids, self.groups.get(whole.model)
+            kept = stored(
+                whole.model, number, calls, whole.evidence, part.wing.stored, unit_ids, groups
+            )
+            self.evidence += [] if kept is None else [kept]
+
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset
     ) -> None:
@@ -321,6 +344,12 @@ def groups_of(plan: Plan, loaded: Loaded[Any]) -> Mapping[str, Sequence[Scalar]]
         return loaded.groups
     name = asked.group.removeprefix(METADATA)
     return {model: own[name] for model, own in loaded.metadata.items()}
+
+
+def _needs_evidence(call: Call, found: Findings, value: MetricValue) -> bool:
+    """Whether only resamples could compare a value with that of another run."""
+    judged = value.label is None and call.metric.output(value.output).better is not None
+    return judged and not told_by_samples(found.samples, value)
 
 
 def _build(shard: tuple[Any, Any, Any]) -> Any:

@@ -273,6 +273,7 @@ def evaluate(
         ignored_prediction_labels={name: found.one_sided[name].ignored for name in loaded.datasets},
         samples=tuple(found.samples),
         resamples=tuple(found.resamples),
+        evidence=tuple(found.evidence),
         searches=tuple(found.searches),
         texts=_texts(loaded),
         intervals=_intervals(config, loaded),

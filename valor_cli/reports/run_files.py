@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.reports.results_json import from_json
-from valor_cli.reports.writer import FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import RunResult
 
 RESULTS = FILES["json"]
@@ -21,8 +21,8 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
 
     Args:
         path: Its results.json, or the folder that this stands in.
-        samples: Whether to read samples.jsonl and resamples.jsonl beside it, too, where they are;
-            without them two runs can be told apart by their values alone.
+        samples: Whether to read samples.jsonl, resamples.jsonl and evidence.bin beside it, too,
+            where they are; without them two runs can be told apart by their values alone.
 
     Raises:
         DataError: A file is missing, unreadable, broken, or one of another run.
@@ -45,6 +45,12 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
 
         resamples = resamples_jsonl.from_jsonl(_content(of_resamples), of_resamples, result)
         result = replace(result, resamples=resamples)
+    of_evidence = os.path.join(beside, EVIDENCE)
+    if os.path.isfile(of_evidence):
+        from valor_cli.reports import evidence_bin
+
+        evidence = evidence_bin.from_bytes(_content(of_evidence), of_evidence, result)
+        result = replace(result, evidence=evidence)
     return result
 
 

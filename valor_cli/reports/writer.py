@@ -29,7 +29,10 @@ SAMPLES = "samples.jsonl"
 RESAMPLES = "resamples.jsonl"
 """Values at every resample, likewise."""
 
-Content: TypeAlias = bytes | Iterable[bytes]
+EVIDENCE = "evidence.bin"
+"""What values rest on that were not resampled, likewise."""
+
+Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
 
 Render = Callable[[RunResult, Pictures], Content]
@@ -50,8 +53,8 @@ def write_reports(
     Args:
         result: The run.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl and resamples.jsonl where there are
-            values of samples and of resamples.
+        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
+            there are values of samples and of resamples, and evidence of others.
         pictures: Images that the HTML report embeds.
 
     Raises:
@@ -59,7 +62,11 @@ def write_reports(
         DataError: As `write_files`.
     """
     names = list(dict.fromkeys(formats))
-    beside = {SAMPLES: bool(result.samples), RESAMPLES: bool(result.resamples)}
+    beside = {
+        SAMPLES: bool(result.samples),
+        RESAMPLES: bool(result.resamples),
+        EVIDENCE: bool(result.evidence),
+    }
     if "json" in names:
         names += [name for name, there in beside.items() if there]
     renderers = {name: _renderer(name) for name in names}
@@ -168,6 +175,10 @@ def _of_rows(name: str) -> Render | None:
         from valor_cli.reports import resamples_jsonl
 
         return lambda result, _: resamples_jsonl.to_jsonl(result)
+    if name == EVIDENCE:
+        from valor_cli.reports import evidence_bin
+
+        return lambda result, _: evidence_bin.to_blocks(result)
     if name == "csv":
         from valor_cli.reports.csv_rows import to_csv
 

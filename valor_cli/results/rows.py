@@ -109,6 +109,28 @@ class ResampledResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceResult:
+    """What some values of a model rest on, unit by unit, for values at resamples to be found later.
+
+    Attributes:
+        wing: The number of the wing among those of the task.
+        calls: The metrics that rest on it, with their parameters.
+        unit_ids: (units,) of the images or samples.
+        groups: (units,) the cluster of each; None: each stands alone.
+        tree: The evidence with its arrays numbered, as JSON has it.
+        arrays: These, of any kind and shape.
+    """
+
+    model: str
+    wing: int
+    calls: Sequence[tuple[str, Parameters]]
+    unit_ids: Sequence[Scalar]
+    groups: Sequence[Scalar] | None
+    tree: Any
+    arrays: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class TextsResult:
     """What the samples of a model say, to be shown beside another's; cut, what is secret masked.
 

@@ -13,6 +13,7 @@ from valor_cli.results.rows import (
     AgreementResult,
     CoverageResult,
     CurveResult,
+    EvidenceResult,
     GateResult,
     InsightResult,
     IntervalsResult,
@@ -138,6 +139,7 @@ class RunResult:
         searches: Where parts of the data were looked for that a model does worst at.
         resamples: Values at every resample; they stand in a file of their own, resamples.jsonl.
         texts: What the samples say; they stand in samples.jsonl.
+        evidence: What values rest on that were not resampled; it stands in evidence.bin.
     """
 
     task: str
@@ -165,6 +167,7 @@ class RunResult:
     searches: Sequence[SliceSearchResult] = ()
     resamples: Sequence[ResampledResult] = ()
     texts: Sequence[TextsResult] = ()
+    evidence: Sequence[EvidenceResult] = ()
 
     def __post_init__(self) -> None:
         # Warnings name inputs, some of which are URLs.

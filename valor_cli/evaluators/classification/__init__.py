@@ -23,6 +23,7 @@ from valor_cli.evaluators.classification.precision_recall import F1, PRECISION, 
 from valor_cli.evaluators.classification.roc_auc import MEAN_ROC_AUC, ROC_AUC
 from valor_cli.evaluators.classification.sample_scores import SAMPLE_SCORES
 from valor_cli.evaluators.classification.scored import (
+    Scored,
     by_key,
     merge_scored,
     plan_scoring,
@@ -31,6 +32,7 @@ from valor_cli.evaluators.classification.scored import (
 from valor_cli.evaluators.classification.tallied import condense
 from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
 from valor_cli.evaluators.thumbnails import thumbnails
+from valor_cli.kernels.scores import DenseScores, SparseScores
 from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["CLASSIFICATION"]
@@ -61,6 +63,7 @@ WING = Wing(
     evidence=score_samples,
     merge=merge_scored,
     condense=condense,
+    stored=(Scored, DenseScores, SparseScores),
     parts=by_key,
     sharded=False,
 )

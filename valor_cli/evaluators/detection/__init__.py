@@ -21,7 +21,7 @@ from valor_cli.evaluators.detection.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.loading import load_detections, load_instances
 from valor_cli.evaluators.detection.lvis import LVIS_WING
-from valor_cli.evaluators.detection.matches import Matches
+from valor_cli.evaluators.detection.matches import STORED, Matches
 from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING
 from valor_cli.evaluators.detection.plan import AREAS, plan_matching
 from valor_cli.evaluators.detection.pr_curve import PR_CURVE
@@ -56,6 +56,7 @@ WING = Wing(
     evidence=match_detections,
     merge=merge_matches,
     slices={"area": (tuple(AREAS), Matches.within)},
+    stored=STORED,
 )
 
 _DEFAULTS = (

@@ -20,6 +20,7 @@ from valor_cli.evaluators.detection.keypoint_matching import (
     merge_keypoints,
     plan_keypoints,
 )
+from valor_cli.evaluators.detection.matches import STORED
 from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas
@@ -129,4 +130,5 @@ KEYPOINTS_WING = Wing(
     plan=plan_keypoints,
     evidence=match_keypoints,
     merge=merge_keypoints,
+    stored=(KeypointMatches, *STORED),
 )

@@ -13,6 +13,7 @@ from valor_cli.evaluators.detection.lvis_matching import (
     match_federated,
     merge_federated,
 )
+from valor_cli.evaluators.detection.matches import STORED
 from valor_cli.evaluators.detection.plan import (
     COCO_IOUS,
     IouThresholds,
@@ -124,5 +125,9 @@ LVIS = Metric(
 )
 
 LVIS_WING = Wing(
-    metrics=(LVIS,), plan=plan_matching, evidence=match_federated, merge=merge_federated
+    metrics=(LVIS,),
+    plan=plan_matching,
+    evidence=match_federated,
+    merge=merge_federated,
+    stored=(FederatedMatches, *STORED),
 )

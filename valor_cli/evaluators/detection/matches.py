@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection import counting
 from valor_cli.evaluators.detection.copies import stood_apart, tied_of
 from valor_cli.evaluators.detection.encounters import Encounters
-from valor_cli.evaluators.detection.plan import Interpolation, MatchingPlan
+from valor_cli.evaluators.detection.plan import Closeness, Interpolation, MatchingPlan
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.precision_recall import RECALLS
 from valor_cli.kernels.ranking import HitOrder, order_hits
@@ -314,3 +314,7 @@ class Matches:
             None if max_detections is None else self.rank < max_detections,
             len(self.labels),
         )
+
+
+STORED = (Matches, MatchingPlan, Closeness, Encounters)
+"""What `Matches` consist of, as `Wing.stored` has it."""

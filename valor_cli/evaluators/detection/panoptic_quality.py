@@ -119,4 +119,5 @@ PANOPTIC_WING = Wing(
     plan=plan_segments,
     evidence=match_segments,
     merge=merge_segments,
+    stored=(Segments,),
 )
