@@ -14,11 +14,10 @@ from valor_cli.pipeline.found_rows import metric_row, samples_row
 from valor_cli.pipeline.intervals import Around
 from valor_cli.pipeline.pairing import against_baseline
 from valor_cli.pipeline.resampling import findings_of
+from valor_cli.pipeline.stored_evidence import stored
 from valor_cli.reports.compared_rows import outcome_of
+from valor_cli.reports.evidence_bin import from_bytes, to_blocks
 from valor_cli.results import RunResult
-
-NO_VALUES = {"pr_curve", "detailed_pr_curve", "confusion_matrix"}
-"""Metrics that draw or count, and have no value that could be better."""
 
 
 def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
@@ -30,6 +29,9 @@ def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
     rows = [
         metric_row(call, "m", None, value, Around(), dataset.unit_count) for value in found.values
     ]
+    kept = stored(
+        "m", task.wings.index(wing), [call], evidence, wing.stored, dataset.unit_ids, None
+    )
     samples = [] if found.samples is None else [samples_row(call, "m", found.samples, None)]
     return RunResult(
         task=task.name,
@@ -47,16 +49,20 @@ def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
         missing_prediction_labels={},
         ignored_prediction_labels={},
         samples=tuple(samples),
+        evidence=() if kept is None else (kept,),
     )
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
 def test_it_is_equal_and_tested(task: Any, wing: Any, metric: Any) -> None:
     result = run_of(task, wing, metric)
+    content = b"".join(to_blocks(result))
+    read = from_bytes(content, "evidence.bin", result)
+    assert b"".join(to_blocks(replace(result, evidence=read))) == content
+    result = replace(result, evidence=read)
     rows = against_baseline(replace(result), result)
     judged = [one for one in rows if one.value is not None]
-    assert (
-        judged or metric.name in NO_VALUES or all(one.direction is None for one in result.metrics)
-    )
+    whole = [one for one in result.metrics if one.label is None and one.direction]
+    assert len(judged) == sum(one.value is not None for one in whole)
     for one in judged:
         assert (one.difference, one.p, outcome_of(one)) == (0.0, 1.0, "equal"), one

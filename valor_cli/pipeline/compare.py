@@ -7,9 +7,9 @@ from itertools import combinations
 
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.pipeline.changes import changes_of
+from valor_cli.pipeline.evidence_resamples import with_resamples
 from valor_cli.pipeline.paired_rows import Sides, judged_rows, paired_rows, value_key
 from valor_cli.pipeline.pairing import compared
-from valor_cli.pipeline.stored_evidence import with_resamples
 from valor_cli.pipeline.unlike import unlike
 from valor_cli.reports.naming import Names, called
 from valor_cli.results import (

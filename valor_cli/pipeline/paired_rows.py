@@ -216,10 +216,11 @@ def _resampled(result: RunResult, row: MetricResult) -> ResampledResult | None:
 
 def _why_unpaired(sides: Sides) -> str:
     """Why a value that both have cannot be tested, and the next step."""
-    if not sides.before.samples and not sides.before.resamples and sides.earlier:
+    before = sides.before
+    if sides.earlier and not (before.samples or before.resamples or before.evidence):
         return (
-            "the earlier run has values of neither samples nor resamples: keep samples.jsonl and "
-            f"resamples.jsonl beside its results.json; {_NEXT}"
+            "the earlier run has values of neither samples nor resamples: keep samples.jsonl, "
+            f"resamples.jsonl and evidence.bin beside its results.json; {_NEXT}"
         )
     if sides.result.intervals is None or sides.before.intervals is None:
         return f"no mean of samples, and not resampled: {_NEXT}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from valor_cli.pipeline.evidence_resamples import with_resamples
 from valor_cli.pipeline.paired_rows import PairedRow, Sides, paired_rows
 from valor_cli.pipeline.paired_samples import Aligned
 from valor_cli.pipeline.paired_tests import Tested, tested
-from valor_cli.pipeline.stored_evidence import with_resamples
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
 from valor_cli.statistics.corrections import holm
 
