@@ -165,9 +165,9 @@ or `coverage`, with a metric or for all. It is held against every row that it na
 `model` is every model, `label` is the value over all labels, `slice` is the whole data, `output`
 is the metric's primary one.
 
-A gate that fails makes the exit code 1, one on `coverage` 3. A value that is undefined fails its
-gate. `max_drop` and `not_worse` need `--baseline RUN`, and are not checked without
-([comparing.md](comparing.md#in-ci))."""
+A gate that fails makes the exit code 1, one on `coverage` 3. A gate that could not be checked makes
+it 3, unless another failed: the value is undefined, or `max_drop` and `not_worse` have no
+`--baseline RUN` to compare with ([comparing.md](comparing.md#in-ci))."""
 
 GATES_EXAMPLE = """\
 gates:

@@ -139,7 +139,13 @@ CODES: Sequence[tuple[str, str]] = (
     ("0", "done, and all gates passed"),
     ("1", "a gate failed"),
     ("2", "the config, an input or the installation cannot be used; or a bug, with a traceback"),
-    ("3", "incomplete: a gate on `coverage` failed, a judge did not reply, a model is not there"),
+    (
+        "3",
+        (
+            "incomplete: a gate on `coverage` failed, a judge did not reply, a model is not there, "
+            "or a gate could not be checked and none failed"
+        ),
+    ),
     ("4", "the budget of a judge is spent"),
     ("130", "interrupted (Ctrl-C)"),
     ("143", "terminated (SIGTERM)"),
@@ -147,10 +153,11 @@ CODES: Sequence[tuple[str, str]] = (
 
 CODES_MORE = """\
 Where several hold, a run that was stopped (4, 130, 143) goes before an incomplete one (3), and
-that before a failed gate (1): values that too few samples have say little of the gates. With
-several configs it is the largest of their codes. A run that asks judges, or computes models of
-this machine, and is stopped writes what it found, says why in `run.stopped`, and can be continued
-with `--resume`; one that only reads and counts writes nothing then.
+that before a failed gate (1): values that too few samples have say little of the gates. A failed
+gate goes before one that could not be checked. With several configs it is the largest of their
+codes. A run that asks judges, or computes models of this machine, and is stopped writes what it
+found, says why in `run.stopped`, and can be continued with `--resume`; one that only reads and
+counts writes nothing then.
 
 Other commands keep to the same codes: `valor compare --fail-on-worse` exits with 1 where a
 headline value is worse, `valor validate` with 2 where a config cannot be used."""
@@ -268,7 +275,7 @@ _MEANINGS: Mapping[str, str] = {
     "role": "which side it is of",
     "picture": "the image, of tasks with images",
     "searched": "how many parts were held against the rest",
-    "status": "`not checked`: there is no baseline, or it has no such value; `reason` says which",
+    "status": "`not checked`: the value, or the baseline's, does not exist; `reason` says why",
     "limit": "what the config asks for",
     "file": "as the ground truth names it",
     "width": "in pixels",

@@ -54,7 +54,8 @@ def evaluate(
 ) -> RunResult:
     """Evaluate predictions against ground truth, as `valor evaluate` does.
 
-    A gate that fails raises nothing: `RunResult.passed` says it.
+    A gate that fails raises nothing: `RunResult.passed` says it, and `RunResult.incomplete` why
+    gates could not be checked.
 
     Args:
         config: A YAML file, or a mapping of what one would hold. Paths in it are relative to the
@@ -82,7 +83,10 @@ def evaluate(
     changes = [f"{path}={_written(value)}" for path, value in (overrides or {}).items()]
     source = config if isinstance(config, Mapping) else Path(config)
     plan = pipeline.make_plan(load_config(source, catalogue, changes))
-    before = read_run(baseline) if isinstance(baseline, str | os.PathLike) else baseline
+    if isinstance(baseline, str | os.PathLike):
+        before, lost = pipeline.read_baseline(plan.config, os.fspath(baseline))
+    else:
+        before, lost = baseline, None
     result = pipeline.evaluate(
         plan,
         command=f"valor_cli.evaluate({str(plan.config.path)!r})",
@@ -91,6 +95,7 @@ def evaluate(
         scheduler=scheduler,
         limit=limit,
         baseline=before,
+        baseline_lost=lost,
         offline=offline,
         resume=resume,
         progress=progress,

@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Shell, Valor
 from tests.oracles.problems import coco_files, random_dataset
+from valor_cli.cli.app import app
 
 
 def results(folder: Path) -> dict[str, Any]:
@@ -126,12 +129,15 @@ def test_gates_decide_the_exit_code(valor: Valor, project: Path) -> None:
     assert (gate["metric"], gate["status"], gate["value"]) == ("f1", "passed", 1.0)
 
 
-def test_an_undefined_value_fails_its_gate(valor: Valor, project: Path) -> None:
+def test_a_gate_on_an_undefined_value_is_not_checked(valor: Valor, project: Path) -> None:
     gate = "gates=[{metric: coco, output: APlarge, min: 0.1}]"
     done = valor("evaluate", "run.yaml", "--set", gate, cwd=project)
-    assert done.returncode == 1
+    assert done.returncode == 3
     gate = results(project / "out")["gates"][0]
-    assert gate["reason"] == "undefined: no label has ground truth"
+    assert (gate["status"], gate["reason"]) == (
+        "not checked",
+        "undefined: no label has ground truth",
+    )
 
 
 def test_max_drop_against_a_baseline(valor: Valor, project: Path) -> None:
@@ -140,11 +146,47 @@ def test_max_drop_against_a_baseline(valor: Valor, project: Path) -> None:
     (project / "dt.json").write_text(json.dumps(found[1:]))
     gate = ("--set", "gates=[{metric: mean_average_precision, max_drop: 0.1}]")
     unchecked = valor("evaluate", "run.yaml", *gate, cwd=project)
-    assert unchecked.returncode == 0
-    assert "not checked" in unchecked.stdout
+    assert unchecked.returncode == 3
+    told = "INCOMPLETE 1 of 1 gate could not be checked (max_drop of mean_average_precision: no "
+    assert told in " ".join(unchecked.stdout.split())
     done = valor("evaluate", "run.yaml", *gate, "--baseline", "before", cwd=project)
     assert done.returncode == 1
     assert results(project / "out")["gates"][0]["value"] == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lose", "why"),
+    [
+        (lambda path: path.unlink(), "no such file"),
+        (lambda path: path.write_text(""), "not JSON"),
+        (lambda path: path.write_text("{"), "not JSON"),
+        (lambda path: path.write_text(_without_values(path)), "the baseline has no such value"),
+    ],
+    ids=["lost", "empty", "broken", "without the row"],
+)
+def test_a_baseline_that_says_nothing_leaves_the_run_incomplete(
+    project: Path, lose: Callable[[Path], object], why: str
+) -> None:
+    run, before = str(project / "run.yaml"), project / "before"
+    assert CliRunner().invoke(app, ["evaluate", run, "--out", str(before)]).exit_code == 0
+    lose(before / "results.json")
+    gates = "{metric: mAP, min: 0.4}, {metric: mAP, max_drop: 0.1, not_worse: 0.05}"
+    command = ["evaluate", run, "--out", str(project / "out"), "--baseline", str(before)]
+    done = CliRunner().invoke(app, [*command, "--set", f"gates=[{gates}]"])
+    assert done.exit_code == 3, done.output
+    assert "PASSED" not in done.output
+    told = results(project / "out")["gates"]
+    assert [one["status"] for one in told] == ["passed", "not checked", "not checked"]
+    assert all(why in one["reason"] for one in told[1:]), told
+    # A gate that failed is known, whatever the others would say.
+    failing = gates.replace("0.4", "0.6")
+    done = CliRunner().invoke(app, [*command, "--set", f"gates=[{failing}]"])
+    assert done.exit_code == 1
+    assert "FAILED  1 of 3 gates, 2 not checked" in done.output
+
+
+def _without_values(path: Path) -> str:
+    return json.dumps({**json.loads(path.read_text()), "metrics": []})
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_drops(tmp_path: Path) -> None:
     # Where lower is better, a rise is a drop in quality.
     lower = {"direction": "lower"}
     assert statuses(judged(tmp_path, gate, [row(0.5, **lower)], [row(0.4, **lower)])) == ["failed"]
-    assert statuses(judged(tmp_path, gate, [row(None)], [row(0.4)])) == ["failed"]
+    assert statuses(judged(tmp_path, gate, [row(None)], [row(0.4)])) == ["not checked"]
 
 
 def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
@@ -87,10 +87,21 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_baseline_that_answers_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_baseline_without_the_value_leaves_the_gate_unchecked(tmp_path: Path) -> None:
     two = [row(0.9, model="x"), row(0.9, model="y")]
-    with pytest.raises(ConfigError, match=r"no such value; its models are x, y"):
-        judged(tmp_path, "max_drop: 0.1", [row(0.5)], two)
+    for gate in ("max_drop: 0.1", "not_worse: 0.05"):
+        (none,) = judged(tmp_path, gate, [row(0.5)], two)
+        told = "the baseline has no such value; its models are x, y"
+        assert (none.status, none.reason) == ("not checked", told)
+        (none,) = judged(tmp_path, gate, [row(0.5)], [])
+        told = "the baseline has no such value; its models are none"
+        assert (none.status, none.reason) == ("not checked", told)
+
+
+def test_a_value_that_does_not_exist_is_checked_by_no_limit(tmp_path: Path) -> None:
+    for gate in ("min: 0", "max: 1", "max_drop: 0.1", "not_worse: 0.05"):
+        (none,) = judged(tmp_path, gate, [row(None)], [row(0.4)])
+        assert (none.status, none.reason) == ("not checked", "undefined: no ground truth")
 
 
 def test_the_one_model_is_compared_with_the_one_before_whatever_its_name(tmp_path: Path) -> None:
@@ -159,14 +170,15 @@ def test_a_gate_on_coverage_that_nothing_has_is_an_error(tmp_path: Path) -> None
 def test_a_baseline_computed_in_another_way_is_told_how(tmp_path: Path) -> None:
     before = [row(0.9, parameters={"model": "a", "n": [1]})]
     now = [row(0.5, parameters={"model": "b", "n": [1]})]
-    with pytest.raises(ConfigError, match=r'in another way: model "a", here "b"$'):
-        judged(tmp_path, "max_drop: 0.1", now, before)
+    (none,) = judged(tmp_path, "max_drop: 0.1", now, before)
+    told = 'the baseline has it computed in another way: model "a", here "b"'
+    assert (none.status, none.reason) == ("not checked", told)
 
 
 def test_what_has_no_value_is_held_against_no_baseline(tmp_path: Path) -> None:
     absent = row(None, parameters={"model": "b"}, undefined="not on this machine")
     (result,) = judged(tmp_path, "max_drop: 0.1", [absent], [row(0.9)])
-    assert (result.status, result.reason) == ("failed", "undefined: not on this machine")
+    assert (result.status, result.reason) == ("not checked", "undefined: not on this machine")
     (result,) = judged(tmp_path, "max_drop: 0.1", [absent])
     assert result.status == "not checked"
 

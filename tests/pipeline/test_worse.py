@@ -80,10 +80,8 @@ def test_p_values_are_adjusted_over_the_gates_alone() -> None:
     assert told(gates, rows) == [("passed", 0.06), ("passed", 0.06), ("passed", None)]
 
 
-def test_what_could_not_be_tested_fails_and_what_is_not_there_is_not_checked() -> None:
+def test_what_could_not_be_tested_is_not_checked() -> None:
     untested = compared("a", -0.1, None, reason="other samples")
-    (failed, absent) = judge_worse([gate("a"), gate("b")], [untested])
-    assert (failed.status, failed.reason) == ("failed", "cannot be tested: other samples")
+    (first, absent) = judge_worse([gate("a"), gate("b")], [untested])
+    assert (first.status, first.reason) == ("not checked", "not tested: other samples")
     assert (absent.status, absent.reason) == ("not checked", "not in the baseline")
-    undefined = gate("a", status="failed", reason="undefined: no samples")
-    assert judge_worse([undefined], [compared("a", -0.1, 0.5)]) == [undefined]

@@ -85,7 +85,10 @@ def test_gates_failed_first_and_verdict(two_models: RunResult, build: Build) -> 
     none = digest(build(("m",), (), gates="none")).verdict
     assert (none.word, none.detail) == ("DONE", "no gates set")
     unchecked = replace(two_models, gates=two_models.gates[2:3])
-    assert digest(unchecked).verdict.detail == "1 gate not checked"
+    assert digest(unchecked).verdict.word == "INCOMPLETE"
+    assert digest(unchecked).verdict.detail == (
+        "1 of 1 gate could not be checked (min of recall: no ground truth); none failed"
+    )
 
 
 def test_a_missing_row_is_a_cell_that_says_so(two_models: RunResult) -> None:

@@ -22,7 +22,7 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
     assert (found.word, found.detail) == ("INCOMPLETE", "coverage too low in 1 of 2 gates")
     unknown = replace(low, value=None, status="not checked", reason="not applicable to any sample")
     assert verdict([low, unknown]).detail == "coverage too low in 1 of 2 gates, 1 not checked"
-    assert verdict([unknown]).word == "DONE"
+    assert verdict([unknown]).word == "INCOMPLETE"
     failed = verdict([], incomplete="judges did not always reply: run again")
     assert (failed.word, failed.detail) == (
         "INCOMPLETE",
@@ -31,7 +31,8 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
     assert verdict([high], incomplete="judges did not always reply: run again").detail == (
         "judges did not always reply: run again; 1 gate, none failed"
     )
-    assert verdict([high, unknown]).word == "PASSED"
+    unchecked = verdict([high, unknown])
+    assert (unchecked.word, unchecked.detail) == ("INCOMPLETE", "1 of 2 gates not checked")
     worse = gates(("small",))[0]
     assert (verdict([low, worse]).word, verdict([low, worse]).detail) == (
         "INCOMPLETE",

@@ -73,8 +73,8 @@ def valor(
 
     \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
-    3 too few samples have a value (a gate on coverage, a judge without a reply), 4 the budget is
-    reached, 130 interrupted, 143 terminated.
+    3 incomplete (a gate on coverage, a judge without a reply, a gate that could not be checked),
+    4 the budget is reached, 130 interrupted, 143 terminated.
     """
     if no_color:
         os.environ["NO_COLOR"] = "1"

@@ -160,11 +160,9 @@ def _run(
     from valor_cli import pipeline
 
     plan = pipeline.make_plan(config)
-    before = None
+    before, lost = None, None
     if baseline is not None:
-        from valor_cli.reports.run_files import read_run
-
-        before = read_run(baseline)
+        before, lost = pipeline.read_baseline(config, baseline)
     with talk.progress() as progress:
         result = pipeline.evaluate(
             plan,
@@ -174,6 +172,7 @@ def _run(
             scheduler=spread.scheduler,
             limit=limit,
             baseline=before,
+            baseline_lost=lost,
             offline=offline,
             resume=resume,
             progress=progress,
@@ -197,7 +196,11 @@ def _run(
 
 
 def _exit_code(result: RunResult) -> int:
-    """What a run says to a shell: values that too few samples have say little of the gates."""
+    """What a run says to a shell.
+
+    Values that too few samples have say little of the gates. A failed gate counts more than one
+    that could not be checked.
+    """
     if result.run.stopped_by is not None:
         return STOPPED[result.run.stopped_by]
     if result.incomplete is not None:

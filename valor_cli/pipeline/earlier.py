@@ -1,19 +1,46 @@
-"""Rows of a baseline in; which of them stands in the place of a row of this run out."""
+"""The baseline of a run, and which of its rows stands in the place of a row of the run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
+from valor_cli.config import RunConfig
+from valor_cli.errors import DataError
 from valor_cli.reports.naming import frozen
-from valor_cli.results import MetricResult
+from valor_cli.results import MetricResult, RunResult
+
+
+def has_baseline_gates(config: RunConfig) -> bool:
+    """Whether gates compare values with a baseline's."""
+    limits = (limit for gate in config.gates for limit in (gate.max_drop, gate.not_worse))
+    return any(limit is not None for limit in limits)
+
+
+def read_baseline(config: RunConfig, path: str) -> tuple[RunResult | None, str | None]:
+    """The baseline at a path; or why it cannot be read, where gates are left to say so.
+
+    Raises:
+        DataError: It cannot be read, and no gate needs it: nothing of the run would say so.
+    """
+    from valor_cli.reports.run_files import read_run
+
+    try:
+        return read_run(path), None
+    except DataError as error:
+        if not has_baseline_gates(config):
+            raise
+        return None, "; ".join(map(str, error.problems))
 
 
 class Earlier:
     """The rows of the baseline, found by what identifies a row."""
 
-    def __init__(self, baseline: Sequence[MetricResult] | None, models: set[str]) -> None:
+    def __init__(
+        self, baseline: Sequence[MetricResult] | None, models: set[str], lost: str | None = None
+    ) -> None:
         found = baseline or ()
+        self.lost = lost
         before = {row.model for row in found}
         self.any_model = len(before) == len(models) == 1
         self.given = baseline is not None
@@ -26,7 +53,9 @@ class Earlier:
 
     def why_none(self) -> str:
         """Why a row has nothing to be compared with."""
-        return "not in the baseline" if self.given else "no --baseline was given"
+        if self.given:
+            return "not in the baseline"
+        return self.lost or "no --baseline was given"
 
     def why_other(self, row: MetricResult) -> str:
         """Why no row of the baseline is like one of this run."""

@@ -96,11 +96,13 @@ def judge_gates(
     baseline: Sequence[MetricResult] | None,
     coverage: Sequence[CoverageResult] = (),
     comparisons: Sequence[ComparisonResult] = (),
+    lost: str | None = None,
 ) -> list[GateResult]:
     """Hold every gate against every row it names, one result per limit and row.
 
     A baseline of one model is compared with the one model of this run, whatever their names.
-    A gate on coverage is held against that of every metric it means.
+    A gate on coverage is held against that of every metric it means. A gate on a value that does
+    not exist, or that the baseline does not have, is not checked.
 
     Args:
         config: With the gates.
@@ -109,11 +111,12 @@ def judge_gates(
         baseline: Those of an earlier one.
         coverage: How many samples metrics could judge.
         comparisons: The rows held against the baseline's, sample by sample.
+        lost: Why the baseline that was given could not be read.
 
     Raises:
-        ConfigError: A gate names no row of the result, or of the baseline it is held against.
+        ConfigError: A gate names no row of the result.
     """
-    earlier = Earlier(baseline, {row.model for row in rows})
+    earlier = Earlier(baseline, {row.model for row in rows}, lost)
     results: list[GateResult] = []
     problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
@@ -130,31 +133,41 @@ def judge_gates(
         if not chosen:
             problems.append(Problem(config.place("gates", at), _why_none(gate, metric, rows)))
         for row in chosen:
-            judged = _judged(gate, row, earlier)
+            judged = _judged(gate, row, earlier, chosen)
             results += [replace(one, gate=at) for one in judged]
-        compared = (gate.max_drop is None and gate.not_worse is None) or baseline is None
-        # What has no value could not be compared with anything; that is told elsewhere.
-        valued = any(row.value is not None for row in chosen)
-        if valued and not compared and not any(map(earlier.row, chosen)):
-            problems.append(Problem(config.place("gates", at), earlier.why_other(chosen[0])))
     if problems:
         raise ConfigError(problems)
     return judge_worse(results, comparisons) if baseline is not None else results
 
 
-def _judged(gate: Gate, row: MetricResult, earlier: Earlier) -> Iterator[GateResult]:
-    """A row against every limit of a gate; whether it is worse is told when all are known."""
+def _judged(
+    gate: Gate, row: MetricResult, earlier: Earlier, chosen: Sequence[MetricResult]
+) -> Iterator[GateResult]:
+    """A row against every limit of a gate; whether it is worse is told when all are known.
+
+    Args:
+        gate: The gate.
+        row: One of the rows that it means.
+        earlier: The baseline.
+        chosen: All of the rows.
+    """
     if gate.min is not None:
         yield _judge(row, "min", gate.min)
     if gate.max is not None:
         yield _judge(row, "max", gate.max)
+    if gate.max_drop is None and gate.not_worse is None:
+        return
+    before, why = earlier.row(row), earlier.why_none()
+    if row.value is None:
+        why = f"undefined: {row.undefined}"
+    elif before is not None:
+        why = f"undefined in the baseline: {before.undefined}"
+    elif earlier.given and not any(map(earlier.row, chosen)):
+        why = earlier.why_other(row)
     if gate.max_drop is not None:
-        yield _judge_drop(row, gate.max_drop, earlier)
+        yield _judge_drop(row, gate.max_drop, before, why)
     if gate.not_worse is not None:
-        undefined = earlier.given and row.value is None
-        status: GateStatus = "failed" if undefined else "not checked"
-        reason = f"undefined: {row.undefined}" if undefined else earlier.why_none()
-        yield _result(row, NOT_WORSE, gate.not_worse, None, status, reason)
+        yield _result(row, NOT_WORSE, gate.not_worse, None, "not checked", why)
 
 
 def _covers(gate: Gate, one: CoverageResult) -> bool:
@@ -246,21 +259,17 @@ def _why_none(gate: Gate, metric: Metric[Any], rows: Sequence[MetricResult]) -> 
 
 def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:
     if row.value is None:
-        return _result(row, rule, limit, None, "failed", f"undefined: {row.undefined}")
+        return _result(row, rule, limit, None, "not checked", f"undefined: {row.undefined}")
     kept = row.value >= limit if rule == "min" else row.value <= limit
     return _result(row, rule, limit, row.value, "passed" if kept else "failed", row.undefined)
 
 
-def _judge_drop(row: MetricResult, limit: float, earlier: Earlier) -> GateResult:
-    """How far the value is worse than the baseline's, against the drop allowed."""
-    before = earlier.row(row)
-    if earlier.given and row.value is None:
-        return _result(row, "max_drop", limit, None, "failed", f"undefined: {row.undefined}")
-    if before is None or row.value is None:
-        return _result(row, "max_drop", limit, None, "not checked", earlier.why_none())
-    if before.value is None:
-        reason = f"undefined in the baseline: {before.undefined}"
-        return _result(row, "max_drop", limit, None, "not checked", reason)
+def _judge_drop(
+    row: MetricResult, limit: float, before: MetricResult | None, why: str
+) -> GateResult:
+    """How far the value is worse than the baseline's; `why` there is nothing to compare."""
+    if row.value is None or before is None or before.value is None:
+        return _result(row, "max_drop", limit, None, "not checked", why)
     drop = before.value - row.value if row.direction != "lower" else row.value - before.value
     # 0.40 - 0.39 is a hair above 0.01 in binary; a drop of exactly the limit must pass.
     status: GateStatus = "passed" if drop <= limit + 1e-12 else "failed"

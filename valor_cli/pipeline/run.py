@@ -15,6 +15,7 @@ from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Session, Terms
 from valor_cli.pipeline.distributed_judges import check_engine
+from valor_cli.pipeline.earlier import has_baseline_gates
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.input_paths import input_paths
 from valor_cli.pipeline.insights import insights_of
@@ -193,6 +194,7 @@ def evaluate(
     scheduler: str | None = None,
     limit: int | None = None,
     baseline: RunResult | None = None,
+    baseline_lost: str | None = None,
     offline: bool = False,
     resume: bool = False,
     progress: Progress = lambda stage, done, total: None,
@@ -205,6 +207,7 @@ def evaluate(
         jobs, engine, scheduler: Who does the work (`workers`); the result is the same for all.
         limit: Evaluate the first so many images or samples only.
         baseline: An earlier result to hold this one against, with its values of samples.
+        baseline_lost: Why the one that was given could not be read; its gates are not checked.
         offline: Ask only models that are on this machine, and read no URL.
         resume: Go on with an earlier run of the same config and inputs.
         progress: Told how far the run has come.
@@ -253,6 +256,8 @@ def evaluate(
         *(() if session is None else session.warnings),
         *_unsliced(plan),
     ]
+    if baseline_lost is not None:
+        warnings.append(f"--baseline: {baseline_lost}")
     if baseline is not None:
         held = _compared(config, session)
         warnings += unlike_baseline(baseline, plan.task.name, loaded.sizes, settings, held=held)
@@ -285,7 +290,9 @@ def evaluate(
     )
     progress("comparing", 0, 0)
     among, earlier = _comparisons(result, baseline)
-    gates = judge_gates(config, plan.task, found.metrics, before, found.coverage, earlier)
+    gates = judge_gates(
+        config, plan.task, found.metrics, before, found.coverage, earlier, baseline_lost
+    )
     return replace(
         result,
         comparisons=(*among, *earlier),
@@ -360,5 +367,4 @@ def _unsliced(plan: Plan) -> list[str]:
 def _compared(config: RunConfig, session: Session | None) -> bool:
     """Whether gates hold values against a baseline's; a run that lacks models has none to hold."""
     whole = session is None or not session.lacking
-    limits = (limit for gate in config.gates for limit in (gate.max_drop, gate.not_worse))
-    return whole and any(limit is not None for limit in limits)
+    return whole and has_baseline_gates(config)

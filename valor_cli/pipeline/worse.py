@@ -16,8 +16,8 @@ def judge_worse(
     """The gates, those of this rule judged by the paired tests of their rows.
 
     A run may have many of them, and each is a chance of a false alarm: their p-values are adjusted
-    by Holm's method, over the gates of this rule and over nothing else. A row of the baseline that
-    could not be tested fails, and says why: nothing shows that it is no worse.
+    by Holm's method, over the gates of this rule and over nothing else. What could not be tested
+    stays unchecked, and says why: nothing shows that it is worse, or that it is not.
 
     Args:
         gates: Of all rules.
@@ -36,9 +36,9 @@ def judge_worse(
 
 def _judged(gate: GateResult, row: ComparisonResult | None, p: float | None) -> GateResult:
     if row is None:
-        return replace(gate, reason="not in the baseline")
+        return gate
     if p is None:
-        return replace(gate, status="failed", reason=f"cannot be tested: {row.reason}")
+        return replace(gate, reason=f"not tested: {row.reason}")
     if not _is_worse(row) or p >= gate.limit:
         return replace(gate, status="passed", value=p, reason=None)
     around = "" if row.interval is None else " [{:+.3f}, {:+.3f}]".format(*row.interval)

@@ -25,7 +25,8 @@ _RULES = {
 class Verdict:
     """The first thing to read: `detail` says of how many gates.
 
-    `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low or judges failed.
+    `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low, judges failed, or
+    a gate could not be checked.
     """
 
     word: str
@@ -67,15 +68,18 @@ def verdict(
         lack = f"{incomplete}; " if incomplete not in (None, TOO_LOW) else ""
         return Verdict("INCOMPLETE", "◐", f"{lack}coverage too low in {short} of {of_all}{more}")
     if incomplete or stopped:
-        more = f"{others} of {of_all} failed" if others else f"{_count(gates)}, none failed"
+        none = "none failed" if counts["not checked"] else f"{_count(gates)}, none failed"
+        more = f"{others} of {of_all} failed" if others else none
         more = more if gates else "no gates set"
         why = "the run was stopped" if stopped else incomplete
         return Verdict("INCOMPLETE", "◐", f"{why}; {more}")
     if others:
         return Verdict("FAILED", "✗", f"{others} of {of_all}")
-    if counts["passed"]:
+    if counts["not checked"]:
+        return Verdict("INCOMPLETE", "◐", f"{counts['not checked']} of {_count(gates)} not checked")
+    if gates:
         return Verdict("PASSED", "✓", f"{counts['passed']} of {of_all}")
-    return Verdict("DONE", "●", f"{_count(gates)} not checked" if gates else "no gates set")
+    return Verdict("DONE", "●", "no gates set")
 
 
 def _count(gates: Sequence[GateResult]) -> str:

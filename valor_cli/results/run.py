@@ -28,6 +28,9 @@ from valor_cli.results.shown import ExampleResult
 
 SCHEMA_VERSION = 1
 
+LISTED = 3
+"""Gates, and reasons, that are named where several could not be checked."""
+
 TOO_LOW = "coverage too low"
 """Why a run is incomplete where no model is missing and no judge was silent."""
 
@@ -175,15 +178,16 @@ class RunResult:
 
     @property
     def passed(self) -> bool:
-        """Whether no gate failed."""
-        return all(gate.status != "failed" for gate in self.gates)
+        """Whether every gate was checked, and none failed."""
+        return all(gate.status == "passed" for gate in self.gates)
 
     @property
     def incomplete(self) -> str | None:
-        """Why too few samples have a value, and what to do; None: every metric could do its work.
+        """Why there is no verdict, and what to do; None: there is one.
 
-        Where no gate says how many samples that takes, no judge may have failed to reply; and no
-        model that was to be asked may be missing.
+        Too few samples have a value: where no gate says how many samples that takes, no judge may
+        have failed to reply; and no model that was to be asked may be missing. Or a gate could not
+        be checked, and none failed.
         """
         absent = {row.metric for row in self.coverage if row.statuses.get("model_unavailable", 0)}
         if absent:
@@ -198,4 +202,27 @@ class RunResult:
             embedding = "embedder" in self.settings and "judge" not in self.settings
             who = "the embedder" if embedding else "judges"
             return f"{who} did not always reply: run again"
-        return TOO_LOW if any(gate.status == "failed" for gate in limits) else None
+        if any(gate.status == "failed" for gate in limits):
+            return TOO_LOW
+        failed = any(gate.status == "failed" for gate in self.gates)
+        return None if failed else _unchecked(self.gates)
+
+
+def _unchecked(gates: Sequence[GateResult]) -> str | None:
+    """Which gates could not be checked, by the reason why not."""
+    reasons: dict[str, dict[str, None]] = {}
+    for gate in gates:
+        if gate.status == "not checked":
+            name = f"{gate.metric} {gate.output}".removesuffix(" value")
+            reasons.setdefault(gate.reason or "", {})[f"{gate.rule} of {name}"] = None
+    if not reasons:
+        return None
+    count = sum(gate.status == "not checked" for gate in gates)
+    told = [f"{_listed(list(names))}: {reason}" for reason, names in reasons.items()]
+    of_all = f"{len(gates)} gate{'s' * (len(gates) != 1)}"
+    return f"{count} of {of_all} could not be checked ({_listed(told, '; ')})"
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return between.join(names[:LISTED]) + more
