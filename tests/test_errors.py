@@ -31,5 +31,12 @@ def test_an_error_is_the_same_after_its_way(kind: type[ValorError]) -> None:
         assert found.exit_code == error.exit_code
 
 
+def test_messages_are_a_set_in_the_order_first_seen() -> None:
+    one, other = Problem("a.csv:2", "no label"), Problem("a.csv:3", "no label")
+    error = ValorError([one, other, one], hint="mend b\nmend a\nmend b")
+    assert (error.problems, error.total, error.hint) == ((one, other), 2, "mend b\nmend a")
+    assert str(ValorError([one, one], total=30)) == "a.csv:2: no label\n… and 28 more problems"
+
+
 def test_kinds() -> None:
     assert len(KINDS) >= 6

@@ -51,9 +51,12 @@ class ValorError(Exception):
     def __init__(
         self, problems: Problem | Sequence[Problem], *, total: int | None = None, hint: str = ""
     ) -> None:
-        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        self.total = len(self.problems) if total is None else total
-        self.hint = hint
+        given = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        # What several inputs or steps say alike is told once, where it was first said.
+        self.problems = tuple(dict.fromkeys(given))
+        known = len(given) - len(self.problems)
+        self.total = len(self.problems) if total is None else total - known
+        self.hint = "\n".join(dict.fromkeys(hint.split("\n")))
         super().__init__(self.problems, self.total, hint)
 
     def __str__(self) -> str:

@@ -69,7 +69,7 @@ def calibrate(
             resume=resume,
             progress=progress,
         )
-    for warning in found.warnings:
+    for warning in dict.fromkeys(found.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if format_ == "json":
         say(as_json(found.rows, found.usage))

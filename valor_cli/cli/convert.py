@@ -101,7 +101,7 @@ def convert(
     except ValorError as error:
         # There is no config here to set a key in.
         raise type(error)(error.problems, total=error.total, hint=_options(error.hint)) from None
-    for warning in done.warnings:
+    for warning in dict.fromkeys(done.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if done.content is not None:
         say(done.content)

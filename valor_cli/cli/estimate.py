@@ -42,7 +42,7 @@ def estimate(
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)
-    for warning in found.warnings:
+    for warning in dict.fromkeys(found.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if format_ == "json":
         say(as_json(found.usage, found.samples))

@@ -88,7 +88,7 @@ def perturb(
             force=force,
         )
     )
-    for warning in done.warnings:
+    for warning in dict.fromkeys(done.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if done.content is not None:
         say(done.content)

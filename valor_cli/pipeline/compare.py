@@ -77,7 +77,7 @@ def compare_runs(
         changed=tuple(changed),
         only_first=only_first,
         only_second=_alone(second, first, chosen),
-        warnings=tuple(unlike(first, second, chosen)),
+        warnings=tuple(dict.fromkeys(unlike(first, second, chosen))),
     )
 
 

@@ -36,9 +36,9 @@ from valor_cli.results import InputFile
 
 _SIZES_HINT = (
     "YOLO labels are in units of the image: name the folder of the image files as `images:` "
-    "under `data:`{}."
+    "under `data:`."
 )
-_OF_TRUTH = ", or give a ground truth that says the sizes of its images"
+_OF_TRUTH = "\nOr give a ground truth that says the sizes of its images."
 
 
 def read_yolo(
@@ -93,7 +93,7 @@ def read_yolo(
     found = joined_pieces(pieces, role)
     if role == "ground_truth":
         found = checked_ids(found, problems)
-    stop_on([faults], _SIZES_HINT.format(_OF_TRUTH if role == "predictions" else ""))
+    stop_on([faults], _SIZES_HINT + (_OF_TRUTH if role == "predictions" else ""))
     if invalid == "error":
         stop_on([problems], SKIP_HINT)
     skipped = reader.found - len(found.shapes)

@@ -173,8 +173,9 @@ class RunResult:
     evidence: Sequence[EvidenceResult] = ()
 
     def __post_init__(self) -> None:
-        # Warnings name inputs, some of which are URLs.
-        object.__setattr__(self, "warnings", tuple(map(without_secrets, self.warnings)))
+        # Warnings name inputs, some of which are URLs; several steps may warn of one thing.
+        warnings = tuple(dict.fromkeys(map(without_secrets, self.warnings)))
+        object.__setattr__(self, "warnings", warnings)
 
     @property
     def passed(self) -> bool:
