@@ -36,6 +36,25 @@ def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.boo
     return np.array([written(value) in texts for value in values], bool)
 
 
+def limited(
+    kept: NDArray[np.bool_], limit: int | None, place: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """(n,) the first so many of those kept, in the order of a file; None: all of them.
+
+    Args:
+        kept: (n,) whether each is kept.
+        limit: How many.
+        place: (n,) where the file has each.
+    """
+    if limit is None:
+        return kept
+    first = np.flatnonzero(kept)
+    first = first[np.argsort(place[first], kind="stable")][:limit]
+    found = np.zeros(len(kept), bool)
+    found[first] = True
+    return found
+
+
 def wanted_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
     """The labels that a filter lists.
 

@@ -101,6 +101,37 @@ def test_a_label_map_merges_before_anything_else(tmp_path: Path) -> None:
     assert dataset.detections.label.tolist() == [0, 0]
 
 
+def test_a_limit_keeps_the_first_images_of_the_ground_truth(tmp_path: Path) -> None:
+    truth = {**GROUND_TRUTH, "images": GROUND_TRUTH["images"][::-1]}
+    selection = Selection(limit=1, metadata=("weather",))
+    for images, first in ((GROUND_TRUTH, 1), (truth, 2)):
+        assert only(load(tmp_path, images, selection=selection)).image_ids.tolist() == [first]
+    lines = "image_id,label,x,y,width,height\nz,cat,1,1,2,2\na,cat,1,1,2,2\nz,cat,5,5,2,2\n"
+    (tmp_path / "gt.csv").write_text(lines)
+    (tmp_path / "dt.csv").write_text("image_id,label,x,y,width,height,score\na,cat,1,1,2,2,0.5\n")
+    inputs = DetectionInputs(
+        ground_truth=str(tmp_path / "gt.csv"), predictions=str(tmp_path / "dt.csv")
+    )
+    loaded = load_detections(inputs, DetectionOptions(), Selection(limit=1))
+    assert only(loaded).image_ids.tolist() == ["z"]
+
+
+def test_what_both_sides_lack_is_told_once(tmp_path: Path) -> None:
+    for side, row in (("labels", "0 0.5 0.5 1 1"), ("found", "0 0.5 0.5 1 1 0.9")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a.txt").write_text(f"{row}\n")
+    inputs = DetectionInputs(
+        ground_truth=str(tmp_path / "labels"),
+        predictions=str(tmp_path / "found"),
+        format="yolo",
+        names=("cat",),
+    )
+    with pytest.raises(DataError) as caught:
+        load_detections(inputs, DetectionOptions(), Selection())
+    assert str(caught.value).count("YOLO labels are in units of the image") == 1
+    assert "give a ground truth that says the sizes" in str(caught.value)
+
+
 def test_a_filter_on_labels_and_images(tmp_path: Path) -> None:
     dogs = only(load(tmp_path, selection=Selection(keep={"label": ("dog",)})))
     assert dogs.labels == ("dog",)

@@ -14,6 +14,7 @@ from valor_cli.evaluators.classification.remarks import SHOWN, Tally, shown_ids
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
+    limited,
     unknown_samples,
     values_hint,
     wanted_labels,
@@ -165,9 +166,9 @@ def kept_samples(
     if not kept.any():
         problem = Problem("filter", f"leaves no sample of {frame.file.path}")
         raise DataError(problem, hint=values_hint(columns))
-    if selection.limit is not None:
-        kept &= np.cumsum(kept) <= selection.limit
-    return kept
+    place = np.full(len(kept), len(frame))
+    np.minimum.at(place, frame.unit, frame.order)
+    return limited(kept, selection.limit, place)
 
 
 def rows_of(frame: Frame, truth: Ints, kept: NDArray[np.bool_]) -> Rows:

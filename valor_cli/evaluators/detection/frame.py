@@ -12,6 +12,7 @@ from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
+    limited,
     unknown_samples,
     values_hint,
     wanted_labels,
@@ -105,6 +106,7 @@ def make_frame(
     columns = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
     image_ids = image_ids[order]
     kept = _kept_images(image_ids, columns, selection)
+    kept = limited(kept, selection.limit, _places(truth)[order])
     if not kept.any():
         raise DataError(
             Problem("filter", f"leaves no image of {truth.path}"), hint=values_hint(columns)
@@ -148,6 +150,13 @@ def images_of(truth: ObjectFile) -> Table:
     return Table(truth.path, {"id": np.unique(ids) if len(ids) else ids})
 
 
+def _places(truth: ObjectFile) -> NDArray[np.int64]:
+    """(images,) where the file first names each of `images_of`."""
+    if truth.images is not None or not len(truth.objects):
+        return np.arange(len(images_of(truth)))
+    return np.unique(truth.objects["image_id"], return_index=True)[1]
+
+
 def _categories(truth: ObjectFile) -> Table:
     if truth.categories is None:
         raise DataError(
@@ -177,8 +186,6 @@ def _kept_images(
         elif key.startswith(METADATA):
             values = columns[key.removeprefix(METADATA)]
             kept &= among(values, allowed)
-    if selection.limit is not None:
-        kept &= np.cumsum(kept) <= selection.limit
     return kept
 
 

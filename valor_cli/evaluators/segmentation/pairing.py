@@ -17,6 +17,7 @@ from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
     filtered_columns,
+    limited,
     unknown_samples,
     values_hint,
     with_metadata,
@@ -141,8 +142,8 @@ def _selected(
             kept &= among(samples, allowed)
         elif key.startswith(METADATA):
             kept &= among(metadata[key.removeprefix(METADATA)], allowed)
-    if selection.limit is not None:
-        kept &= np.cumsum(kept) <= selection.limit
+    places = {sample: at for at, sample in enumerate(sides.truth.maps)}
+    kept = limited(kept, selection.limit, np.array([places[one] for one in samples], np.int64))
     if not kept.any():
         problem = Problem("filter", f"leaves no image of {sides.truth.path}")
         raise DataError(problem, hint=values_hint(metadata))
