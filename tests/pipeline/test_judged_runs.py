@@ -101,6 +101,43 @@ def test_the_record_says_who_judged_and_what_that_took(folder: Path) -> None:
     assert result.incomplete is None
 
 
+@pytest.mark.parametrize("metrics", [["contact_information"], ["sexism", "contact_information"]])
+def test_a_run_that_its_budget_stops_has_judged_the_same_samples_of_every_model(
+    folder: Path, metrics: list[str]
+) -> None:
+    rows = [{**row, "user_input": "?", "model": model} for model in "ab" for row in ROWS * 3]
+    for at, row in enumerate(rows):
+        row["sample_id"] = f"s{at % 9}"
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    words = {"sexism": "false", "contact_information": "absent"}
+    replies = [
+        {"reply": {"verdict": words[name]}, "tokens_in": 1000, "tokens_out": 10}
+        for _ in rows
+        for name in metrics
+    ]
+    (folder / "replies.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in replies))
+    price = {"input_usd": 10, "output_usd": 10}
+    judge = {**SCRIPTED, "price": price, "max_tokens": 100, "budget_usd": 0.12}
+    result = evaluated(folder, judge=judge, metrics=metrics)
+    assert result.run.stopped_by == "budget"
+    for metric in metrics:
+        asked = {
+            one.model: [
+                name
+                for name, is_ in zip(one.sample_ids, one.statuses or (), strict=True)
+                if is_ == "ok"
+            ]
+            for one in result.samples
+            if one.metric == metric
+        }
+        assert 0 < len(asked["b"]) <= len(asked["a"]) < 9
+        assert asked["a"][: len(asked["b"])] == asked["b"]
+        assert len(asked["a"]) - len(asked["b"]) <= 1
+    # Both are compared over those.
+    [one] = [one for one in result.comparisons if (one.metric, one.output) == (metric, "pass")]
+    assert one.n == len(asked["b"])
+
+
 def test_usage_is_told_in_the_order_of_judges_models_and_metrics(folder: Path) -> None:
     made = plan(folder, metrics=["toxicity", "bias"])
     asked = [("bias", "b", "x"), ("bias", "a", "x"), ("toxicity", "b", "x")]

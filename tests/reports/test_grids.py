@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from valor_cli.reports.grids import Covered
+from valor_cli.reports.grids import Covered, RowIndex, Scopes
 from valor_cli.results import CoverageResult, MetricResult
 
 ROW = MetricResult(
@@ -55,3 +55,18 @@ def test_what_is_wholly_covered_or_of_a_label_says_nothing() -> None:
     assert Covered([replace(PARTLY, coverage=1.0)]).part(ROW) is None
     assert Covered([replace(PARTLY, coverage=None)]).part(ROW) is None
     assert Covered([PARTLY]).part(replace(ROW, label="cat")) is None
+
+
+def test_no_model_leads_where_the_run_stopped_with_more_asked_of_one_than_of_another() -> None:
+    rows = [replace(ROW, model=model, value=value) for model, value in (("m", 0.9), ("n", 0.4))]
+
+    def leads(*skipped: int) -> list[bool]:
+        coverage = [
+            replace(PARTLY, model=row.model, statuses={"ok": 8 - count, "skipped": count})
+            for row, count in zip(rows, skipped, strict=True)
+        ]
+        index = RowIndex(["m", "n"], rows, Scopes(rows), coverage)
+        return [cell.best for cell in index.grid(index.measures, [(None, None)]).lines[0].cells[0]]
+
+    assert leads(4, 4) == leads(0, 0) == [True, False]
+    assert leads(2, 8) == [False, False]

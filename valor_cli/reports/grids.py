@@ -101,8 +101,24 @@ class Covered:
             of_calls = self._of_calls.setdefault((row.metric, row.model, row.slice), [])
             of_calls.append((frozen(row.parameters), row))
 
+    def stopped_apart(self, rows: Iterable[MetricResult]) -> bool:
+        """Whether the run stopped when it had asked more of one model than of another."""
+        found = [self._of(row) for row in rows]
+        return len({one.statuses.get("skipped", 0) for one in found if one is not None}) > 1
+
     def part(self, row: MetricResult) -> float | None:
         """The part of the samples that have a value; None where it is all, or not known."""
+        covered = self._of(row)
+        if covered is None:
+            return None
+        judged = covered.statuses.get("ok", 0) + covered.statuses.get("parse_failure", 0)
+        # More samples may have an output than the primary one, whose coverage this is; or none.
+        if covered.coverage == 1 or (row.n or 0) > judged or (row.value is None and judged):
+            return None
+        return covered.coverage
+
+    def _of(self, row: MetricResult) -> CoverageResult | None:
+        """Of the call that made a row of samples."""
         if row.label is not None or not self._of_calls:
             return None
         of_calls = self._of_calls.get((row.metric, row.model, row.slice), [])
@@ -112,12 +128,7 @@ class Covered:
             of_calls = [(call, one) for call, one in of_calls if own.issuperset(call)]
         if len(of_calls) != 1:
             return None
-        covered = of_calls[0][1]
-        judged = covered.statuses.get("ok", 0) + covered.statuses.get("parse_failure", 0)
-        # More samples may have an output than the primary one, whose coverage this is; or none.
-        if covered.coverage == 1 or (row.n or 0) > judged or (row.value is None and judged):
-            return None
-        return covered.coverage
+        return of_calls[0][1]
 
 
 class RowIndex:
@@ -165,6 +176,8 @@ class RowIndex:
 
     def _cells(self, at: Mapping[int, MetricResult], direction: Direction) -> tuple[Cell, ...]:
         best = _best([row.value for row in at.values()], direction)
+        if self._covered.stopped_apart(at.values()):
+            best = None
         return tuple(
             self._cell(at[index], best) if index in at else Cell(None, "not computed")
             for index in self.models.values()

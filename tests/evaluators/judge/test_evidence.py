@@ -106,8 +106,8 @@ def test_work_is_counted_and_goes_sample_by_sample() -> None:
     assert counted == [6, 3]
     assert [(one.purpose.model, one.purpose.sample_id, one.repeat) for one in twice.requests] == [
         *(("m", "s000", 0), ("m", "s000", 1)),
-        *(("m", "s001", 0), ("m", "s001", 1)),
         *(("n", "s000", 0), ("n", "s000", 1)),
+        *(("m", "s001", 0), ("m", "s001", 1)),
     ]
     [outcomes] = found["m"].outcomes
     assert outcomes.raters is not None
@@ -117,6 +117,16 @@ def test_work_is_counted_and_goes_sample_by_sample() -> None:
         ("scripted", 1): [1.0, 1.0],
         ("other", 0): [0.0, 0.0],
     }
+
+
+def test_models_are_asked_about_the_same_sample_one_after_the_other() -> None:
+    judge = ScriptedJudge([ABSENT] * 5)
+    # `n` has one of the samples of `m`, and one of its own.
+    data = {"m": samples(["a", "b", "c"]), "n": samples(["b", "d"], sample_ids=["s001", "s9"])}
+    gather(data, (CALL,), ScriptedPanel([judge]))
+    assert [(one.purpose.model, one.purpose.sample_id) for one in judge.requests] == [
+        *(("m", "s000"), ("m", "s001"), ("n", "s001"), ("n", "s9"), ("m", "s002")),
+    ]
 
 
 def test_a_rater_without_a_value_has_none_to_compare() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,13 +98,29 @@ def _pieces(
     juror: Juror,
     columns: Mapping[str, list[Found]],
 ) -> Iterator[Callable[[], Awaitable[None]]]:
-    """What one juror is asked: sample by sample, all repeats of each."""
-    for model, data in datasets.items():
-        for row in range(data.unit_count):
-            for again, column in enumerate(columns[model]):
-                sample = Sample.of(data, row, model)
-                asking = Asking(sample, juror, again)
-                yield _piece(asking, calls, column, row)
+    """What one juror is asked: sample by sample, of each all models, of each all repeats.
+
+    So a run that stops has judged the same samples of every model.
+    """
+    for model, row in _in_turn(datasets):
+        for again, column in enumerate(columns[model]):
+            sample = Sample.of(datasets[model], row, model)
+            asking = Asking(sample, juror, again)
+            yield _piece(asking, calls, column, row)
+
+
+def _in_turn(datasets: Mapping[str, TextDataset]) -> Iterator[tuple[str, int]]:
+    """Models and rows: all rows of a sample, in the order of the models, before the next sample."""
+    order = zip_longest(*(data.sample_ids for data in datasets.values()))
+    samples = dict.fromkeys(one for row in order for one in row if one is not None)
+    rows = [
+        (model, {one: row for row, one in enumerate(data.sample_ids)})
+        for model, data in datasets.items()
+    ]
+    for one in samples:
+        for model, places in rows:
+            if one in places:
+                yield model, places[one]
 
 
 def _piece(
