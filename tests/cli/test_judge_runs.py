@@ -107,7 +107,10 @@ def test_a_thousand_samples_are_judged_whatever_happens_on_the_way(tmp_path: Pat
     assert met == {turn.kind for turn in faults}
     assert server.in_flight_max <= 64
     usage = record(tmp_path)["usage"]
-    assert [(one["calls"], one["cached"], one["failed"]) for one in usage] == [(1_000, 0, 0)]
+    [(calls, cached, failed)] = [(one["calls"], one["cached"], one["failed"]) for one in usage]
+    # Tries are calls, be it that the server never saw one.
+    assert calls >= len(server.requests) > 1_000
+    assert (cached, failed) == (0, 0)
 
 
 @pytest.mark.parametrize("cache", [True, False])

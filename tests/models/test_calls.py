@@ -622,11 +622,11 @@ def test_usage_is_counted_by_metric_and_model() -> None:
         calls.ask(question(3, "toxicity", "a")),
     )
     assert calls.usage == {
-        # 1 and 2 were paid, "old" kept: 0.5 saved. Tries are no calls.
-        ("bias", "a"): Usage(4, 1, 1, 20, 4, True, 1.0, 0.5, True),
+        # 1 and 2 were paid, each at the second try; "old" kept: 0.5 saved.
+        ("bias", "a"): Usage(6, 1, 1, 20, 4, True, 1.0, 0.5, True),
         # The reply to 1 was shared.
         ("bias", "b"): Usage(1, 1, 0, 0, 0, True, 0.0, 0.5, True),
-        ("toxicity", "a"): Usage(1, 0, 0, 10, 2, True, 0.5, 0.0, True),
+        ("toxicity", "a"): Usage(2, 0, 0, 10, 2, True, 0.5, 0.0, True),
     }
 
 

@@ -8,9 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.models.test_calls import YES, ends
+from tests.oracles.model_server import FakeJudge, question
 from valor_cli.errors import DataError
+from valor_cli.models.calls import Calls, Limits, Stop
 from valor_cli.models.cassette import CassetteWriter
-from valor_cli.models.judge import Judge, Price, Purpose, Reply, Request, Unanswerable, conversation
+from valor_cli.models.judge import (
+    Judge,
+    NoAnswer,
+    Passing,
+    Price,
+    Purpose,
+    Reply,
+    Request,
+    Unanswerable,
+    conversation,
+)
 from valor_cli.models.replay_judge import ReplayJudge
 from valor_cli.models.settings import JudgeSettings
 
@@ -116,3 +129,61 @@ def test_a_bad_cassette_is_told_at_once(tmp_path: Path) -> None:
     path.write_text("{}\n")
     with pytest.raises(DataError, match=r"c\.jsonl:1: the key 'key' is missing"):
         judge(path)
+
+
+def played(path: Path, *asked: Request) -> list[object]:
+    replay = judge(path)
+    calls = Calls(replay, Limits(), Stop())
+    ended = ends(*map(calls.ask, asked))
+    assert replay.check() is None
+    told = [str(one) if isinstance(one, NoAnswer) else one.reply.text for one in ended]
+    return [*told, calls.usage]
+
+
+def test_failures_and_tries_are_those_of_the_recording(tmp_path: Path) -> None:
+    """`a` fails for good, `b` is answered at the third try, `c` to the second who asks alone."""
+
+    def tell(request: Request, number: int) -> object:
+        words = request.messages[-1].content
+        if words == "question a" or (words == "question c" and number == 1):
+            return Unanswerable("too long")
+        return Passing("HTTP 500") if words == "question b" and number < 3 else YES
+
+    path = tmp_path / "c.jsonl"
+    first = [question("a"), question("b"), question("c", "m", "x")]
+    then = [question("c", "m", "y"), question("a", "m", "y")]
+    with CassetteWriter(str(path), "fake") as writer:
+        made = Calls(FakeJudge(tell), Limits(), Stop(), recorder=writer)
+        ended = [*ends(*map(made.ask, first)), *ends(*map(made.ask, then))]
+    told = [str(one) if isinstance(one, NoAnswer) else one.reply.text for one in ended]
+    assert told == ["fake: too long", "yes", "fake: too long", "yes", "fake: too long"]
+    *again, usage = played(path, *first, *then)
+    assert again == told
+    counted = {who: (one.calls, one.failed) for who, one in made.usage.items()}
+    assert counted == {("m", ""): (4, 1), ("m", "x"): (1, 1), ("m", "y"): (2, 1)}
+    assert isinstance(usage, dict)
+    assert {who: (one.calls, one.failed) for who, one in usage.items()} == counted
+    # Under another name, and asked by someone else, what failed for all who asked fails again.
+    other = judge(path, name="other")
+    [failure] = ends(Calls(other, Limits(), Stop()).ask(question("a", "m", "z")))
+    assert str(failure) == "other: too long"
+
+
+def test_a_line_has_a_reply_or_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(
+        '{"key": "k", "reply": "", "error": "too long"}\n{"key": "k", "error": "a", "tries": 0}\n'
+    )
+    with pytest.raises(DataError) as caught:
+        judge(path)
+    assert "c.jsonl:1: has both a reply and an error" in str(caught.value)
+    assert "c.jsonl:2: tries: must be a whole number, at least 1" in str(caught.value)
+
+
+def test_a_judge_that_failed_where_another_replied_is_to_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    lines = [{"judge": "a", "key": "k", "reply": "x"}, {"judge": "b", "key": "k", "error": "e"}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with pytest.raises(DataError, match="several judges who reply differently: a, b"):
+        judge(path)
+    assert judge(path, name="b").name == "b"

@@ -15,6 +15,7 @@ from typing import Any
 
 from valor_cli.models.judge import (
     Busy,
+    NoAnswer,
     Passing,
     Price,
     Purpose,
@@ -81,7 +82,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
-        self.recorded: list[tuple[Request, Reply]] = []
+        self.recorded: list[tuple[Request, Reply | NoAnswer]] = []
 
     def find(self, key: str) -> Reply | None:
         return self.replies.get(key)
@@ -90,7 +91,7 @@ class Kept:
         assert key not in self.replies, "asked twice"
         self.replies[key] = reply
 
-    def record(self, request: Request, reply: Reply) -> None:
+    def record(self, request: Request, reply: Reply | NoAnswer) -> None:
         self.recorded.append((request, reply))
 
 

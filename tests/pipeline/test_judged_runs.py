@@ -138,6 +138,34 @@ def test_a_run_that_its_budget_stops_has_judged_the_same_samples_of_every_model(
     assert one.n == len(asked["b"])
 
 
+def test_a_recording_with_failed_calls_is_played_as_it_was(folder: Path) -> None:
+    replies = [
+        {"reply": {"verdict": "absent"}},
+        {"error": "unanswerable"},
+        *({"reply": "I would rather not."}, {"reply": {"verdict": "present"}}),
+        *({"reply": {"verdict": "false"}}, {"error": "passing"}, {"reply": "Hm."}, {"reply": ""}),
+    ]
+    (folder / "replies.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in replies))
+    recording = {**SCRIPTED, "max_retries": 0, "record": "made.jsonl"}
+    metrics = ["contact_information", "sexism"]
+    rows = [{**row, "user_input": "?"} for row in ROWS]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    first = evaluated(folder, judge=recording, metrics=metrics)
+    replay = {"backend": "replay", "cassette": "made.jsonl"}
+    again = evaluated(folder, judge=replay, metrics=metrics)
+    assert again.metrics == first.metrics
+    assert [dict(one.statuses) for one in again.coverage] == [
+        {"ok": 2, "judge_error": 1},
+        {"ok": 1, "parse_failure": 1, "judge_error": 1},
+    ]
+    assert [one.statuses for one in again.samples] == [one.statuses for one in first.samples]
+    assert [one.undefined for one in again.samples] == [one.undefined for one in first.samples]
+    assert [one.asked for one in again.samples] == [one.asked for one in first.samples]
+    assert [(one.metric, one.calls, one.failed) for one in again.run.usage] == [
+        (one.metric, one.calls, one.failed) for one in first.run.usage
+    ]
+
+
 def test_usage_is_told_in_the_order_of_judges_models_and_metrics(folder: Path) -> None:
     made = plan(folder, metrics=["toxicity", "bias"])
     asked = [("bias", "b", "x"), ("bias", "a", "x"), ("toxicity", "b", "x")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from valor_cli.errors import ValorError
@@ -37,10 +37,10 @@ class Store(Protocol):
 
 
 class Recorder(Protocol):
-    """What writes down all replies of a run."""
+    """What writes down all replies of a run, and what it had none to."""
 
-    def record(self, request: Request, reply: Reply) -> None:
-        """Write down a reply, be it new or kept from before."""
+    def record(self, request: Request, reply: Reply | NoAnswer) -> None:
+        """Write down a reply, be it new or kept from before, or why there was none."""
 
 
 def cache_key(judge: Judge, request: Request) -> str:
@@ -61,13 +61,13 @@ class _Shared:
 class Calls:
     """All requests of a run to one judge.
 
-    The same request is asked once, also while its reply is awaited; a reply is stored before
-    anyone sees it.
+    The same request is asked once, also while its reply is awaited, of a judge that `keeps` its
+    replies; a reply is stored before anyone sees it.
 
     Attributes:
         usage: What was asked, by the metric and the model of `Purpose`. A reply is paid by the
-            first who asked; for all others it is a cached one. Requests that the run's stop
-            left without a reply are not counted.
+            first who asked, retries included; for all others it is a cached one. Requests that
+            the run's stop left without a reply are not counted.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Calls:
             limits: How.
             stop: Ends the asking, of all judges of the run.
             store: Where replies are kept, and looked up if the judge `keeps` them.
-            recorder: Is shown every reply.
+            recorder: Is shown every reply, and every failure.
             spent_before: US dollars of the budget that went before, in a run that is resumed.
             seed: Of the jitter of the waits.
 
@@ -100,6 +100,8 @@ class Calls:
         self.stop = stop
         self.usage: dict[tuple[str, str], Usage] = {}
         self._store = store if judge.keeps else None
+        # What is played again has an answer for each who asked, be it that there was none.
+        self._shares = judge.keeps and not judge.in_order
         self._recorder = recorder
         self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before)
         self._tries = Tries(judge, limits, stop, self._budget, self._take_in, seed)
@@ -128,7 +130,7 @@ class Calls:
         if self.stop.reason is not None:
             raise Stopped(self.stop.reason)
         usage = self._usage_of(request)
-        shared = None if self.judge.in_order else self._awaited.get(request.key)
+        shared = self._awaited.get(request.key) if self._shares else None
         joined = shared is not None
         try:
             kept = None if joined else self._kept(request)
@@ -138,9 +140,12 @@ class Calls:
                 usage.reuse(cost_of(kept, self.judge.price))
                 return Answered(kept, cached=True)
             reply = await self._reply_of(shared or self._begin(request))
-        except NoAnswer:
-            usage.fail()
-            raise
+        except NoAnswer as failure:
+            # Who joined made no request of their own.
+            tries = 1 if joined else failure.tries
+            usage.fail(tries)
+            self._record_failure(request, str(failure), tries)
+            raise NoAnswer(str(failure), tries) from failure
         except ValorError as error:
             self._tries.never(error)
             if self._told:
@@ -150,8 +155,9 @@ class Calls:
             raise
         if joined:
             usage.reuse(cost_of(reply, self.judge.price))
+            reply = replace(reply, tries=1)
         else:
-            usage.calls += 1
+            usage.calls += reply.tries
         return Answered(reply, cached=joined)
 
     def _usage_of(self, request: Request) -> Usage:
@@ -171,7 +177,7 @@ class Calls:
     def _begin(self, request: Request) -> _Shared:
         """Work on a request in a task of its own: those who wait for it may come and go."""
         shared = _Shared(asyncio.create_task(self._tries.reply(request)))
-        if not self.judge.in_order:
+        if self._shares:
             self._awaited[request.key] = shared
             shared.task.add_done_callback(lambda _: self._forget(request.key, shared))
         # Whoever wanted to know of a failure may be gone.
@@ -194,6 +200,17 @@ class Calls:
                     del self._awaited[key]
                 shared.task.cancel()
                 await asyncio.wait({shared.task})
+
+    def _record_failure(self, request: Request, words: str, tries: int) -> None:
+        if self._recorder is None:
+            return
+        try:
+            # Whoever replays it may call the judge otherwise.
+            words = words.removeprefix(f"{self.judge.name}: ")
+            self._recorder.record(request, NoAnswer(words, tries))
+        except ValorError as error:
+            self._tries.never(error)
+            raise
 
     def _take_in(self, request: Request, reply: Reply) -> None:
         """Keep a reply before anyone sees it."""

@@ -2,8 +2,10 @@
 
 A line for each request, {"key", "judge", "metric", "model", "sample_id", "prompt", "variant",
 "repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}: no prompt texts, no
-headers. Replies come in any order; lines stand in the order of model, sample_id, metric, repeat,
-prompt, variant and key, as texts, so that two recordings of the same replies are equal bytes.
+headers. Where no reply could be had, "error" says why in place of "reply" and what follows it, a
+line for each who asked. "tries" are the requests that it took, where they are several. Replies come
+in any order; lines stand in the order of model, sample_id, metric, repeat, prompt, variant and key,
+as texts, so that two recordings of the same replies are equal bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import codecs
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -26,10 +28,11 @@ from valor_cli.models.json_lines import (
     NUMBER_OR_NULL,
     TEXT,
     Faults,
+    Form,
     fault_of,
     objects,
 )
-from valor_cli.models.judge import Purpose, Reply, Request
+from valor_cli.models.judge import NoAnswer, Purpose, Reply, Request
 from valor_cli.whole_files import clear, put, temporary
 
 PARTIAL = ".partial"
@@ -44,7 +47,9 @@ _FORMS = {
     "prompt": TEXT,
     "variant": COUNT,
     "repeat": COUNT,
-    "reply": NEEDED_TEXT,
+    "reply": TEXT,
+    "error": TEXT,
+    "tries": Form("a whole number, at least 1", lambda value: COUNT.fits(value) and bool(value)),
     "refused": CLAIM,
     "cut": CLAIM,
     "tokens_in": COUNT_OR_NULL,
@@ -55,7 +60,11 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A line of a cassette: the reply to a request, and who asked for it."""
+    """A line of a cassette: the reply to a request, and who asked for it.
+
+    Attributes:
+        failure: Why there was no reply; `reply` is empty then, but for its tries.
+    """
 
     key: str
     judge: str
@@ -63,6 +72,12 @@ class Recorded:
     variant: int
     repeat: int
     reply: Reply
+    failure: str | None = None
+
+    @property
+    def slot(self) -> tuple[str, ...]:
+        """What there is one line of: a request; of one that failed, for each who asked."""
+        return (self.key,) if self.failure is None else (self.key, *self.purpose)
 
     @property
     def place(self) -> tuple[str, str, str, int, str, int, str]:
@@ -86,12 +101,8 @@ class Recorded:
             "prompt": purpose.prompt,
             "variant": self.variant,
             "repeat": self.repeat,
-            "reply": reply.text,
-            "refused": reply.refused,
-            "cut": reply.cut,
-            "tokens_in": reply.tokens_in,
-            "tokens_out": reply.tokens_out,
-            "cost_usd": reply.cost_usd,
+            **(_said(reply) if self.failure is None else {"error": self.failure}),
+            **({"tries": reply.tries} if reply.tries > 1 else {}),
         }
         text = json.dumps(said, ensure_ascii=False, allow_nan=False)
         try:
@@ -120,7 +131,7 @@ class CassetteWriter:
         self.path = path
         self.partial = Path(f"{path}{PARTIAL}")
         self.judge = judge
-        self._recorded: dict[str, Recorded] = {}
+        self._recorded: dict[tuple[str, ...], Recorded] = {}
         try:
             _check_place(path)
             self.partial.parent.mkdir(parents=True, exist_ok=True)
@@ -145,8 +156,10 @@ class CassetteWriter:
         else:
             self.leave()
 
-    def record(self, request: Request, reply: Reply) -> None:
-        """Add a reply; of one that is there already only who asked first by name is noted.
+    def record(self, request: Request, reply: Reply | NoAnswer) -> None:
+        """Add a reply, or why there was none.
+
+        Of one that is there already only who asked first by name is noted.
 
         Which of two askers comes first in time hangs on the judge's pace; the one named in the
         cassette must not.
@@ -154,15 +167,17 @@ class CassetteWriter:
         Raises:
             DataError: The file cannot be written.
         """
-        fresh = Recorded(
-            request.key, self.judge, request.purpose, request.variant, request.repeat, reply
-        )
-        before = self._recorded.get(fresh.key)
+        asked = (request.key, self.judge, request.purpose, request.variant, request.repeat)
+        if isinstance(reply, Reply):
+            fresh = Recorded(*asked, reply)
+        else:
+            fresh = Recorded(*asked, Reply("", tries=reply.tries), str(reply))
+        before = self._recorded.get(fresh.slot)
         if before is not None:
             if fresh.place < before.place:
-                self._recorded[fresh.key] = _asked_by(fresh, before.reply)
+                self._recorded[fresh.slot] = replace(fresh, reply=before.reply)
             return
-        self._recorded[fresh.key] = fresh
+        self._recorded[fresh.slot] = fresh
         try:
             self._file.write(fresh.line)
         except OSError as error:
@@ -220,11 +235,18 @@ def _begins_cassette(line: bytes) -> bool:
         said = json.loads(line.removeprefix(codecs.BOM_UTF8))
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and {"key", "reply"} <= said.keys()
+    return isinstance(said, dict) and "key" in said and ("reply" in said or "error" in said)
 
 
-def _asked_by(asker: Recorded, reply: Reply) -> Recorded:
-    return Recorded(asker.key, asker.judge, asker.purpose, asker.variant, asker.repeat, reply)
+def _said(reply: Reply) -> dict[str, Any]:
+    return {
+        "reply": reply.text,
+        "refused": reply.refused,
+        "cut": reply.cut,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost_usd": reply.cost_usd,
+    }
 
 
 def _stop(path: str, error: OSError) -> NoReturn:
@@ -239,18 +261,25 @@ def read_cassette(path: str) -> tuple[Recorded, ...]:
         DataError: It cannot be read, or some of its lines cannot.
     """
     faults = Faults(path)
-    found: dict[tuple[str, str], tuple[int, Recorded]] = {}
+    found: dict[tuple[str, ...], tuple[int, Recorded]] = {}
     for number, said in objects(path, faults):
-        fault = fault_of(said, _FORMS)
+        fault = fault_of(said, _FORMS) or _neither(said)
         if fault is not None:
             faults.add(number, fault)
             continue
         one = _recorded(said)
-        first, before = found.setdefault((one.judge, one.key), (number, one))
-        if before.reply != one.reply:
+        first, before = found.setdefault((one.judge, *one.slot), (number, one))
+        if (before.reply, before.failure) != (one.reply, one.failure):
             faults.add(number, f"another reply to the request of line {first}")
     faults.check(hint="record it again with `record:`, or mend the lines")
     return tuple(one for _, one in found.values())
+
+
+def _neither(said: Mapping[str, Any]) -> str | None:
+    """Why a line says not what came of a request; None: it does."""
+    if "error" in said:
+        return "has both a reply and an error" if "reply" in said else None
+    return None if "reply" in said else "the key 'reply' is missing"
 
 
 def _recorded(said: Mapping[str, Any]) -> Recorded:
@@ -262,11 +291,13 @@ def _recorded(said: Mapping[str, Any]) -> Recorded:
         said.get("variant", 0),
         said.get("repeat", 0),
         Reply(
-            said["reply"],
+            said.get("reply", ""),
             refused=said.get("refused", False),
             cut=said.get("cut", False),
             tokens_in=said.get("tokens_in"),
             tokens_out=said.get("tokens_out"),
             cost_usd=said.get("cost_usd"),
+            tries=said.get("tries", 1),
         ),
+        said.get("error"),
     )

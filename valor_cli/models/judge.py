@@ -86,6 +86,7 @@ class Reply:
         tokens_in, tokens_out: As the provider counted them; None: it did not.
         cost_usd: What it cost; None: the price is not known.
         model: What the provider calls the model that replied.
+        tries: Requests that it took, retries included; no part of what was said.
     """
 
     text: str
@@ -95,6 +96,7 @@ class Reply:
     tokens_out: int | None = None
     cost_usd: float | None = None
     model: str | None = None
+    tries: int = field(default=1, compare=False)
 
 
 class Judge(Protocol):
@@ -147,11 +149,25 @@ class Passing(Exception):  # noqa: N818
 
 
 class Unanswerable(Exception):  # noqa: N818
-    """This request will never be answered: too long for the model, refused by its filter."""
+    """This request will never be answered: too long for the model, refused by its filter.
+
+    `tries` are the requests that it took to know.
+    """
+
+    def __init__(self, message: str, tries: int = 1) -> None:
+        super().__init__(message)
+        self.tries = tries
 
 
 class NoAnswer(Exception):  # noqa: N818
-    """A request that no answer could be had for, in words; its sample has status judge_error."""
+    """A request that no answer could be had for, in words; its sample has status judge_error.
+
+    `tries` are the requests that were made for it.
+    """
+
+    def __init__(self, message: str, tries: int = 1) -> None:
+        super().__init__(message)
+        self.tries = tries
 
 
 class Stopped(Exception):  # noqa: N818

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from valor_cli.errors import DataError, Problem
@@ -42,7 +43,8 @@ class ReplayJudge:
         judges = sorted({one.judge for one in recorded if one.judge})
         asked = settings.name or settings.model
         self.name = asked or (judges[0] if len(judges) == 1 else "replay")
-        self._replies = _replies(self._path, recorded, asked if asked in judges else None)
+        self._lines = _lines(self._path, recorded, asked if asked in judges else None)
+        self._counted: set[tuple[str, ...]] = set()
         self.identity = {"backend": "replay", "judge": self.name}
         self.misses: list[Problem] = []
 
@@ -50,14 +52,21 @@ class ReplayJudge:
         """The reply recorded.
 
         Raises:
-            Unanswerable: There is none; `check` then names all of these.
+            Unanswerable: None could be had when it was recorded; or the cassette lacks it, and
+                `check` then names all of these.
         """
-        reply = self._replies.get(request.key)
-        if reply is None:
+        own = (request.key, *request.purpose)
+        one = self._lines.get(own) or self._lines.get((request.key,))
+        if one is None:
             miss = f"no reply for {_told(request)}"
             self.misses.append(Problem(self._path, miss))
             raise Unanswerable(f"{self._path}: {miss}")
-        return reply
+        # The first who asks has made the retries, as when it was recorded.
+        tries = 1 if one.slot in self._counted else one.reply.tries
+        self._counted.add(one.slot)
+        if one.failure is not None:
+            raise Unanswerable(one.failure, tries)
+        return replace(one.reply, tries=tries)
 
     def check(self) -> str | None:
         """Stop a run whose requests were not all in the cassette. There is nothing to warn of.
@@ -73,24 +82,29 @@ class ReplayJudge:
         """Nothing is held."""
 
 
-def _replies(path: str, recorded: Sequence[Recorded], judge: str | None) -> dict[str, Reply]:
-    """By request, those of one judge; None: of all.
+def _lines(
+    path: str, recorded: Sequence[Recorded], judge: str | None
+) -> dict[tuple[str, ...], Recorded]:
+    """The lines of one judge by their slots, a failure by its request too; None: of all judges.
 
     Raises:
         DataError: Judges differ about a request, and none is named.
     """
-    replies: dict[str, Reply] = {}
-    for one in recorded:
+    lines: dict[tuple[str, ...], Recorded] = {}
+    # Of a request that was answered to one asker, and failed for another, both stand there.
+    for one in sorted(recorded, key=lambda one: one.failure is not None):
         if judge is not None and one.judge != judge:
             continue
-        said = one.reply
         # What was paid was paid when it was recorded.
-        free = Reply(said.text, said.refused, said.cut, said.tokens_in, said.tokens_out, 0.0)
-        if replies.setdefault(one.key, free) != free:
-            judges = ", ".join(sorted({other.judge for other in recorded}))
-            problem = Problem(path, f"holds several judges who reply differently: {judges}")
-            raise DataError(problem, hint="say with `name:` which of them is meant")
-    return replies
+        free = replace(one, reply=replace(one.reply, cost_usd=0.0))
+        for slot in (one.slot, (one.key,)):
+            other = lines.setdefault(slot, free)
+            alike = (other.reply, other.failure) == (free.reply, free.failure)
+            if other.judge != free.judge and not alike:
+                judges = ", ".join(sorted({other.judge for other in recorded}))
+                problem = Problem(path, f"holds several judges who reply differently: {judges}")
+                raise DataError(problem, hint="say with `name:` which of them is meant")
+    return lines
 
 
 def _told(request: Request) -> str:

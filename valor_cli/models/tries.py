@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.attempt import Lost, Said, attempted
@@ -120,7 +120,8 @@ class Tries:
                     case Reply():
                         return said
                     case Unanswerable():
-                        raise NoAnswer(f"{self._judge.name}: {said}")
+                        tries = fared.made - 1 + said.tries
+                        raise NoAnswer(f"{self._judge.name}: {said}", tries)
                     case ValorError():
                         raise said
                 if fared.failed > self._limits.max_retries or self.fatal is not None:
@@ -144,6 +145,7 @@ class Tries:
         try:
             self._note(said, slot, highest, fared)
             if isinstance(said, Reply):
+                said = replace(said, tries=fared.made - 1 + said.tries)
                 self._take_in(request, said)
         finally:
             self._turns.next()
@@ -204,7 +206,7 @@ class Tries:
         if self.fatal is not None:
             return self.fatal
         if not self._breaker.exhausted(self._now(), made, alone=self._asked == 1):
-            return NoAnswer(f"{self._judge.name}: {words}")
+            return NoAnswer(f"{self._judge.name}: {words}", made)
         if self._breaker.replied:
             what, hint = "has stopped answering", AGAIN
         elif isinstance(failure, Busy):

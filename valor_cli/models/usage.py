@@ -28,9 +28,9 @@ class Usage:
     priced: bool = True
     valued: bool = True
 
-    def fail(self) -> None:
-        """Nothing was replied."""
-        self.calls += 1
+    def fail(self, tries: int = 1) -> None:
+        """Nothing was replied, to so many requests."""
+        self.calls += tries
         self.failed += 1
 
     def reuse(self, cost: float | None) -> None:

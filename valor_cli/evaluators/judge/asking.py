@@ -179,12 +179,13 @@ class Asking:
         before = self._asked
         try:
             answer = await self.panelist.reply(request)
-        except NoAnswer:
-            self._asked = replace(before, calls=before.calls + 1)
+        except NoAnswer as failure:
+            self._asked = replace(before, calls=before.calls + failure.tries)
             raise
-        replies = (*before.replies, answer.reply.text[:LONGEST])
-        self._asked = Asked(before.calls + 1, before.cached + answer.cached, replies)
-        return answer.reply
+        reply = answer.reply
+        replies = (*before.replies, reply.text[:LONGEST])
+        self._asked = Asked(before.calls + reply.tries, before.cached + answer.cached, replies)
+        return reply
 
 
 def _read(reading: Reading[T], reply: Reply) -> T:
