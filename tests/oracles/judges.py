@@ -41,6 +41,7 @@ class ScriptedJudge:
     repeats: int = 1
     vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
+    forgotten: list[Request] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
 
     def prompt(self, name: str) -> Prompt:
@@ -54,6 +55,9 @@ class ScriptedJudge:
         if isinstance(said, Exception):
             raise said
         return Said(said if isinstance(said, Reply) else Reply(said), False)
+
+    def forget(self, request: Request) -> None:
+        self.forgotten.append(request)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         lacking = [text for text in texts if text not in self.vectors]

@@ -91,6 +91,9 @@ class Kept:
         assert key not in self.replies, "asked twice"
         self.replies[key] = reply
 
+    def forget(self, key: str) -> None:
+        del self.replies[key]
+
     def record(self, request: Request, reply: Reply | NoAnswer) -> None:
         self.recorded.append((request, reply))
 

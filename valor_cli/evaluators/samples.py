@@ -49,6 +49,9 @@ Secrets = Callable[[str], Iterable[tuple[int, int]]]
 WORST = 10
 """Samples that reports show of a metric."""
 
+UNREADABLE = "parse_failures"
+"""The rate of samples with input that no verdict could be read of."""
+
 _OK = STATUSES.index("ok")
 _UNREADABLE = STATUSES.index("parse_failure")
 
@@ -390,12 +393,13 @@ class Sampled:
     def rate(self, output: str) -> MetricValue:
         """An output as a fraction of the samples that had the input, judged or unreadable.
 
-        It is undefined where no sample has the output; a sample without it counts as 0.
+        It is undefined where no sample has the output; a sample without it counts as 0. Where none
+        could be read, nothing but that is known.
         """
         column = self.outcomes.columns[output]
         counted = self.read & (self.times() > 0)
         n = int(self.times()[counted].sum())
-        if not n:
+        if not n or (output != UNREADABLE and not (counted & self.scored).any()):
             return MetricValue(None, self.why_none(), output, n=0)
         if np.isnan(column[counted]).all():
             return MetricValue(None, "no sample has what it looks at", output, n=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples import UNREADABLE, Outcome
 from valor_cli.metric import Output
 from valor_cli.results import Mark
 
@@ -14,7 +14,7 @@ RATES = (
     Output("fail", "lower"),
     Output("retrieval_failures", "lower"),
     Output("generation_failures", "lower"),
-    Output("parse_failures", "lower"),
+    Output(UNREADABLE, "lower"),
 )
 """Fractions of the samples with input, whatever became of them."""
 
@@ -50,7 +50,7 @@ def verdict(
             "fail": failed,
             "retrieval_failures": None if contexts_passed is None else float(not contexts_passed),
             "generation_failures": failed,
-            "parse_failures": 0.0,
+            UNREADABLE: 0.0,
         },
         reason=reason,
         details=details,
@@ -60,5 +60,5 @@ def verdict(
 
 def unreadable(reason: str) -> Outcome:
     """Of a sample that has the input, and that no verdict could be found of."""
-    values = {"pass": 0.0, "fail": 0.0, "generation_failures": 0.0, "parse_failures": 1.0}
+    values = {"pass": 0.0, "fail": 0.0, "generation_failures": 0.0, UNREADABLE: 1.0}
     return Outcome(values, "parse_failure", reason)

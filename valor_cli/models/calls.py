@@ -35,6 +35,9 @@ class Store(Protocol):
     def keep(self, key: str, request: Request, reply: Reply) -> None:
         """Keep a reply; it is safe when this returns."""
 
+    def forget(self, key: str) -> None:
+        """Keep nothing under a key, whichever run it is of."""
+
 
 class Recorder(Protocol):
     """What writes down all replies of a run, and what it had none to."""
@@ -106,6 +109,7 @@ class Calls:
         self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before)
         self._tries = Tries(judge, limits, stop, self._budget, self._take_in, seed)
         self._awaited: dict[str, _Shared] = {}
+        self._unreadable: dict[str, Reply] = {}
         self._told = False
 
     @property
@@ -160,6 +164,21 @@ class Calls:
             usage.calls += reply.tries
         return Answered(reply, cached=joined)
 
+    def forget(self, request: Request) -> None:
+        """Keep no reply to a request beyond this run, for it could not be read.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        if self._store is None:
+            return
+        key = cache_key(self.judge, request)
+        reply = self._store.find(key)
+        if reply is not None:
+            # Within the run the same request has the same reply.
+            self._unreadable[key] = reply
+            self._store.forget(key)
+
     def _usage_of(self, request: Request) -> Usage:
         return self.usage.setdefault((request.purpose.metric, request.purpose.model), Usage())
 
@@ -167,7 +186,8 @@ class Calls:
         """The reply that the store has."""
         if self._store is None:
             return None
-        reply = self._store.find(cache_key(self.judge, request))
+        key = cache_key(self.judge, request)
+        reply = self._unreadable.get(key) or self._store.find(key)
         if reply is not None:
             self._tries.known()
             if self._recorder is not None:

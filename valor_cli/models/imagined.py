@@ -92,6 +92,10 @@ class Remembered:
         """Remember what a reply would cost, and its text."""
         self._replies[key] = reply
 
+    def forget(self, key: str) -> None:
+        """Forget it."""
+        self._replies.pop(key, None)
+
 
 def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     """Calls to an imagined judge that costs what the real one does."""

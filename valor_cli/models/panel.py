@@ -77,6 +77,10 @@ class Member:
         """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
         return await self.calls.ask(request)
 
+    def forget(self, request: Request) -> None:
+        """Keep no reply to a request, for it could not be read. Raises `ValorError`."""
+        self.calls.forget(request)
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) their vectors. Raises as `reply`."""
         if self.vectors is None:

@@ -28,6 +28,7 @@ _FIND_OWN = (
 )
 _BEGIN = "BEGIN IMMEDIATE"
 _FORGET = "DELETE FROM replies WHERE key = ? AND run = ?"
+_FORGET_ALL = "DELETE FROM replies WHERE key = ?"
 _KEEP = (
     "INSERT INTO replies (key, run, start, created, judge, metric, prompt, reply) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -211,6 +212,18 @@ class RunStore:
                 database.execute(_FORGET, (key, self._row))
                 database.execute(_KEEP, row)
                 database.execute(_PAID, (reply.cost_usd or 0.0, self._row, self._start))
+        except sqlite3.Error as error:
+            raise unusable(self._path, error) from error
+
+    def forget(self, key: str) -> None:
+        """Keep nothing under a key, whichever run it is of; what it cost stays in the ledger.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        try:
+            with self._database:
+                self._database.execute(_FORGET_ALL, (key,))
         except sqlite3.Error as error:
             raise unusable(self._path, error) from error
 

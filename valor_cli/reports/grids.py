@@ -111,9 +111,10 @@ class Covered:
         covered = self._of(row)
         if covered is None:
             return None
-        judged = covered.statuses.get("ok", 0) + covered.statuses.get("parse_failure", 0)
+        ok = covered.statuses.get("ok", 0)
+        judged = ok + covered.statuses.get("parse_failure", 0)
         # More samples may have an output than the primary one, whose coverage this is; or none.
-        if covered.coverage == 1 or (row.n or 0) > judged or (row.value is None and judged):
+        if covered.coverage == 1 or (row.n or 0) > judged or (row.value is None and ok):
             return None
         return covered.coverage
 

@@ -50,7 +50,7 @@ def test_every_kind_of_reply_that_says_none(metric: Metric[Any], reply: str | Re
     found = judged(metric, ONE, [reply], judge_retries=0)
     assert STATUSES[found.outcomes[0].status[0]] == "parse_failure"
     assert found.outcomes[0].reasons[0]
-    assert [found.output(name) for name in ("pass", "fail", "parse_failures")] == [0.0, 0.0, 1.0]
+    assert [found.output(name) for name in ("pass", "fail", "parse_failures")] == [None, None, 1.0]
 
 
 @pytest.mark.parametrize(("metric", "good", "bad"), NAMED)

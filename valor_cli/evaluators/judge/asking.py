@@ -63,6 +63,9 @@ class Panelist(Protocol):
     async def reply(self, request: Request) -> Answer:
         """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
 
+    def forget(self, request: Request) -> None:
+        """Keep no reply to a request for later runs. Raises `ValorError`."""
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) their vectors. Raises as `reply`."""
 
@@ -117,25 +120,28 @@ class Asking:
         purpose = Purpose(self.metric, sample.model, sample.sample_id, asked.name)
         tries = 1 + (self.panelist.judge_retries if retries is None else retries)
         problem = ""
-        sent: list[tuple[Message, ...]] = []
+        sent: list[Request] = []
         for _ in range(tries):
             request = Request(
                 messages=messages,
                 schema=reading.schema,
                 schema_name=reading.name,
-                variant=variant + AGAIN * sent.count(messages),
+                variant=variant + AGAIN * sum(one.messages == messages for one in sent),
                 repeat=self.repeat,
                 tools=tuple(tools),
                 imagined=reading.imagined,
                 purpose=purpose,
             )
-            sent.append(messages)
+            sent.append(request)
             reply = await self._reply(request)
             try:
                 return _read(reading, reply)
             except Unfit as unfit:
                 problem = _said(reply, unfit)
             messages = _again(opening, reply, problem)
+        # A later run may have better luck; what a retry mended stays, as it was said.
+        for request in sent:
+            self.panelist.forget(request)
         raise ParseFailure(problem)
 
     async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:

@@ -76,6 +76,9 @@ class _Imagined:
         """What would fit."""
         return Answered(Reply(request.imagined))
 
+    def forget(self, request: Request) -> None:
+        """Nothing was kept."""
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, 1) ones."""
         return np.ones((len(texts), 1))
