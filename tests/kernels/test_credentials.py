@@ -110,7 +110,23 @@ def test_pem_blocks(label: str, kind: str) -> None:
     assert found(f'{{"key": "{escaped}"}}') == [(kind, escaped)]
 
 
+@pytest.mark.parametrize("label", ["CERTIFICATE", "X509 CRL", "PKCS #7 SIGNED DATA"])
+@pytest.mark.parametrize(
+    "body", [["MIIB"], ["MIIBIjAN", "Bg=="], ["MIIBIjANBgkqhkiG9w0BAQEFAAOC"] * 30, [LINE * 2000]]
+)
+def test_blocks_of_any_length(label: str, body: list[str]) -> None:
+    whole = block(label, *body)
+    kind = "CERTIFICATE" if label == "CERTIFICATE" else "PEM_BLOCK"
+    for one in (whole, whole.replace("\n", "\\n"), whole.replace("\n", "\r\n    ")):
+        assert found(f"Here:\n{one}\nBye") == [(kind, one)]
+    straight = "".join(whole.split("\n"))
+    if len(body) == 1:
+        assert found(straight) == [(kind, straight)]
+
+
 def test_blocks_that_are_no_secret() -> None:
+    assert not found("-----BEGIN CERTIFICATE----- and then -----END CERTIFICATE-----")
+    assert not found("-----BEGIN CERTIFICATE-----\nput it here\n-----END CERTIFICATE-----")
     assert not found(block("PUBLIC KEY", LINE))
     assert not found(block("PGP SIGNATURE", LINE))
     # A certificate that is only spoken of.

@@ -48,7 +48,7 @@ def odd_csv(seed: int) -> OddFile:
 def odd_jsonl(seed: int) -> OddFile:
     """A JSONL file: of any form, with spaces and line ends of any kind."""
     dice = random.Random(seed)
-    form = dice.choice(["ground_truth", "object", "list", "single", "mixed", "keys"])
+    form = dice.choice(["ground_truth", "object", "list", "single", "mixed", "keys", "wide"])
     side: Side = (
         "ground_truth" if form == "ground_truth" else dice.choice(["predictions", "samples"])
     )
@@ -127,6 +127,8 @@ def _said(
     pairs = {name: float(_number(dice)) for name in dice.sample(QUOTED, dice.choice([1, 2, 3]))}
     if form == "ground_truth":
         return [record]
+    if form == "wide":
+        return [{**record, "cat": float(_number(dice)), "dog": float(_number(dice))}]
     if form == "mixed":
         form = dice.choice(["object", "list", "single"])
     if form == "single":

@@ -250,7 +250,7 @@ def test_faulty_rows(text: str, expected: str) -> None:
     assert error(f"id,pred,conf\n{text}\n", "predictions") == f"{expected}\n{SKIP}"
 
 
-@pytest.mark.parametrize("value", ["1.5", "-0.1", "1.0000001"])
+@pytest.mark.parametrize("value", ["1.5", "-0.1", "1.00101"])
 def test_probabilities(value: str) -> None:
     text = f"id,cat,dog\na,0,1\nb,0.5,{value}\n"
     assert listed(read(text, "predictions"))[1] == [("cat", 0.5), ("dog", float(value))]

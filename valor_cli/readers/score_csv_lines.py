@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valor_cli.kernels.text_fields import FieldText
 from valor_cli.kernels.vocabulary import Vocabulary, holding_twice
 from valor_cli.readers.plain_quotes import outside_quotes
-from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, sample_ids
+from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, probable, sample_ids
 from valor_cli.readers.score_rows import Ints, ScoreHeader, ScorePiece, Sifted, every, others
 
 _LONGEST_RUN: Final = 8
@@ -155,7 +155,7 @@ class PlainScoreRows:
             listed = fields.there([column for column, _ in header.pairs])
             score, sound = self._listed(fields, listed)
         if self._probabilities:
-            sound = sound & ((score >= 0.0) & (score <= 1.0)).all(axis=1)
+            sound = sound & every(probable(score))
         return _Scores(score, listed), sound
 
     def _classes(self, fields: _Fields) -> tuple[Floats, Bools]:

@@ -13,6 +13,7 @@ from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
 from valor_cli.readers.csv_cells import number_in, ragged
 from valor_cli.readers.csv_columns import quoted
+from valor_cli.readers.score_fields import PROBABLE
 from valor_cli.readers.score_pieces import ScoreRows
 from valor_cli.readers.score_rows import ScoreHeader, ScorePiece
 
@@ -127,7 +128,7 @@ class ScoreRowReader:
 
     def _number(self, record: Sequence[str], at: int, line: int, note: str = "") -> float:
         value, fault = number_in(record[at], note)
-        if not fault and self._probabilities and not 0 <= value <= 1:
+        if not fault and self._probabilities and not PROBABLE[0] <= value <= PROBABLE[1]:
             fault = f"expected a probability from 0 to 1, found {record[at].strip()}"
         if fault:
             self._add(line, at, fault)

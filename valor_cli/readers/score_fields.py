@@ -24,6 +24,16 @@ LONGEST_BLOCK: Final = 1 << 22
 """Bytes. A block is no longer unless one line is; the words of a text take eight times its size."""
 
 
+PROBABLE: Final = (-1e-3, 1 + 1e-3)
+"""Where the score of a label may lie as a probability: from 0 to 1, but for rounding."""
+
+
+def probable(score: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which scores are probabilities, but for rounding."""
+    low, high = PROBABLE
+    return np.asarray((score >= low) & (score <= high))
+
+
 def finite_numbers(
     text: FieldText, start: Ints, end: Ints, fine: Callable[[bytes], object]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -25,7 +25,7 @@ class ScoreReading:
         columns: Standard name ("sample_id", "label", "prediction", "score", "label_key") to the
             file's own.
         invalid: What to do with rows that cannot be used.
-        probabilities: Whether scores must be from 0 to 1.
+        probabilities: Whether scores must be from 0 to 1, but for rounding.
     """
 
     metadata: Sequence[str] = ()

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.csv_columns import absent, listed
 from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_rows import ScoreHeader
 
 Classes: TypeAlias = tuple[tuple[str, int], ...]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
@@ -26,6 +28,7 @@ _SCORES: Final = ("score", *ALIASES["score"])
 _NAMELESS: Final = re.compile(r"(Unnamed: [0-9]+)?")
 """A column without a name, and what pandas calls it: the numbers of the rows."""
 
+NAME_CLASSES: Final = "; name the columns that are classes under `data: classes:`"
 _HINT = "Name the columns that are classes under `data: classes:`."
 _FORMS = (
     "a column 'prediction' (or {}), pairs of columns (prediction_1, score_1, …) or one column "
@@ -75,7 +78,7 @@ def form_of(columns: Columns) -> tuple[Classes, Pairs]:
         return tuple((name, names.index(name)) for name in named), ()
     if pairs:
         return (), pairs
-    classes = _other_columns(columns)
+    classes = other_columns(columns)
     if not classes or "score" in columns.found:
         message = f"there are no predictions: expected {_FORMS}; there is: {listed(names)}"
         if not classes and columns.side == "predictions" and "label" in columns.found:
@@ -108,7 +111,7 @@ def _numbered_pairs(columns: Columns) -> Pairs:
     return tuple((labels[number], scores[number]) for number in sorted(labels))
 
 
-def _other_columns(columns: Columns) -> Classes:
+def other_columns(columns: Columns) -> Classes:
     """The columns that are nothing else, in their order."""
     read = ["sample_id", "label", "label_key", "score"]
     taken = {columns.found[name] for name in read if name in columns.found}
@@ -127,3 +130,26 @@ def _is_number(cells: Sequence[str]) -> bool:
         return all(math.isfinite(float(cell)) for cell in cells) and bool(cells)
     except ValueError:
         return False
+
+
+def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
+    """The columns that may be classes, and are not among those of the config."""
+    if not reading.classes or not header.classes:
+        return []
+    read = {header.sample_id, header.truth, header.key, *(at for _, at in header.classes)}
+    others = {"", *ALIASES, *chain.from_iterable(ALIASES.values())}
+    return [
+        name
+        for position, name in enumerate(header.names)
+        if position not in read and name not in header.metadata and name.casefold() not in others
+    ]
+
+
+def unread_told(
+    path: str, side: Side, columns: Sequence[str], labels: Collection[str]
+) -> list[str]:
+    """What to say of columns that look like classes: those of samples are a label there."""
+    seen = set(labels)
+    left = [name for name in columns if side == "predictions" or name in seen]
+    told = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
+    return [told] * bool(left)

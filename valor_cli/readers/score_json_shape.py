@@ -12,7 +12,7 @@ import msgspec
 from valor_cli.readers.json_records import first_of
 from valor_cli.readers.score_files import Side
 from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
-from valor_cli.readers.score_jsonl_rows import KeyNames
+from valor_cli.readers.score_jsonl_rows import KeyNames, WideKeys
 
 Path: TypeAlias = tuple[str | int, ...]
 Kind: TypeAlias = Literal["key", "string", "bare"]
@@ -47,12 +47,14 @@ class Wanted:
         names: What keys may be called.
         classes: How many scores a list of bare numbers has.
         metadata: Names of metadata.
+        wide: The classes, where lines have a key for each.
     """
 
     side: Side
     names: KeyNames
     classes: int
     metadata: Sequence[str]
+    wide: WideKeys | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,12 @@ def _listed(
     if wanted.side == "ground_truth":
         return (), ()
     many, single, score = (named[name] for name in ("predictions", "prediction", "score"))
+    if many is None and single is None and wanted.wide is not None:
+        others = wanted.wide.others
+        if others is not None and any(one.path[0] not in others for one in values):
+            return None
+        found = tuple(at.get((name,), -1) for name in wanted.wide.names)
+        return None if -1 in found else ((), found)
     if many is None:
         label = at.get((single,), -1) if single is not None else -1
         scored = at.get((score,), -1) if score is not None else None

@@ -13,6 +13,7 @@ from valor_cli.errors import printable
 from valor_cli.readers.checks import is_text
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.json_records import Number, Repeated, first_of, said, scalar_text, there
+from valor_cli.readers.score_fields import PROBABLE
 from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
 
 Listed: TypeAlias = dict[str, float]
@@ -94,7 +95,7 @@ class ScoreValues:
             return math.nan
         if not math.isfinite(value):
             self._note(place, f"expected a finite number, found {said(value)}")
-        elif self._probabilities and not 0 <= value <= 1:
+        elif self._probabilities and not PROBABLE[0] <= value <= PROBABLE[1]:
             self._note(place, f"expected a probability from 0 to 1, found {said(value)}")
         return float(value)
 

@@ -1,16 +1,18 @@
 """JSONL files of labels and scores, and JSON lists of such lines, come in; a `ScoreFile` goes out.
 
 A line is `{"sample_id": …, "label": …, "predictions": {"cat": 0.9, …}}` or, for one label a line,
-`{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`; `score_header.ALIASES` says what
-else the keys may be called, `score_json_values` how else predictions may be written.
+`{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`, or has a key for each class, as
+CSV has columns; `score_header.ALIASES` says what else the keys may be called, `score_json_values`
+how else predictions may be written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -25,7 +27,9 @@ from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_forms import unread_told
 from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_json_head import JsonHead, json_head, records_in
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
 from valor_cli.readers.score_jsonl_objects import DecodedScoreLines
 from valor_cli.readers.score_jsonl_rows import KeyNames, ScoreLineReader
@@ -34,19 +38,6 @@ from valor_cli.readers.text_lines import blocks_of_lines, lines_at
 
 _ITEM: Final = "[{row}]"
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_RECORD: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-
-class Head(NamedTuple):
-    """What the first lines of a file say of all.
-
-    Attributes:
-        long: Whether a line is one label of a sample.
-        names: Of what the first line has, for messages.
-    """
-
-    long: bool
-    names: Sequence[str]
 
 
 def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
@@ -62,7 +53,7 @@ def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
             samples.
     """
     source = TextSource(path)
-    return _read(source, blocks_of_lines(source, BLOCK), JsonRows(path, side, reading), 1)
+    return _read(source, blocks_of_lines(source, BLOCK), side, reading)
 
 
 def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
@@ -74,14 +65,25 @@ def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     content = source.whole()
     blocks = _blocks_of_items(_items(content, path))
     del content
-    return _read(source, blocks, JsonRows(path, side, reading, place=_ITEM), 0)
+    return _read(source, blocks, side, reading, place=_ITEM)
 
 
-def _read(source: TextSource, blocks: Iterator[bytes], rows: JsonRows, first: int) -> ScoreFile:
-    """The samples of blocks of lines, the first of which has the number `first`."""
+def _read(
+    source: TextSource,
+    blocks: Iterator[bytes],
+    side: Side,
+    reading: ScoreReading,
+    *,
+    place: str = LINE,
+) -> ScoreFile:
+    """The samples of blocks of lines; lines are counted from 1, items of a list from 0."""
     block = next(blocks)
-    rows.read(chain([block], blocks), first)
-    return rows.file(rows.head(block), source.sha256)
+    head = json_head(records_in(block), side, reading)
+    rows = JsonRows(source.path, side, reading, head, place=place)
+    rows.read(chain([block], blocks), int(place == LINE))
+    found = rows.file(source.sha256)
+    told = unread_told(source.path, side, head.unread, found.labels)
+    return replace(found, warnings=[*found.warnings, *told])
 
 
 class JsonRows:
@@ -91,29 +93,26 @@ class JsonRows:
         line: Number of the line behind those that were read.
     """
 
-    def __init__(self, path: str, side: Side, reading: ScoreReading, *, place: str = LINE) -> None:
+    def __init__(
+        self, path: str, side: Side, reading: ScoreReading, head: JsonHead, *, place: str = LINE
+    ) -> None:
         check_mapped(reading.columns, ALIASES)
         labels, keys = Vocabulary(), Vocabulary()
         self.line = 0
+        self._head = head
         self._classes = tuple(reading.classes) if side != "ground_truth" else ()
+        if head.wide is not None:
+            self._classes = head.wide.names
         for name in self._classes:
             labels.code(name.encode())
         self._path, self._place, self._invalid = path, place, reading.invalid
         self._labels, self._keys = labels, keys
         self._names = KeyNames.of(reading)
         self._problems = LineProblems(path) if place == LINE else _ItemProblems(path)
-        self._plain = PlainScoreLines(side, reading, labels, keys)
-        self._decoded = DecodedScoreLines(side, reading, labels, keys)
-        self._slow = ScoreLineReader(side, reading, labels, keys, self._problems)
+        self._plain = PlainScoreLines(side, reading, labels, keys, head.wide)
+        self._decoded = DecodedScoreLines(side, reading, labels, keys, head.wide)
+        self._slow = ScoreLineReader(side, reading, labels, keys, self._problems, head.wide)
         self._gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
-
-    def head(self, block: bytes) -> Head:
-        """What the first lines of a file say of all.
-
-        Args:
-            block: The first of its blocks.
-        """
-        return Head(_is_long(block, self._names), _names_there(block))
 
     def read(self, blocks: Iterable[bytes], first: int) -> None:
         """Read blocks of whole lines, the first of which has the number `first`."""
@@ -139,7 +138,7 @@ class JsonRows:
         """The good rows, in the order of the file. Nothing is left here."""
         return self._gathered.columns()
 
-    def file(self, head: Head, sha256: str, *, part: bool = False) -> ScoreFile:
+    def file(self, sha256: str, *, part: bool = False) -> ScoreFile:
         """The samples. Nothing is left here.
 
         Raises:
@@ -158,11 +157,11 @@ class JsonRows:
             self._problems,
             faulty=self._slow.rows.faulty,
             sha256=sha256,
-            long=head.long,
+            long=self._head.long,
             classes=self._classes,
             invalid=self._invalid,
             place=self._place,
-            there=head.names,
+            there=self._head.names,
             part=part,
         )
 
@@ -175,34 +174,6 @@ class _ItemProblems(Problems):
     def add(self, row: int, key: str, message: str) -> None:
         """Note a problem of an item; `key` says where in it ("predictions.cat")."""
         super().add(row, f".{key}" if key else "", message)
-
-
-def _records(block: bytes) -> Iterator[dict[str, Any]]:
-    """The lines of a block that are objects, with the text of their values."""
-    for line in block.split(b"\n"):
-        try:
-            yield _RECORD.decode(line)
-        except (msgspec.MsgspecError, RecursionError):
-            continue
-
-
-def _is_long(block: bytes, names: KeyNames) -> bool:
-    """Whether a line is one label of a sample, as the first says that has predictions."""
-    for record in _records(block):
-        if not record.keys().isdisjoint(names.predictions):
-            return False
-        if not record.keys().isdisjoint(names.prediction):
-            return True
-    return False
-
-
-def _names_there(block: bytes) -> list[str]:
-    """The names of metadata that the first line has."""
-    for record in _records(block):
-        inner = msgspec.json.decode(record.get("metadata", b"null"))
-        inside = inner if isinstance(inner, dict) else {}
-        return [*(name for name in record if name != "metadata"), *inside]
-    return []
 
 
 def _items(content: bytes, path: str) -> list[Any]:

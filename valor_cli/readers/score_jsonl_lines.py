@@ -19,10 +19,10 @@ from valor_cli.kernels.text_fields import FieldText, Ints
 from valor_cli.kernels.text_numbers import leading_zeros
 from valor_cli.kernels.text_templates import Spans, Template, spans, template
 from valor_cli.kernels.vocabulary import Vocabulary, holding_twice
-from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, sample_ids
+from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, probable, sample_ids
 from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_json_shape import Shape, Wanted, shape_of
-from valor_cli.readers.score_jsonl_rows import KeyNames
+from valor_cli.readers.score_jsonl_rows import KeyNames, WideKeys
 from valor_cli.readers.score_rows import ScorePiece, Sifted, every, others
 
 _SEPARATORS: Final = (b",", b'"', b',"')
@@ -53,7 +53,12 @@ class PlainScoreLines:
     __slots__ = ("_keys", "_known", "_labels", "_probabilities", "_tried", "_wanted")
 
     def __init__(
-        self, side: Side, reading: ScoreReading, labels: Vocabulary, keys: Vocabulary
+        self,
+        side: Side,
+        reading: ScoreReading,
+        labels: Vocabulary,
+        keys: Vocabulary,
+        wide: WideKeys | None = None,
     ) -> None:
         """Say where things go.
 
@@ -61,6 +66,7 @@ class PlainScoreLines:
             side: What the file holds; metadata is read of ground truth and of samples.
             reading: How to read it.
             labels, keys: Names seen so far; new ones are added. The classes come first.
+            wide: The classes, where lines have a key for each.
         """
         self._labels = labels
         self._keys = keys
@@ -70,6 +76,7 @@ class PlainScoreLines:
             KeyNames.of(reading),
             classes=len(reading.classes),
             metadata=() if side == "predictions" else tuple(reading.metadata),
+            wide=wide,
         )
         self._known: tuple[Shape, Template] | None = None
         self._tried = 0
@@ -172,7 +179,7 @@ class PlainScoreLines:
             return score, np.ones(lines, np.bool_)
         score, read = values.numbers(shape.scores)
         if self._probabilities:
-            read &= (score >= 0) & (score <= 1)
+            read &= probable(score)
         return score, every(read)
 
     def _codes(self, values: _Values) -> Ints:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.json_records import first_of
+from valor_cli.readers.score_fields import probable
 from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_json_lists import (
     Keys,
@@ -26,7 +27,7 @@ from valor_cli.readers.score_json_lists import (
     lists_of,
     text_of,
 )
-from valor_cli.readers.score_jsonl_rows import KeyNames
+from valor_cli.readers.score_jsonl_rows import KeyNames, WideKeys
 from valor_cli.readers.score_pieces import id_column, object_column
 from valor_cli.readers.score_rows import Ints, ScorePiece, Sifted, others
 
@@ -49,10 +50,16 @@ class DecodedScoreLines:
         "_names",
         "_probable",
         "_side",
+        "_wide",
     )
 
     def __init__(
-        self, side: Side, reading: ScoreReading, labels: Vocabulary, keys: Vocabulary
+        self,
+        side: Side,
+        reading: ScoreReading,
+        labels: Vocabulary,
+        keys: Vocabulary,
+        wide: WideKeys | None = None,
     ) -> None:
         """Say where things go.
 
@@ -60,7 +67,9 @@ class DecodedScoreLines:
             side: What the file holds; metadata is read of ground truth and of samples.
             reading: How to read it.
             labels, keys: Names seen so far; new ones are added.
+            wide: The classes, where lines have a key for each: such lines are left out.
         """
+        self._wide = wide is not None
         self._side = side
         self._names = KeyNames.of(reading)
         self._metadata = [] if side == "predictions" else list(reading.metadata)
@@ -132,7 +141,7 @@ class DecodedScoreLines:
             score = np.array(list(map(_number, lists.scores)), float)
         sound = np.isfinite(score)
         if self._probable:
-            sound &= (score >= 0) & (score <= 1)
+            sound &= probable(score)
         if not set(map(type, lists.labels)) <= _TEXTS or "" in lists.labels:
             sound &= _each(lists.labels, lambda one: type(one) is str and one != "")
         return score, sound
@@ -174,7 +183,7 @@ class DecodedScoreLines:
         if (
             sample_id is None
             or (many is not None and single is not None)
-            or (side == "predictions" and many is None and single is None)
+            or ((side == "predictions" or self._wide) and many is None and single is None)
             or (side == "ground_truth" and label is None)
         ):
             return None

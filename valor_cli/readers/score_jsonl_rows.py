@@ -23,6 +23,7 @@ from valor_cli.readers.json_records import (
     there,
 )
 from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_forms import NAME_CLASSES
 from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_json_values import Listed, ScoreValues
 from valor_cli.readers.score_pieces import ScoreRows
@@ -57,6 +58,20 @@ class KeyNames(NamedTuple):
         )
 
 
+class WideKeys(NamedTuple):
+    """The keys of lines that have one for each class.
+
+    Attributes:
+        names: The classes.
+        others: All keys that lines may have; None for any.
+        named: Whether the config names the classes.
+    """
+
+    names: tuple[str, ...]
+    others: frozenset[str] | None
+    named: bool
+
+
 class ScoreLineReader:
     """Reads lines one by one.
 
@@ -73,6 +88,7 @@ class ScoreLineReader:
         "_reading",
         "_side",
         "_values",
+        "_wide",
         "rows",
     )
 
@@ -83,6 +99,7 @@ class ScoreLineReader:
         labels: Vocabulary,
         keys: Vocabulary,
         problems: Problems,
+        wide: WideKeys | None = None,
     ) -> None:
         """Say where things go.
 
@@ -91,7 +108,9 @@ class ScoreLineReader:
             reading: How to read it.
             labels, keys: Names seen so far; new ones are added.
             problems: Where faults are noted.
+            wide: The classes, where lines have a key for each.
         """
+        self._wide = wide
         self.rows = ScoreRows([] if side == "predictions" else list(reading.metadata))
         self._side = side
         self._reading = reading
@@ -193,10 +212,31 @@ class ScoreLineReader:
         if single is not None:
             value = None if score is None else record[score]
             return self._values.single(record[single], value, single, score or "")
+        if self._wide is not None:
+            return {None: self._by_class(record, self._wide)}
         if self._side == "predictions":
             expected = f'"{names.predictions[0]}" or "{names.prediction[0]}"'
             self._note("", f"{expected} is missing ({there(record)})")
         return {}
+
+    def _by_class(self, record: Record, wide: WideKeys) -> Listed:
+        """A score for each class; all of them null is no prediction."""
+        others = record.keys() if wide.others is None else wide.others
+        if odd := [name for name in record if name not in others]:
+            self._note(odd[0], f"the first line has no such key{NAME_CLASSES}")
+        if missing := [name for name in wide.names if name not in record]:
+            self._note("", f'"{missing[0]}" is missing ({there(record)})')
+            return {}
+        if all(record[name] is None for name in wide.names):
+            return dict.fromkeys(wide.names, 0.0)
+        scores: Listed = {}
+        for name in wide.names:
+            value = record[name]
+            if isinstance(value, float) or wide.named:
+                scores[name] = self._values.number(value, name)
+            else:
+                self._note(name, f"expected a number, found {said(value)}{NAME_CLASSES}")
+        return scores
 
     def _label_keys(
         self, record: Record, truths: dict[str | None, str], listed: dict[str | None, Listed]

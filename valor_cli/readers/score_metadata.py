@@ -19,6 +19,7 @@ from valor_cli.readers.metadata_names import (
 from valor_cli.readers.score_csv_header import read_header
 from valor_cli.readers.score_files import ScoreReading, Side
 from valor_cli.readers.score_header import ALIASES, ITEM_LABELS, ITEM_SCORES
+from valor_cli.readers.score_json_head import json_head
 from valor_cli.readers.scores import format_of
 
 
@@ -48,8 +49,10 @@ def score_metadata(
             return parquet_metadata(one, side, reading, standard)
         names = MetadataNames()
         ids = _ids(reading)
-        standard = {*_standard(reading), *reading.classes}
-        for record in json_lines(one) if found == "jsonl" else _items(one):
+        lines = json_lines if found == "jsonl" else _items
+        wide = json_head(lines(one), side, reading).wide
+        standard = {*_standard(reading), *reading.classes, *(wide.names if wide else ())}
+        for record in lines(one):
             owner = next((record[name] for name in ids if record.get(name) is not None), None)
             names.note(said_of(record, standard), str(owner))
         return names.found()

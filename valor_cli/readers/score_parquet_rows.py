@@ -15,6 +15,7 @@ from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.parquet_columns import Bools, Ints, Named, ids, kind_of, named, numbers
 from valor_cli.readers.parquet_columns import scalars as values_of
 from valor_cli.readers.parquet_files import Batch
+from valor_cli.readers.score_fields import probable
 from valor_cli.readers.score_files import ScoreReading
 from valor_cli.readers.score_parquet_header import ParquetHeader
 from valor_cli.readers.score_parquet_scores import Predicted, by_class, by_lists, by_pairs
@@ -88,11 +89,11 @@ class TypedScoreRows:
             return None
         if not self._probabilities:
             return found
-        probable = (found.score >= 0.0) & (found.score <= 1.0)
+        fine = probable(found.score)
         if found.counts is None:
-            return found._replace(sound=found.sound & every(probable))
+            return found._replace(sound=found.sound & every(fine))
         row = np.repeat(np.arange(len(found.counts)), found.counts)
-        found.sound[row[~probable]] = False
+        found.sound[row[~fine]] = False
         return found
 
     def _piece(

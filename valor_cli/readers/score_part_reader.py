@@ -30,11 +30,12 @@ from valor_cli.readers.score_csv import (
     first_line,
     is_long,
     line_ends,
-    unread_columns,
 )
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import Unsettled
 from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_forms import unread_columns
+from valor_cli.readers.score_json_head import json_head, records_in
 from valor_cli.readers.score_jsonl import JsonRows
 from valor_cli.readers.score_parts import ScorePart, score_part
 from valor_cli.readers.scores import format_of, read_score_file
@@ -127,21 +128,26 @@ class _Jsonl:
     def __init__(self, path: str, side: Side, reading: ScoreReading) -> None:
         self._path, self._side, self._reading = path, side, reading
         first = next(blocks_of_lines(TextSource(path), BLOCK))
-        self._head = JsonRows(path, side, reading).head(first)
+        self._head = json_head(records_in(first), side, reading)
         self.long = self._head.long
 
     def columns(self, text: bytes) -> ScoreColumns:
-        rows = JsonRows(self._path, self._side, self._reading)
+        rows = JsonRows(self._path, self._side, self._reading, self._head)
         rows.read([text], 0)
         return rows.columns()
 
     def part(self, span: Span, line: int) -> ScorePart:
-        rows = JsonRows(self._path, self._side, self._reading)
+        rows = JsonRows(self._path, self._side, self._reading, self._head)
         source = SpanSource(self._path, span)
         rows.read(blocks_of_lines(source, BLOCK), line)
-        file = rows.file(self._head, source.sha256, part=True)
+        file = rows.file(source.sha256, part=True)
         return score_part(
-            file, span=span, lines=rows.line - line, long=self.long, names=self._head.names
+            file,
+            span=span,
+            lines=rows.line - line,
+            long=self.long,
+            names=self._head.names,
+            unread=self._head.unread,
         )
 
     def lines(self, end: int) -> int:

@@ -16,9 +16,9 @@ import numpy as np
 from valor_cli.errors import DataError
 from valor_cli.readers.joined_score_files import joined_score_files
 from valor_cli.readers.pieces import Span
-from valor_cli.readers.score_csv import unread_told
 from valor_cli.readers.score_file_of import check_metadata, check_some, said_nowhere
 from valor_cli.readers.score_files import ScoreFile, Side
+from valor_cli.readers.score_forms import unread_told
 from valor_cli.results import InputFile
 
 _N = TypeVar("_N", bound=str | None)

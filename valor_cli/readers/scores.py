@@ -17,7 +17,7 @@ from valor_cli.readers.parquet_magic import EXTENSIONS as PARQUET
 from valor_cli.readers.parquet_magic import is_parquet
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.shards import read_shards
-from valor_cli.readers.table import ROW
+from valor_cli.readers.table import LINE
 
 FORMATS: Final = ("jsonl", "csv", "json", "parquet")
 
@@ -127,7 +127,7 @@ def _check_classes(found: ScoreFile) -> None:
     seen[found.samples["truth"]] = True
     parts = found.samples.parts
     path, place = (found.path, found.samples.place) if parts is None else parts.files[0]
-    where = path if place == ROW else f"{path}:1"
+    where = f"{path}:1" if place == LINE else path
     problems = [
         Problem(
             f"{where}: {name}",

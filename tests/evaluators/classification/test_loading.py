@@ -488,11 +488,28 @@ def test_scores_outside_of_0_and_1() -> None:
     assert loaded.warnings == ["scores of dt outside 0..1: 1 (from 0 to 2)"]
 
 
+PROBABLE = Selection(needs=frozenset({"ground_truth", "predictions", "probabilities"}))
+
+
+def test_probabilities_just_outside_of_0_and_1_are_clipped() -> None:
+    wide = "id,dog,cat\nb,1.00001,-0.001\na,0,1.001\nc,0.5,0.5\n"
+    long = '{"id": "b", "scores": {"dog": 1.00001, "cat": -0.001}}\n'
+    long += '{"id": "a", "scores": {"cat": 1.001}}\n{"id": "c", "pred": "dog", "prob": 0.5}\n'
+    for name, text in (("dt.csv", wide), ("dt.jsonl", long)):
+        loaded = load({"gt.csv": TRUTH, name: text}, PROBABLE, predictions={"dt": name})
+        assert loaded.warnings[0] == (
+            "probabilities of dt just outside 0..1, clipped to 0 and 1: 3 (from -0.001 to 1.001)"
+        )
+        (dataset,) = loaded.datasets.values()
+        assert dataset.scores.score.min() >= 0
+        assert dataset.scores.score.max() == 1
+    assert error({"gt.csv": TRUTH, "dt.csv": wide.replace("1.001", "1.0011")}, PROBABLE)
+
+
 def test_sums_matter_where_probabilities_are_needed() -> None:
-    needs = Selection(needs=frozenset({"ground_truth", "predictions", "probabilities"}))
     # 0.599 and 0.4 are 1 but for rounding, here as where they are divided by their sum.
     wide = "id,dog,cat\nb,0.75,0.125\na,0.599,0.4\nc,0.5,0.75\n"
-    loaded = load({"gt.csv": TRUTH, "dt.csv": wide}, needs)
+    loaded = load({"gt.csv": TRUTH, "dt.csv": wide}, PROBABLE)
     assert loaded.warnings == [
         (
             "rows of dt whose scores do not sum to 1 as probabilities do: 2 (the first: 'b', which "
@@ -505,12 +522,12 @@ def test_sums_matter_where_probabilities_are_needed() -> None:
     long = (
         "id,prediction,score\nb,dog,0.75\na,cat,1\na,dog,0.5\nc,owl,0.5\nc,cat,0.25\nc,dog,0.125\n"
     )
-    (warning,) = load({"gt.csv": TRUTH, "dt.csv": long}, needs).warnings
+    (warning,) = load({"gt.csv": TRUTH, "dt.csv": long}, PROBABLE).warnings
     assert warning.startswith(
         "rows of dt whose scores do not sum to 1 as probabilities do: 2 (the first: 'a', which "
         "sums to 1.5)"
     )
-    assert error({"gt.csv": TRUTH, "dt.csv": "id,dog,cat\nb,2,0\na,0,0.5\nc,1,0\n"}, needs)
+    assert error({"gt.csv": TRUTH, "dt.csv": "id,dog,cat\nb,2,0\na,0,0.5\nc,1,0\n"}, PROBABLE)
 
 
 def test_problems_of_all_files_are_told_at_once() -> None:

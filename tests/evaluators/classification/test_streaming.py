@@ -36,3 +36,19 @@ def test_ids_that_begin_as_others_do(
     for rows in (1, 2, 3):
         monkeypatch.setattr(streaming, "RANGE_ROWS", rows)
         assert_same(whole, told(config, piece_bytes=100))
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.jsonl"])
+def test_classes_of_their_own_and_clipped_probabilities(name: str, tmp_path: Path) -> None:
+    rows = [(at, "xy"[at % 2], at / 8, 1.001) for at in range(9)]
+    head = ("sample_id", "label", "x", "y")
+    lines = [json.dumps(dict(zip(head, row, strict=True))) for row in rows]
+    if name.endswith("csv"):
+        lines = [",".join(map(str, row)) for row in (head, *rows)]
+    (tmp_path / name).write_text("\n".join(lines))
+    config = tmp_path / "run.yaml"
+    data = "task: classification\ndata: {samples: " + name + "}\n"
+    config.write_text(data + "metrics: [log_loss, roc_auc]\n")
+    whole = told(config)
+    for size in (40, 100):
+        assert_same(whole, told(config, piece_bytes=size))

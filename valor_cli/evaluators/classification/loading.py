@@ -35,6 +35,8 @@ from valor_cli.evaluators.classification.lost_predictions import (
 from valor_cli.evaluators.classification.pictures import SamplePictures
 from valor_cli.evaluators.classification.reading import read_inputs
 from valor_cli.evaluators.classification.remarks import (
+    EVERY_INSIDE,
+    Outside,
     Remarks,
     ScoreRemarks,
     Tally,
@@ -130,8 +132,10 @@ def load_rows(
     frame = make_frame(truth)
     rows, joined, metadata, absent, differing = _selected(frame, files, inputs, naming, selection)
     parts: dict[str, _Part] = {}
+    probabilities = "probabilities" in selection.needs
     for model, at in joined.items():
-        parts[model] = _part(files.pop(model), at, rows, naming)
+        file = files.pop(model)
+        parts[model] = _part(file, at, rows, naming, probabilities=probabilities)
     loaded = _loaded(rows, naming, parts, used, shown)
     remarks = _remarks(loaded, rows, parts, selection)
     by_model = dict.fromkeys(loaded.datasets, metadata)
@@ -244,18 +248,20 @@ class _Part:
 
     Attributes:
         scores: (n,) rows over all labels of the run.
+        outside: Probabilities that its file has just outside of 0..1, clipped in `scores`.
         missing: (n,) the rows that its file does not have.
         unknown: The rows of its file that have no ground truth.
         unknown_of: How many of those each file has.
     """
 
     scores: Scores
+    outside: Outside
     missing: Flags
     unknown: Tally
     unknown_of: Mapping[str, int]
 
 
-def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming) -> _Part:
+def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming, *, probabilities: bool) -> _Part:
     """A model's scores in the order of the rows."""
     if file.scores is None:
         raise ValueError(f"{file.path}: read as predictions, yet without scores")
@@ -263,6 +269,9 @@ def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming) -> _Part:
     missing = np.ones(len(rows), bool)
     missing[target[target >= 0]] = False
     scores = placed(file.scores, target, len(rows))
+    outside = Outside.of(scores.score) if probabilities else EVERY_INSIDE
+    if outside.below or outside.above:
+        scores = replace(scores, score=np.clip(scores.score, 0.0, 1.0))
     unknown = at < 0
     tally = Tally(0, len(at))
     by_file: dict[str, int] = {}
@@ -270,7 +279,8 @@ def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming) -> _Part:
         order = order_of(file.samples["sample_id"])
         tally = Tally.of(unknown[order], file.samples["sample_id"][order])
         by_file = _by_file(file, unknown)
-    return _Part(scores.relabelled(naming.codes(file.labels)), missing, tally, by_file)
+    scores = scores.relabelled(naming.codes(file.labels))
+    return _Part(scores, outside, missing, tally, by_file)
 
 
 def _by_file(file: ScoreFile, rows: Flags) -> dict[str, int]:
@@ -371,6 +381,8 @@ def _remarks(
         odd = score_remarks(
             dataset.scores, dataset.choices, part.missing, rows.ids, probabilities=probabilities
         )
+        if probabilities:
+            odd = odd._replace(outside=part.outside)
         models[model] = odd._replace(unknown=part.unknown, unknown_of=part.unknown_of)
     remarks: Remarks = loaded.facts
     return replace(remarks, models=models)

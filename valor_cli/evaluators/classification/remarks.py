@@ -67,8 +67,37 @@ class Tally:
         return f"{self.count:,}{whole} ({', '.join(self.first[:SHOWN])}{more})"
 
 
+class Outside(NamedTuple):
+    """Scores that are not from 0 to 1.
+
+    Attributes:
+        low, high: The lowest and the highest score, and 0.
+        below, above: How many are below 0, and above 1.
+    """
+
+    low: float = 0.0
+    high: float = 0.0
+    below: int = 0
+    above: int = 0
+
+    @classmethod
+    def of(cls, score: NDArray[np.float64]) -> Outside:
+        """Those among some scores."""
+        low, high = float(score.min(initial=0.0)), float(score.max(initial=0.0))
+        if low >= 0 and high <= 1:
+            return cls(low, high)
+        return cls(low, high, int((score < 0).sum()), int((score > 1).sum()))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Outside]) -> Outside:
+        """Of all parts."""
+        low, high, below, above = zip(*parts, strict=True)
+        return cls(min(low), max(high), sum(below), sum(above))
+
+
 NO_ROWS: Final = Tally()
 NOTHING: Final[Mapping[str, int]] = {}
+EVERY_INSIDE: Final = Outside()
 
 
 class ScoreRemarks(NamedTuple):
@@ -80,8 +109,7 @@ class ScoreRemarks(NamedTuple):
         unknown_of: How many of those each of its files has.
         tied: Rows whose highest score several labels share.
         empty: Rows of the file that predict nothing.
-        low, high: The lowest and the highest score, and 0.
-        below, above: Scores below 0, and above 1.
+        outside: Scores that are not from 0 to 1: of probabilities, before they were clipped.
         sums: Rows whose scores do not sum to 1 as probabilities do.
         first_sum: The sum of the first of these.
     """
@@ -91,10 +119,7 @@ class ScoreRemarks(NamedTuple):
     unknown_of: Mapping[str, int] = NOTHING
     tied: int = 0
     empty: int = 0
-    low: float = 0.0
-    high: float = 0.0
-    below: int = 0
-    above: int = 0
+    outside: Outside = EVERY_INSIDE
     sums: Tally = NO_ROWS
     first_sum: float = 0.0
 
@@ -107,10 +132,7 @@ class ScoreRemarks(NamedTuple):
             unknown_of=_added([part.unknown_of for part in parts]),
             tied=sum(part.tied for part in parts),
             empty=sum(part.empty for part in parts),
-            low=min(part.low for part in parts),
-            high=max(part.high for part in parts),
-            below=sum(part.below for part in parts),
-            above=sum(part.above for part in parts),
+            outside=Outside.joined([part.outside for part in parts]),
             sums=Tally.joined([part.sums for part in parts]),
             first_sum=next((part.first_sum for part in parts if part.sums.count), 0.0),
         )
@@ -127,7 +149,7 @@ class ScoreRemarks(NamedTuple):
 
         Args:
             model: Its name.
-            probabilities: Whether scores were held to be in 0..1 already.
+            probabilities: Whether scores are held to be in 0..1; those just outside were clipped.
         """
         warnings = []
         if self.tied:
@@ -140,19 +162,19 @@ class ScoreRemarks(NamedTuple):
                 f"rows of {model} that predict nothing (no label, or a highest score of 0, which "
                 f"labels not listed have), which counts as a wrong prediction: {self.empty:,}"
             )
-        if not probabilities:
-            return warnings + self._outside(model)
+        warnings += self._outside(model, clipped=probabilities)
         return warnings + self._sums(model)
 
-    def _outside(self, model: str) -> list[str]:
-        if self.low >= 0 and self.high <= 1:
+    def _outside(self, model: str, *, clipped: bool) -> list[str]:
+        low, high, below, above = self.outside
+        if not below + above:
             return []
-        warning = (
-            f"scores of {model} outside 0..1: {self.below + self.above:,} "
-            f"(from {self.low:g} to {self.high:g})"
-        )
-        if self.below:
-            warning += f"; those below 0, {self.below:,}, are never positive at score_threshold 0"
+        count = f"{below + above:,} (from {low:.7g} to {high:.7g})"
+        if clipped:
+            return [f"probabilities of {model} just outside 0..1, clipped to 0 and 1: {count}"]
+        warning = f"scores of {model} outside 0..1: {count}"
+        if below:
+            warning += f"; those below 0, {below:,}, are never positive at score_threshold 0"
         return [warning]
 
     def _sums(self, model: str) -> list[str]:
@@ -252,12 +274,7 @@ def score_remarks(
         empty=int(((best.label < 0) & ~missing).sum()),
     )
     if not probabilities:
-        return remarks._replace(
-            low=float(scores.score.min(initial=0.0)),
-            high=float(scores.score.max(initial=0.0)),
-            below=int((scores.score < 0).sum()),
-            above=int((scores.score > 1).sum()),
-        )
+        return remarks._replace(outside=Outside.of(scores.score))
     total = scores.total()
     length = len(scores.label) if isinstance(scores, DenseScores) else np.diff(scores.start)
     off = (total != 0) & ~sums_to_one(total) & ((total > 1) | (length >= choices))
