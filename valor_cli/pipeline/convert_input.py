@@ -23,9 +23,11 @@ from valor_cli.readers.yolo_names import NAMES_FILES
 from valor_cli.readers.yolo_sizes import ImageFolder
 from valor_cli.writers.scene import images_of
 
+_SCORE_NAMES: Final = ("score", *ALIASES["score"])
 _SCORE_KEY: Final = re.compile(rb'"score"\s*:')
+_SCORE_KEYS: Final = re.compile(rb'"(?:%s)"\s*:' % "|".join(_SCORE_NAMES).encode(), re.IGNORECASE)
 _SCORE_ELEMENT: Final = re.compile(rb"<(?:score|confidence)>")
-_SCORE_COLUMNS: Final = {name.encode() for name in ("score", *ALIASES["score"])}
+_SCORE_COLUMNS: Final = {name.encode() for name in _SCORE_NAMES}
 _CELLS: Final = re.compile(rb'[",;\t]+')
 _OVERLAP: Final = 64
 """Bytes kept of a piece of text, in which a key that goes on in the next may begin."""
@@ -69,13 +71,15 @@ def _has_scores(path: str, source_format: str) -> bool:
         cells = _CELLS.split(head.split(b"\n", 1)[0].lower())
         return any(cell.strip() in _SCORE_COLUMNS for cell in cells)
     # A COCO results list is one even when it is empty.
-    return head.lstrip().startswith(b"[") or _mentions_score(head, chunks)
+    return head.lstrip().startswith(b"[") or _mentions(
+        _SCORE_KEYS if source_format == "jsonl" else _SCORE_KEY, head, chunks
+    )
 
 
-def _mentions_score(head: bytes, chunks: Iterator[bytes]) -> bool:
+def _mentions(key: re.Pattern[bytes], head: bytes, chunks: Iterator[bytes]) -> bool:
     before = b""
     while head:
-        if _SCORE_KEY.search(before + head):
+        if key.search(before + head):
             return True
         before, head = head[-_OVERLAP:], next(chunks, b"")
     return False

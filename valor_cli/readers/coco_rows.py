@@ -21,6 +21,7 @@ from valor_cli.readers.coco_segmentation import (
     segmentation,
 )
 from valor_cli.readers.coco_tables import Id, Request, Rows, Taken, id_column
+from valor_cli.readers.object_names import spelled
 from valor_cli.readers.table import Columns
 
 _UNKNOWN = Size(0, 0)
@@ -123,6 +124,8 @@ def _source(record: object, request: Request) -> str:
     if not isinstance(record, dict):
         return "bbox"
     has_shape = not is_none(record.get("segmentation"))
+    if request.wanted == "shape" and not has_shape and ("polygon" in record or "mask" in record):
+        return "segmentation"
     if request.wanted == "shape":
         return "segmentation" if has_shape or "bbox" not in record else "bbox"
     return "segmentation" if has_shape and is_none(record.get("bbox")) else "bbox"
@@ -185,8 +188,9 @@ def _area(
 
 
 def _crowd(record: Mapping[str, Any], problems: Problems, row: int) -> bool:
-    crowd = record.get("iscrowd", False)
+    key = spelled(tuple(record), "object").get("crowd", "iscrowd")
+    crowd = record.get(key, False)
     if type(crowd) in (int, bool) and crowd in (0, 1):
         return bool(crowd)
-    problems.add(row, ".iscrowd", f"expected 0, 1, true or false, found {describe(crowd)}")
+    problems.add(row, f".{key}", f"expected 0, 1, true or false, found {describe(crowd)}")
     return False

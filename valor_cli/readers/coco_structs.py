@@ -22,6 +22,10 @@ class Rle(msgspec.Struct, gc=False):
 Segmentation: TypeAlias = Rle | list[list[float]]
 
 
+Absent: TypeAlias = UnsetType
+"""The type of keys that sound files do not have: another name of one that is read."""
+
+
 class FlatDetection(msgspec.Struct, gc=False):
     """A detection with number ids. All fields are floats, so MessagePack gives all one size."""
 
@@ -59,6 +63,8 @@ class AnyDetection(msgspec.Struct, gc=False):
     bbox: Sides | UnsetType = UNSET
     segmentation: Segmentation | UnsetType | None = UNSET
     keypoints: list[float] | UnsetType | None = UNSET
+    polygon: Absent = UNSET
+    mask: Absent = UNSET
 
 
 class Annotation(msgspec.Struct, gc=False):
@@ -70,6 +76,8 @@ class Annotation(msgspec.Struct, gc=False):
     id: Id | UnsetType = UNSET
     area: float | UnsetType = UNSET
     iscrowd: int | bool = False
+    crowd: Absent = UNSET
+    is_crowd: Absent = UNSET
 
 
 class SegmentedAnnotation(msgspec.Struct, gc=False):
@@ -81,6 +89,8 @@ class SegmentedAnnotation(msgspec.Struct, gc=False):
     id: Id | UnsetType = UNSET
     area: float | UnsetType = UNSET
     iscrowd: int | bool = False
+    crowd: Absent = UNSET
+    is_crowd: Absent = UNSET
     bbox: ClassVar[UnsetType] = UNSET
 
 
@@ -92,9 +102,13 @@ class AnyAnnotation(msgspec.Struct, gc=False):
     id: Id | UnsetType = UNSET
     area: float | UnsetType = UNSET
     iscrowd: int | bool = False
+    crowd: Absent = UNSET
+    is_crowd: Absent = UNSET
     bbox: Sides | UnsetType = UNSET
     segmentation: Segmentation | UnsetType | None = UNSET
     keypoints: list[float] | UnsetType | None = UNSET
+    polygon: Absent = UNSET
+    mask: Absent = UNSET
 
 
 AnyRow: TypeAlias = (

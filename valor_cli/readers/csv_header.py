@@ -16,12 +16,13 @@ from valor_cli.readers.csv_columns import (
     listed,
     repeated,
 )
+from valor_cli.readers.object_names import IMAGE_NAMES, OBJECT_NAMES
 from valor_cli.readers.objects import Role, Wanted
 
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "image_id": ("image", "filename", "file_name", "image_name", "image_path"),
-    "label": ("class", "category", "name", "class_name", "category_name", "label_name"),
-    "score": ("confidence", "conf"),
+    "image_id": IMAGE_NAMES["image_id"],
+    "label": OBJECT_NAMES["label"],
+    "score": OBJECT_NAMES["score"],
     "x": (),
     "y": (),
     "width": ("w",),
@@ -34,7 +35,7 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "cy": ("center_y", "y_center"),
     "angle": ("rotation", "degrees"),
     "id": (),
-    "crowd": ("iscrowd", "is_crowd"),
+    "crowd": OBJECT_NAMES["crowd"],
     "area": (),
     "image_width": (),
     "image_height": (),

@@ -13,6 +13,7 @@ from valor_cli.readers.files import STDIN
 from valor_cli.readers.folders import is_folder
 from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.known_images import KnownImages
+from valor_cli.readers.object_names import spelled
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
 from valor_cli.readers.odd_objects import odd_objects
 from valor_cli.readers.parquet_magic import is_parquet
@@ -203,5 +204,7 @@ def _is_line(head: bytes) -> bool:
         record = json.loads(line)
     except (ValueError, RecursionError):
         # Cut off in the middle, or an object over several lines.
-        return not end and b'"image_id"' in line and b'"objects"' in line
-    return isinstance(record, dict) and "image_id" in record and "annotations" not in record
+        # COCO's own dictionary has annotations with an "image_id", too.
+        lists = (b'"objects"', b'"detections"', b'"predictions"')
+        return not end and b'"image_id"' in line and any(key in line for key in lists)
+    return isinstance(record, dict) and "image_id" in spelled(tuple(record), "image")

@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from valor_cli.errors import printable
+from valor_cli.errors import did_you_mean, printable
 from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LineProblems, describe, number, text
 from valor_cli.readers.json_geometry import GEOMETRIES, GeometryReader, geometry_of
 from valor_cli.readers.mask_files import MaskFiles
+from valor_cli.readers.object_names import (
+    IMAGE_NAMES,
+    lists_beside,
+    spelled,
+    standard_object,
+)
 from valor_cli.readers.object_rows import Codes, ImageRows, ObjectRows, Piece
 from valor_cli.readers.objects import Role, Wanted
 
 _LISTED_KEYS = 12
 _SHOWN = 40
+_SIDES = ("width", "height")
 _OF_AN_OBJECT = ("label", "score", "category_id", "bbox", "segmentation", *GEOMETRIES)
 """Keys that have no meaning beside `image_id`."""
 
@@ -82,84 +89,85 @@ class LineReader:
         if record is None:
             return
         before = self._faults.total
-        if "image_id" not in record:
+        names = spelled(tuple(record), "image")
+        if "image_id" not in names:
             self._faults.add(line, "", f'"image_id" is missing ({_there(record)})')
-        width, height = (self._side(record, key, line) for key in ("width", "height"))
-        name = record.get("file_name")
+        width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
+        name = record.get(names.get("file_name", ""))
         if name is not None:
-            name = text(name, self._faults, line, "file_name")
-        objects = record.get("objects", [])
-        stray = [key for key in _OF_AN_OBJECT if key in record]
-        if "objects" not in record and stray:
-            message = (
-                f'"objects" is missing, yet there is {", ".join(stray)}: '
-                "each line is an image with the list of its objects"
-            )
+            name = text(name, self._faults, line, names["file_name"])
+        key = names.get("objects", "objects")
+        objects = record.get(key, [])
+        for message in _not_read(record, names):
             self._faults.add(line, "", message)
         if not isinstance(objects, list):
             message = f"expected a list, found {describe(objects)}"
-            self._faults.add(line, "objects", message)
+            self._faults.add(line, key, message)
         if self._faults.total > before:
             return
         images = self._images
         image = len(images.ids)
-        images.ids.append(record["image_id"])
+        images.ids.append(record[names["image_id"]])
         images.lines.append(line)
         images.width.append(width)
         images.height.append(height)
         images.file_name.append(name)
         if self._records is not None:
-            self._records.append({key: record[key] for key in record if key != "objects"})
+            self._records.append({one: record[one] for one in record if one != key})
         geometry.frame = (height, width)
         self.found += len(objects)
         for position, value in enumerate(objects):
-            self._object(value, image, line, position, rows, geometry)
+            self._object(value, image, line, f"{key}[{position}]", position, rows, geometry)
 
     def _object(
         self,
         value: object,
         image: int,
         line: int,
+        key: str,
         position: int,
         rows: ObjectRows,
         geometry: GeometryReader,
     ) -> None:
-        problems, key = self._problems, f"objects[{position}]"
+        problems = self._problems
         if not isinstance(value, dict):
             problems.add(line, key, f"expected an object, found {describe(value)}")
             return
+        said, value = value, standard_object(value)
+        names = spelled(tuple(said), "object")
         predicted = self._role == "predictions"
         missing = [one for one in ("label", "score")[: 1 + predicted] if one not in value]
         if missing:
-            names = " and ".join(f'"{one}"' for one in missing)
+            shown = " and ".join(f'"{one}"' for one in missing)
             verb = "is" if len(missing) == 1 else "are"
-            problems.add(line, key, f"{names} {verb} missing ({_there(value)})")
+            problems.add(line, key, f"{shown} {verb} missing ({_there(said)})")
             return
         kind = geometry_of(value, self._wanted)
         if kind is None:
-            names = ", ".join(reversed(GEOMETRIES))
-            problems.add(line, key, f"there is no geometry, one of {names} ({_there(value)})")
+            shown = ", ".join(reversed(GEOMETRIES))
+            problems.add(line, key, f"there is no geometry, one of {shown} ({_there(said)})")
             return
         before = problems.total
-        label = text(value["label"], problems, line, f"{key}.label")
+        shape = f"{key}.{names.get(kind) or names['segmentation']}"
+        label = text(value["label"], problems, line, f"{key}.{names['label']}")
         score, crowd, area = 0.0, False, math.nan
         if predicted:
-            score = number(value["score"], problems, line, f"{key}.score") or 0.0
+            score = number(value["score"], problems, line, f"{key}.{names['score']}") or 0.0
         else:
-            crowd = self._crowd(value, line, key)
-            area = self._area(value, line, key)
+            crowd = self._crowd(value, line, f"{key}.{names.get('crowd')}")
+            area = self._area(value, line, f"{key}.{names.get('area')}")
         # Last, for what is added to the shapes must become a row.
         if problems.total > before or label is None:
             geometry = GeometryReader(ObjectRows(self._role).shapes, self._masks, problems)
-            geometry.add(kind, value[kind], line, f"{key}.{kind}")
+            geometry.add(kind, value[kind], line, shape)
             return
-        if geometry.add(kind, value[kind], line, f"{key}.{kind}"):
+        if geometry.add(kind, value[kind], line, shape):
             rows.add(
                 image,
                 self._labels[label],
                 line,
                 position=position,
-                key=f"{key}.{kind}.counts",
+                key=f"{shape}.counts",
                 score=score,
                 crowd=crowd,
                 area=area,
@@ -200,17 +208,17 @@ class LineReader:
         if type(crowd) in (int, bool) and crowd in (0, 1):
             return bool(crowd)
         message = f"expected 0, 1, true or false, found {describe(crowd)}"
-        self._problems.add(line, f"{key}.crowd", message)
+        self._problems.add(line, key, message)
         return False
 
     def _area(self, value: Mapping[str, Any], line: int, key: str) -> float:
         """The area that the object says; NaN where it is the shape's own."""
         if value.get("area") is None:
             return math.nan
-        area = number(value["area"], self._problems, line, f"{key}.area")
+        area = number(value["area"], self._problems, line, key)
         if area is not None and area < 0:
             message = f"expected an area of 0 or more, found {describe(value['area'])}"
-            self._problems.add(line, f"{key}.area", message)
+            self._problems.add(line, key, message)
         return math.nan if area is None else area
 
 
@@ -224,6 +232,30 @@ def _json(content: bytes) -> object:
 
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+
+
+def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with where the objects of an image stand."""
+    key = names.get("objects")
+    if key is None and (unexpected := [one for one in _OF_AN_OBJECT if one in record]):
+        yield (
+            f'"objects" is missing, yet there is {", ".join(unexpected)}: '
+            "each line is an image with the list of its objects"
+        )
+        return
+    for one in lists_beside(record, tuple(names.values()), alone=key is None):
+        shown = f'"{printable(one[:_SHOWN])}"'
+        if key is None:
+            near = did_you_mean(one, ("objects", *IMAGE_NAMES["objects"]))
+            yield (
+                f'"objects" is missing, yet {shown} holds a list{near}: objects stand under '
+                '"objects", and an image without any has "objects": []'
+            )
+        else:
+            yield (
+                f'{shown} holds a list of objects, which is not read beside "{key}": keep one of '
+                'them; what describes the image belongs under "metadata"'
+            )
 
 
 def _there(record: Mapping[str, Any]) -> str:

@@ -21,14 +21,12 @@ from valor_cli.readers.metadata_names import (
     names_in_all,
     said_of,
 )
+from valor_cli.readers.object_names import spelled
 
 _COCO: Final = frozenset(
     ("id", "width", "height", "file_name", "license", "flickr_url", "coco_url", "date_captured")
 )
 """What images of COCO's own files say."""
-
-_LINE: Final = frozenset(("image_id", "width", "height", "file_name", "objects"))
-"""Keys of a line of JSONL that are no metadata."""
 
 
 def object_metadata(
@@ -51,7 +49,9 @@ def object_metadata(
         names = MetadataNames()
         if found == "jsonl":
             for record in json_lines(one):
-                names.note(said_of(record, _LINE, inner_first=True))
+                standard = spelled(tuple(record), "image")
+                read = {key for name, key in standard.items() if name != "metadata"}
+                names.note(said_of(record, read, inner_first=True))
         elif found.startswith("coco"):
             _note_images(names, one)
         return names.found()

@@ -3,7 +3,8 @@
 A line is `{"image_id": …, "width": …, "height": …, "file_name": …, "metadata": {…}, "objects": …}`;
 all but `image_id` may be missing. An object has a `label`, one or more of `box`, `polygon`,
 `rotated_box` and `mask`, a `score` in predictions, and in ground truth perhaps `id`, `crowd` and
-`area`. Other keys are not looked at.
+`area`. `object_names` has the other names of keys. A further list of objects is an error, for it
+would go unread; keys that mean nothing else are not looked at.
 """
 
 from __future__ import annotations

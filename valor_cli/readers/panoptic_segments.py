@@ -13,6 +13,7 @@ from valor_cli.readers.checks import LARGEST_EXACT, Problems, describe, identifi
 from valor_cli.readers.coco_keys import has_keys, kind_of, missing_keys, quoted
 from valor_cli.readers.coco_segmentation import whole
 from valor_cli.readers.coco_tables import Id, id_column
+from valor_cli.readers.object_names import spelled
 from valor_cli.readers.table import Columns
 
 LARGEST_ID = 256**3 - 1
@@ -159,7 +160,8 @@ def _segments(
             continue
         number = _number(record["id"], seen, problems, row, key)
         category = _category(record["category_id"], kind, categories, problems, row, key)
-        crowd = _crowd(record.get("iscrowd", 0), problems, row, key)
+        name = spelled(tuple(record), "object").get("crowd", "iscrowd")
+        crowd = _crowd(record.get(name, 0), problems, row, f"{key}.{name}")
         if number is not None and category is not None:
             seen[number] = at
             area = whole(record.get("area"), 0, LARGEST_EXACT)
@@ -209,5 +211,5 @@ def _category(
 def _crowd(value: object, problems: Problems, row: int, key: str) -> bool:
     if type(value) not in (int, bool) or value not in (0, 1):
         message = f"expected 0, 1, true or false, found {describe(value)}"
-        problems.add(row, f"{key}.iscrowd", message)
+        problems.add(row, key, message)
     return bool(value)

@@ -134,9 +134,13 @@ class _AnnotationReader:
         self.images.width.append(self._side(size, "width"))
         self.images.height.append(self._side(size, "height"))
         self.images.file_name.append(file_name)
-        for one in root.every("object"):
-            self.found += 1
-            self._object(one)
+        for one in root.children:
+            if one.name == "object":
+                self.found += 1
+                self._object(one)
+            elif one.first("bndbox", "polygon") is not None:
+                message = f"<{one.name}> holds an object that is not read: objects are <object>"
+                self.faults.add(one.line, one.name, message)
 
     def _side(self, size: Element | None, name: str) -> int:
         """Width or height of an image; 0 where it is not said."""

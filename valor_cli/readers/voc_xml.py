@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
@@ -27,10 +26,6 @@ class Element:
     def first(self, *names: str) -> Element | None:
         """The first child of one of these names."""
         return next((child for child in self.children if child.name in names), None)
-
-    def every(self, name: str) -> Iterator[Element]:
-        """The children of a name."""
-        return (child for child in self.children if child.name == name)
 
 
 def parse_xml(text: bytes, path: str) -> Element:

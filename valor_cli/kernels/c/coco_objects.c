@@ -14,6 +14,7 @@ enum {
     AREA = 32,
     ISCROWD = 64,
     SEGMENTATION = 128,
+    OTHER_NAME = 256, /* of what is read: the reader that knows all names is asked */
 };
 
 typedef struct {
@@ -27,6 +28,7 @@ static const Key keys[] = {
     KEY("image_id", IMAGE_ID), KEY("category_id", CATEGORY_ID), KEY("bbox", BBOX),
     KEY("score", SCORE),       KEY("id", ID),                   KEY("area", AREA),
     KEY("iscrowd", ISCROWD),   KEY("segmentation", SEGMENTATION),
+    KEY("crowd", OTHER_NAME),  KEY("is_crowd", OTHER_NAME),
 };
 
 typedef struct {
@@ -131,6 +133,8 @@ static bool read_field(Text *text, Objects *objects, int64_t row, int bit) {
         return read_crowd(text, &objects->crowd[row]);
     case SEGMENTATION:
         return read_mask(text, objects, row);
+    case OTHER_NAME:
+        return false;
     default:
         return skip_value(text, DEEPEST);
     }
@@ -363,7 +367,8 @@ FUNCTION(valor_annotated_boxes) {
         refused("columns of one length, and the largest coordinate");
     } else {
         int needed = IMAGE_ID | CATEGORY_ID | BBOX;
-        done = found_objects(&columns.views[0], &objects, room, needed | ID | AREA | ISCROWD, needed);
+        int looked_at = needed | ID | AREA | ISCROWD | OTHER_NAME;
+        done = found_objects(&columns.views[0], &objects, room, looked_at, needed);
     }
     close_columns(&columns);
     return done;
