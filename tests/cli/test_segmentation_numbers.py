@@ -25,6 +25,7 @@ from tests.oracles.label_map_numbers import (
 from tests.oracles.seeded_label_maps import Maps, seeded_maps
 from tests.readers.png_files import GRAY, PALETTE, colours, label_map, write
 from valor_cli.cli.app import app
+from valor_cli.kernels import engine
 
 DATA = ROOT / "tests" / "data" / "segmentation"
 GOLDEN = json.loads((ROOT / "tests/golden/segmentation/torchmetrics.json").read_text())
@@ -292,16 +293,28 @@ def test_background(tmp_path: Path, evaluate: Evaluate, background: str | int) -
     )
 
 
-def test_background_and_ignored_may_be_predicted_for_each_other(
-    tmp_path: Path, evaluate: Evaluate
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("road", [1, 300])
+def test_a_pixel_that_a_prediction_leaves_open_is_a_miss(
+    tmp_path: Path,
+    evaluate: Evaluate,
+    monkeypatch: pytest.MonkeyPatch,
+    compiled: bool,
+    road: int,
 ) -> None:
-    """No label is predicted for background, in whatever way: that is right."""
-    maps = {"a": (np.array([[0, 0, 1, 1, 7]]), np.array([[0, 7, 1, 7, 1]]))}
-    folders(tmp_path, maps)
-    run = evaluate({**DATA_BLOCK, "background": "sky", "ignore_index": 7})
-    # Of 4 judged pixels two are background without a label, one is road predicted as road.
-    assert run.numbers()["pixel_accuracy", None, None, "value"] == 3 / 4
+    """An ignored value is right nowhere, on background neither."""
+    if not compiled:
+        monkeypatch.setattr(engine, "compiled", None)
+    maps = {"a": (np.array([[0, 0, road, road, 7]]), np.array([[0, 7, road, 7, road]]))}
+    folders(tmp_path, maps, depth=8 if road == 1 else 16)
+    data = {**DATA_BLOCK, "labels": {0: "sky", road: "road"}}
+    run = evaluate({**data, "background": "sky", "ignore_index": 7}, metrics=METRICS)
+    # Of 4 judged pixels one is background without a label, one is road predicted as road.
+    assert run.numbers()["pixel_accuracy", None, None, "value"] == 2 / 4
+    assert run.numbers()["image_scores", None, None, "pixel_accuracy"] == 2 / 4
+    assert run.numbers()["mean_accuracy", None, None, "value"] == 1 / 2
     assert run.numbers()["iou", "road", None, "value"] == 1 / 2
+    assert run.numbers()["boundary_iou", "road", None, "value"] == 1 / 2
 
 
 def reduced(truth: np.ndarray, ignored: int = 255) -> np.ndarray:

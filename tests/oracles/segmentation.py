@@ -19,13 +19,13 @@ SYMBOLS = "abcdefghij"
 def drawn(
     images: Mapping[str, tuple[Sequence[str], Sequence[str]]], labels: int
 ) -> SegmentationDataset:
-    """Pairs as rows of letters: a, b, c … are labels, - is no label, # is ignored, ? is unknown."""
+    """Pairs as rows of letters: a, b, c … are labels, - is background, # is ignored, ? is unknown."""
     order = sorted(images)
     truth = np.full(256, UNKNOWN, np.int32)
     truth[[ord(symbol) for symbol in SYMBOLS[:labels]]] = np.arange(labels)
     truth[ord("-")] = labels
     prediction = truth.copy()
-    truth[ord("#")], prediction[ord("#")] = IGNORED, labels
+    truth[ord("#")], prediction[ord("#")] = IGNORED, labels + 1
     pairs = {
         name: RawPair(*(_map(rows) for rows in images[name]), truth, prediction) for name in order
     }

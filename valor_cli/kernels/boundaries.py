@@ -58,8 +58,9 @@ def count_boundaries(pair: RawPair, label_count: int, dilation_ratio: float) -> 
 def _recoded(
     values: NDArray[np.unsignedinteger], codes: NDArray[np.int32], label_count: int
 ) -> Codes:
-    """0 for ignored pixels, else the code + 1, in as few bytes as hold it."""
-    table = np.where(codes >= 0, codes + 1, 0).astype(np.min_scalar_type(label_count + 1))
+    """0 for ignored pixels, else the code of a label or of none + 1; in as few bytes as hold it."""
+    # What a prediction leaves open is no label, as the background is.
+    table = np.clip(codes + 1, 0, label_count + 1).astype(np.min_scalar_type(label_count + 1))
     return np.asarray(table.take(values))
 
 

@@ -31,8 +31,8 @@ DENSE_TALLY: Final = 1 << 16
 class RawPair(NamedTuple):
     """The label maps of one image, as stored, and what their values mean.
 
-    Codes are 0 … labels - 1 for labels; `labels` for no label (an excluded background, a value
-    that a prediction leaves open); `IGNORED`; `UNKNOWN`.
+    Codes are 0 … labels - 1 for labels; `labels` for an excluded background; `labels + 1` for a
+    value that a prediction leaves open; `IGNORED`; `UNKNOWN`.
 
     Attributes:
         truth, prediction: (height, width) uint8, uint16 or uint32 values.

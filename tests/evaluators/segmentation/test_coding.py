@@ -55,17 +55,17 @@ def test_labels_from_a_file() -> None:
     assert truth == [UNKNOWN, 0, UNKNOWN, 1, UNKNOWN, IGNORED]
 
 
-def test_an_ignored_value_is_no_label_in_predictions() -> None:
+def test_an_ignored_value_is_left_open_in_predictions() -> None:
     truth, prediction = codes(ignore_index=(255, 3))
     assert truth == [0, 1, 2, IGNORED, UNKNOWN, IGNORED]
-    assert prediction == [0, 1, 2, 3, UNKNOWN, 3]
+    assert prediction == [0, 1, 2, 4, UNKNOWN, 4]
 
 
 def test_an_ignored_label_is_none() -> None:
     loaded = load(ignore_index=0)
     assert loaded.labels == ("cat", "sky")
     truth, prediction = codes(ignore_index=0)
-    assert (truth[:3], prediction[:3]) == ([IGNORED, 0, 1], [2, 0, 1])
+    assert (truth[:3], prediction[:3]) == ([IGNORED, 0, 1], [3, 0, 1])
 
 
 @pytest.mark.parametrize("background", ["cat", 1])
@@ -124,7 +124,7 @@ def test_reduced_labels(ignore_index: int, depth: int) -> None:
     expected[255] = numbers[254] if ignore_index != 255 else IGNORED
     truth, prediction = codes(labels=labels, ignore_index=ignore_index, reduce_labels=True)
     assert truth == expected
-    numbers[ignore_index] = len(labels)
+    numbers[ignore_index] = len(labels) + 1
     assert prediction == [numbers[value] for value in range(256)]
 
 

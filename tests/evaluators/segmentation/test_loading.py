@@ -366,15 +366,15 @@ def test_panoptic_on_both_sides() -> None:
     panoptic("pred", images=[{"id": 1}])
     loaded = load(ground_truth="gt.json", predictions="pred.json", labels=None, background="sky")
     (dataset,) = loaded.datasets.values()
-    # No segment is ignored in ground truth, and no label in a prediction.
-    assert coded(dataset) == ([[IGNORED, 0, 1]], [[1, 0, 1]])
+    # No segment is ignored in ground truth, and left open in a prediction.
+    assert coded(dataset) == ([[IGNORED, 0, 1]], [[2, 0, 1]])
 
 
 def test_panoptic_predictions_alone() -> None:
     folder("gt", {"a": [[4, 4, 9]]})
     panoptic("pred")
     (dataset,) = load(predictions="pred.json", labels={4: "cat", 9: "sky"}).datasets.values()
-    assert coded(dataset) == ([[0, 0, 1]], [[2, 0, 1]])
+    assert coded(dataset) == ([[0, 0, 1]], [[3, 0, 1]])
     assert error(predictions="pred.json", labels={4: "dog", 9: "sky"}) == [
         "pred.json: categories: 4 is 'cat'; in the ground truth it is 'dog'",
     ]

@@ -12,10 +12,11 @@ from valor_cli.evaluators.segmentation.pixel_accuracy import NO_PIXELS, PIXEL_AC
 
 
 def test_worked_by_hand() -> None:
-    # Right: a, a, background as background; wrong: a called b, background called a, b left open.
-    dataset = drawn({"one": (["aaa#"], ["aab#"]), "two": (["--b#"], ["-a-a"])}, 2)
+    # Right: a, a, background as background; wrong: a called b, background called a, b called
+    # background, background left open.
+    dataset = drawn({"one": (["aaa#"], ["aab#"]), "two": (["--b-#"], ["-a-#a"])}, 2)
     (value,) = ask(dataset, PIXEL_ACCURACY).values
-    assert (value.value, value.n) == (3 / 6, 6)
+    assert (value.value, value.n) == (3 / 7, 7)
 
 
 def test_everything_ignored() -> None:

@@ -45,6 +45,11 @@ class Coding:
     kept: frozenset[int] | None
     reduced: bool
 
+    @property
+    def left_open(self) -> int:
+        """The code of a prediction of nothing: right nowhere, on the background neither."""
+        return len(self.labels) + 1
+
     def codes(self, role: Role, meanings: Sequence[int | None] | None) -> Codes:
         """The code of each pixel value of a side, as `RawPair` has them.
 
@@ -56,7 +61,7 @@ class Coding:
         code = self._of_truth if role == "ground_truth" else self._of_prediction
         if meanings is None:
             return self._of_values(code)
-        none = IGNORED if role == "ground_truth" else len(self.labels)
+        none = IGNORED if role == "ground_truth" else self.left_open
         return np.array([none if one is None else code(one) for one in meanings], np.int32)
 
     def _of_values(self, code: Callable[[int], int]) -> Codes:
@@ -80,7 +85,7 @@ class Coding:
         return IGNORED if left_out else label
 
     def _of_prediction(self, value: int) -> int:
-        return len(self.labels) if value in self.ignored else self.label_of.get(value, UNKNOWN)
+        return self.left_open if value in self.ignored else self.label_of.get(value, UNKNOWN)
 
 
 def names_of(inputs: SegmentationInputs) -> Mapping[int, str] | None:

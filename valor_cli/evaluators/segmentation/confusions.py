@@ -52,7 +52,8 @@ class Cells(NamedTuple):
 
     Attributes:
         image: Number of the image.
-        truth, prediction: Codes: the numbers of labels, and for no label their count.
+        truth, prediction: Codes: the numbers of labels, their count for the background, and one
+            more for what a prediction leaves open.
         pixels: Of the image that have both.
     """
 
@@ -67,7 +68,7 @@ class Images(NamedTuple):
 
     Attributes:
         pixels: Those that count.
-        right: Those of them that are predicted right, as no label too.
+        right: Those of them that are predicted right, as background too.
     """
 
     pixels: Ints
@@ -159,7 +160,8 @@ class Confusions:
         """(labels + 1, labels + 1) pixels, ground truth in rows; the last ones are no label."""
         width = len(self.labels) + 1
         image, truth, prediction, pixels = self.cells
-        sums = self._sums(truth * width + prediction, image, pixels, width * width)
+        column = np.minimum(prediction, width - 1)
+        sums = self._sums(truth * width + column, image, pixels, width * width)
         return sums.reshape(width, width)
 
     def one_sided(self) -> OneSided:
