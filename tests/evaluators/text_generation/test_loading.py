@@ -159,16 +159,19 @@ def test_a_column_that_metrics_need_lists_those_there_are() -> None:
     ]
 
 
-def test_a_column_that_metrics_need_and_that_is_empty_is_named() -> None:
+def test_a_column_that_metrics_need_and_that_is_empty_is_warned_of() -> None:
     needs = Selection(needs=frozenset({"response"}))
     silent = lines({"id": 1, "answer": None}, {"id": 2, "answer": None})
-    assert error({"a.jsonl": silent}, needs)[0] == "a.jsonl: no row has a value of 'answer'"
+    found = load({"a.jsonl": silent}, needs)
+    assert found.datasets["a"].response == (None, None)
+    assert found.warnings == ["a.jsonl: no row has a value of 'answer'"]
     mapped = lines({"id": 1, "said": {"it": None}})
     told = error({"a.jsonl": mapped}, needs, columns={"response": "said.it"})
     assert told[0] == "a.jsonl: no row has a value of 'said.it'"
     of_two = lines(*({"id": 1, "model": m, "answer": a} for m, a in (("m", "a"), ("n", None))))
-    told = error({"a.jsonl": of_two}, needs)
-    assert told[0] == "a.jsonl: no row of the model 'n' has a value of 'answer'"
+    found = load({"a.jsonl": of_two}, needs)
+    assert found.warnings == ["a.jsonl: no row of the model 'n' has a value of 'answer'"]
+    assert found.datasets["n"].response == (None,)
 
 
 def test_wanted_columns_that_no_file_has_are_lacking() -> None:
@@ -321,9 +324,9 @@ def test_log_probabilities_that_are_needed_and_lack_are_told() -> None:
         "a.jsonl: no row has 'token_logprobs'; there is: id, answer, cam"
     )
     none = lines({"id": 1, "answer": "a", "token_logprobs": None})
-    assert error({"a.jsonl": none}, LOGPROBS)[0] == (
+    assert load({"a.jsonl": none}, LOGPROBS).warnings == [
         "a.jsonl: no row has a value of 'token_logprobs'"
-    )
+    ]
     wrong = text + lines({"id": 2, "answer": "a", "token_logprobs": [0.9]})
     assert error({"a.jsonl": wrong}, LOGPROBS)[0].startswith("a.jsonl:2: token_logprobs[0]: ")
 

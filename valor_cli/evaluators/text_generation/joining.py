@@ -153,18 +153,25 @@ def unlent_of(metadata: Sequence[str], of_answers: Sequence[str]) -> set[int]:
 
 def check_needs(
     models: Mapping[str, Having], needs: frozenset[str], columns: Mapping[str, str]
-) -> None:
+) -> list[str]:
     """See that every model has the columns that metrics need.
+
+    A column that is there and says nothing of any sample is what a model, or a data set, made of
+    them: no sample has a value, and that is warned of.
 
     Args:
         models: What their rows say.
         needs: Standard names of columns.
         columns: Standard name to that of the files, as the config maps them.
 
+    Returns:
+        What to warn of.
+
     Raises:
-        DataError: No row of a model has a value of one of them.
+        DataError: A model has no such column, or a path into objects leads to no value.
     """
     problems: dict[Problem, None] = {}
+    warnings: dict[str, None] = {}
     for model, own in models.items():
         alone = all(other is own or other.file is not own.file for other in models.values())
         row = "no row" if alone else f"no row of the model {quoted(model)}"
@@ -174,12 +181,17 @@ def check_needs(
                 continue
             if layout.has(name):
                 message = f"{row} has a value of {quoted(layout.name_of(name))}"
+                if name not in layout.paths:
+                    warnings[f"{own.file.path}: {message}"] = None
+                    continue
+                # Or the path leads nowhere, which cannot be told from that.
             else:
                 there = listed(list(own.file.names))
                 message = f"{row} has {other_names(name)}; there is: {there}"
             problems[Problem(own.file.path, message)] = None
     if problems:
         raise DataError(list(problems), hint=COLUMNS_HINT)
+    return list(warnings)
 
 
 def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, Having]:

@@ -58,7 +58,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
     columns = filtered_columns(selection)
     joined = join_models(read.models, columns, selection.optional, selection.of_answers)
     said = having(joined.models, selection.needs | selection.wanted)
-    check_needs(said, selection.needs - selection.wanted, inputs.columns)
+    silent = check_needs(said, selection.needs - selection.wanted, inputs.columns)
     linking = {model: _linking(own) for model, own in joined.models.items()}
     links, warnings = links_of(linking, skip=inputs.on_invalid == "skip")
     kept = selected(joined.models, columns, selection)
@@ -80,7 +80,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
         labels=labels_of(_named(rows.values()), selection) if labelled else (),
         sizes={"samples": len(set(ids)) if joined.shared else len(ids)},
         files=read.files,
-        warnings=[*read.warnings, *joined.warnings, *warnings],
+        warnings=[*read.warnings, *silent, *joined.warnings, *warnings],
         missing_prediction_labels=dict.fromkeys(datasets, ()),
         ignored_prediction_labels=dict.fromkeys(datasets, ()),
         known_labels=(

@@ -128,7 +128,8 @@ def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[
             model: Having(own.file, frozenset().union(*(one.names[model] for one in facts)))
             for model, own in told.having.items()
         }
-        check_needs(having, selection.needs - selection.wanted, ground.inputs.columns)
+        columns = ground.inputs.columns
+        warnings += check_needs(having, selection.needs - selection.wanted, columns)
         warnings += differences(_otherwise([one.otherwise for one in facts]))
         warnings += lent(told.having, ground.lacks, told.filled, told.samples)
     named = any("artifacts" in own for one in facts for own in one.names.values())

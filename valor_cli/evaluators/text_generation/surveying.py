@@ -103,7 +103,7 @@ def _apart(
     files = [file for file, _ in sources.of.values()]
     check_metadata(files, columns, selection.optional, shared=False)
     having = _having(sources)
-    check_needs(having, selection.needs - selection.wanted, inputs.columns)
+    silent = check_needs(having, selection.needs - selection.wanted, inputs.columns)
     linking = {model: _linking(*own) for model, own in sources.of.items()}
     links, link_warnings = links_of(linking, skip=inputs.on_invalid == "skip")
     kept = _selected(sources, columns, selection)
@@ -114,7 +114,9 @@ def _apart(
         first[model] = samples
         placed += _kept(own, kept[model], samples)
         samples += len(kept[model])
-    told = _told(sources, selection, having, samples)._replace(
+    told = _told(sources, selection, having, samples)
+    told = told._replace(
+        warnings=[*told.warnings, *silent],
         link_warnings=link_warnings,
         perturbed={
             model: _perturbed(own, links[model], kept[model])
