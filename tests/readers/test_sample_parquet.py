@@ -115,7 +115,7 @@ def facts(found: SampleFile) -> Any:
 
 @seed(4)
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     found=rows(),

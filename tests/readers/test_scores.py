@@ -247,7 +247,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=4))
 @pytest.mark.parametrize(
     "head", ["id,label,pred,score,site", "id,label,pred0,score0,key", "id,label,cat,dog,site",
