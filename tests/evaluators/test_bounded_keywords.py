@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 from jsonschema import validators
 
-from valor_cli.evaluators.bounded_keywords import all_differ, bounded
-from valor_cli.kernels.patterns import Patience, PatternTimeout
+from valor_cli.evaluators import bounded_keywords
+from valor_cli.evaluators.bounded_keywords import (
+    STEPS,
+    Budget,
+    TooManyStepsError,
+    all_differ,
+    bounded,
+)
+from valor_cli.kernels.patterns import PatternTimeout
 
 DRAFTS = (
     validators.Draft4Validator,
@@ -21,9 +29,9 @@ SLOW = "(a|aa)+$"
 ENDLESS = "a" * 60 + "!"
 
 
-def validator(draft: Any, schema: Any) -> Any:
+def validator(draft: Any, schema: Any, limit_s: float = 0.02) -> Any:
     extend: Any = validators.extend
-    return extend(draft, bounded(draft.VALIDATORS, Patience(0.02)))(schema)
+    return extend(draft, bounded(draft.VALIDATORS, Budget(limit_s)))(schema)
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
@@ -73,7 +81,7 @@ def test_steps_grow_with_the_keys_not_with_their_pairs(draft: Any) -> None:
     schema = {"patternProperties": {"^k": {}}, "unevaluatedProperties": False}
     keys = {Counted(f"k{at}"): at for at in range(2000)}
     Counted.times = 0
-    assert validator(draft, schema).is_valid(keys)
+    assert validator(draft, schema, 60).is_valid(keys)
     # Two thousand keys have two million pairs.
     assert Counted.times < 20_000
 
@@ -101,3 +109,74 @@ def test_properties_are_looked_at_in_their_order() -> None:
 def test_equal_is_as_json_schema_has_it(values: list[object], differ: bool) -> None:
     assert all_differ(values) is differ
     assert validators.Draft202012Validator({"uniqueItems": True}).is_valid(values) is differ
+
+
+DOUBLING: dict[str, Any] = {
+    "$defs": {
+        f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}, {"$ref": f"#/$defs/a{at + 1}"}]}
+        for at in range(60)
+    }
+    | {"a60": {}},
+    "$ref": "#/$defs/a0",
+}
+DEEP: dict[str, Any] = {"anyOf": [{"items": {"$ref": "#"}}] * 3, "type": "array"}
+EVALUATED: dict[str, Any] = {**DOUBLING, "unevaluatedProperties": False}
+
+
+@pytest.mark.parametrize("draft", DRAFTS[3:])
+@pytest.mark.parametrize("schema", [DOUBLING, DEEP, EVALUATED])
+def test_references_that_lead_on_and_on_have_an_end(draft: Any, schema: Any) -> None:
+    nested: Any = 1
+    for _ in range(40):
+        nested = [nested]
+    value = {"k": 1} if schema is EVALUATED else nested
+    with pytest.raises(TooManyStepsError, match="the schema takes more than 50,000 steps on it"):
+        list(validator(draft, schema).iter_errors(value))
+
+
+def test_what_is_evaluated_is_counted_too() -> None:
+    kind: Any = type(validator(DRAFTS[-1], EVALUATED))
+    kind.VALIDATORS = {"unevaluatedProperties": kind.VALIDATORS["unevaluatedProperties"]}
+    with pytest.raises(TooManyStepsError):
+        list(kind(EVALUATED).iter_errors({"k": 1}))
+
+
+def _spend(budget: Budget) -> None:
+    for _ in range(200):
+        budget.begin(0)
+        for _ in range(STEPS):
+            budget.step()
+
+
+def _search(budget: Budget) -> None:
+    for _ in range(100):
+        budget.begin(1)
+        for _ in range(3):
+            budget.search("a", "a")
+
+
+def test_longer_values_may_take_more_steps_and_all_together_have_an_end() -> None:
+    budget = Budget()
+    budget.begin(1_000)
+    for _ in range(70_000):
+        budget.step()
+    with pytest.raises(TooManyStepsError, match="more than 70,000 steps"):
+        budget.step()
+    with pytest.raises(TooManyStepsError, match="5,000,000 steps too many on those before"):
+        _spend(budget)
+
+
+def test_patterns_share_the_time_of_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each search takes 0.3 s of a clock that nothing else moves.
+    clock = itertools.count(0, 0.3)
+    monkeypatch.setattr(bounded_keywords, "process_time", lambda: next(clock))
+    budget = Budget()
+    budget.begin(1)
+    for _ in range(4):
+        assert budget.search("a", "a") == (0, 1)
+    with pytest.raises(PatternTimeout, match="patterns took longer than 1 s together"):
+        budget.search("a", "a")
+    budget.begin(1)
+    assert budget.search("a", "a") == (0, 1)
+    with pytest.raises(PatternTimeout, match="took too long on those before"):
+        _search(budget)

@@ -94,6 +94,13 @@ def test_a_file_is_read_from_the_folder_of_the_config(tmp_path: Path) -> None:
     assert (there, there.document) == (found, {"type": "number"})
 
 
+def test_references_that_double_at_each_step_are_refused() -> None:
+    two = {f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(60)}
+    schema = {"$defs": {**two, "a60": {}}, "$ref": "#/$defs/a0"}
+    with pytest.raises(ValueError, match="its references lead on and on"):
+        check_schema(schema)
+
+
 @pytest.mark.parametrize("schema", [True, False])
 def test_a_config_may_allow_all_or_nothing(schema: bool) -> None:
     found = SOURCE.validate_python(schema)

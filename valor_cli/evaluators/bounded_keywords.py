@@ -1,5 +1,8 @@
 """A validator of the jsonschema package in; one whose keywords take bounded time, out.
 
+Time is counted in steps, keywords that are applied, which are as many on every machine: so
+references that lead round and round have an end. Of patterns alone it is measured.
+
 The package searches user patterns with `re`, which nothing can stop, keeps what it has seen in
 lists, and collects every error of an alternative. Its own keywords are used, so that drafts,
 messages and results stay its own, over other functions of the names that they call.
@@ -9,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from time import process_time
 from types import FunctionType
 from typing import Any
 
-from valor_cli.kernels.patterns import Patience, PatternTimeout, parse_pattern
+from valor_cli.kernels.patterns import LIMIT_S, Patience, PatternTimeout, parse_pattern
 
 FEW = 10
 """Errors of one alternative that are kept; whether there is any is what counts."""
@@ -34,44 +38,127 @@ _FINDERS = (
 )
 
 
-class Searching:
-    """What stands for the module `re`, as far as keywords use it: its `search` can be stopped."""
+STEPS = 50_000
+STEPS_A_CHARACTER = 20
+"""Steps that one value may take, and how many more for each of its characters."""
 
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
+RUN_STEPS = 5_000_000
+RUN_STEPS_A_VALUE = 1_000
+"""Steps that all values may take together beyond those of their characters, and more for each."""
+
+RUN_S = 30.0
+RUN_S_A_VALUE = 0.01
+"""Seconds that patterns may take on all values together, and more for each."""
+
+S_A_CHARACTER = 2e-6
+"""Seconds more, in both, for each character of a value: a few searches for each of its texts."""
+
+
+class TooManyStepsError(Exception):
+    """A value that was not validated to its end; the text says why."""
+
+
+class Budget:
+    """What may still be spent on a value, and on all of them; it stands for the module `re` too."""
+
+    def __init__(self, limit_s: float = LIMIT_S) -> None:
+        """Start; `limit_s` is the time that patterns may take on a value."""
+        self._patience = Patience(limit_s)
+        self._run_steps = RUN_STEPS
+        self._run_s = RUN_S
+        self._allowed = self._steps = STEPS
+        self._allowed_s = self._s = limit_s
+
+    def begin(self, characters: int) -> None:
+        """Turn to another value, whose JSON has so many characters."""
+        self._allowed = self._steps = STEPS + STEPS_A_CHARACTER * characters
+        self._allowed_s = self._s = self._patience.limit_s + S_A_CHARACTER * characters
+        self._run_steps += RUN_STEPS_A_VALUE + STEPS_A_CHARACTER * characters
+        self._run_s += RUN_S_A_VALUE + S_A_CHARACTER * characters
+
+    def step(self) -> None:
+        """Take a step.
+
+        Raises:
+            TooManyStepsError: There is none left.
+        """
+        self._steps -= 1
+        self._run_steps -= 1
+        if self._steps < 0:
+            raise TooManyStepsError(f"the schema takes more than {self._allowed:,} steps on it")
+        if self._run_steps < 0:
+            raise TooManyStepsError(
+                f"was not validated: the schema took {RUN_STEPS:,} steps too many on those before"
+            )
 
     def search(self, pattern: str, text: str) -> tuple[int, int] | None:
         """Where a pattern is found first, if it is.
 
         Raises:
-            PatternTimeout: That takes too long.
+            PatternTimeout: That takes too long, or all patterns did together.
         """
+        limit_s = self._patience.limit_s
+        if self._s <= 0:
+            raise PatternTimeout(
+                f"the schema's patterns took longer than {self._allowed_s:.3g} s together"
+            )
+        if self._run_s <= 0:
+            raise PatternTimeout(
+                "the schema's patterns were not tried: they took too long on those before"
+            )
+        begun = process_time()
         try:
-            return self._patience.search(parse_pattern(pattern), text)
+            return self._patience.search(parse_pattern(pattern), text, min(self._s, limit_s))
         except PatternTimeout as why:
-            raise PatternTimeout(f'the schema\'s pattern "{pattern}" {why}') from None
+            # What others left of the time is not the same twice.
+            said = f"took longer than {limit_s:g} s" if why.late else str(why)
+            raise PatternTimeout(f'the schema\'s pattern "{pattern}" {said}') from None
+        finally:
+            taken = process_time() - begun
+            self._s -= taken
+            self._run_s -= taken
 
 
-def bounded(keywords: Mapping[str, Any], patience: Patience) -> dict[str, Any]:
-    """Those of a validator's keywords that could take for ever, with bounds.
+def bounded(keywords: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
+    """A validator's keywords, with bounds.
 
     Args:
         keywords: `VALIDATORS` of a class of the jsonschema package.
-        patience: Stops patterns, and remembers which were stopped.
+        budget: What they may take.
     """
-    searching = Searching(patience)
-    return {name: _bounded(keywords[name], searching) for name in _KEYWORDS if name in keywords}
+    return {
+        name: _counted(_bounded(one, budget) if name in _KEYWORDS else one, budget)
+        for name, one in keywords.items()
+    }
 
 
-def _bounded(keyword: FunctionType, searching: Searching) -> FunctionType:
+def _counted(function: Callable[..., Any], budget: Budget) -> Callable[..., Any]:
+    """A function of which each call is a step."""
+
+    def counted(*arguments: Any) -> Any:
+        budget.step()
+        return function(*arguments)
+
+    return counted
+
+
+def _bounded(keyword: FunctionType, budget: Budget) -> FunctionType:
     finders = {
-        name: _in_order(_over(keyword.__globals__[name], {"re": searching}))
+        name: _in_order(_recursive(keyword.__globals__[name], budget))
         for name in _FINDERS
         if name in keyword.__globals__
     }
     # A set has its order from a random seed; a mapping's keys are a set in order.
-    names = {"re": searching, "set": dict.fromkeys, "list": _first, "uniq": all_differ}
+    names = {"re": budget, "set": dict.fromkeys, "list": _first, "uniq": all_differ}
     return _over(keyword, {**names, **finders})
+
+
+def _recursive(find: FunctionType, budget: Budget) -> Callable[..., Iterable[Any]]:
+    """A copy of a function that calls itself; each call is a step."""
+    copy = _over(find, {"re": budget})
+    counted = _counted(copy, budget)
+    copy.__globals__[find.__name__] = counted
+    return counted
 
 
 def _over(function: FunctionType, names: Mapping[str, Any]) -> FunctionType:

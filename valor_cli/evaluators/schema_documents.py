@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import AfterValidator, Strict, ValidationInfo
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.bounded_keywords import bounded
+from valor_cli.evaluators.bounded_keywords import Budget, TooManyStepsError, bounded
 from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
-from valor_cli.kernels.patterns import Patience, PatternError, parse_pattern
+from valor_cli.kernels.patterns import PatternError, parse_pattern
 from valor_cli.paths import from_folder
 
 if TYPE_CHECKING:
+    from jsonschema import ValidationError
     from jsonschema.protocols import Validator
     from referencing import Resource
     from referencing._core import Resolver
 
 Document: TypeAlias = Mapping[str, Any] | bool
+
+Errors: TypeAlias = "Callable[[Any, int], Iterator[ValidationError]]"
+"""What finds the errors of a value; it is told how many characters its JSON has."""
 
 LONGEST = 200
 """Characters of a message of the jsonschema package that are shown."""
@@ -129,15 +133,21 @@ def check_schema(document: Document) -> None:
             cut = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
             raise ValueError(f"no JSON Schema: {printable(broken.json_path)}: {cut}")
         _check_parts(document, draft)
-        usable = validator_of(document, check_formats=False)
+        errors = errors_under(document, check_formats=False)
         for value in _ANY:
-            usable.is_valid(value)
+            next(errors(value, 0), None)
+    except TooManyStepsError:
+        raise ValueError(
+            "no JSON Schema that can be applied: its references lead on and on"
+        ) from None
     except RecursionError:
         raise ValueError("no JSON Schema: its references lead round in a circle") from None
 
 
-def validator_of(document: Document, *, check_formats: bool) -> Validator:
+def errors_under(document: Document, *, check_formats: bool) -> Errors:
     """What validates JSON under a checked schema, in bounded time, without fetching anything.
+
+    It raises a `TooManyStepsError` or a `PatternTimeout` where that ends before the value does.
 
     Raises:
         ValueError: `$schema` names no draft that is known.
@@ -145,14 +155,20 @@ def validator_of(document: Document, *, check_formats: bool) -> Validator:
     from jsonschema import validators
     from referencing import Registry
 
-    draft = draft_of(document)
+    draft, budget = draft_of(document), Budget()
     extend: Callable[..., type[Validator]] = validators.extend
-    return extend(draft, bounded(draft.VALIDATORS, Patience()))(
+    validator = extend(draft, bounded(draft.VALIDATORS, budget))(
         _without_dialect(document),
         # A registry of one's own fetches nothing.
         registry=Registry(),
         format_checker=draft.FORMAT_CHECKER if check_formats else None,
     )
+
+    def errors(value: Any, characters: int) -> Iterator[ValidationError]:
+        budget.begin(characters)
+        return iter(validator.iter_errors(value))
+
+    return errors
 
 
 def _without_dialect(node: Any) -> Any:

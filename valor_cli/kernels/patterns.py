@@ -56,7 +56,14 @@ class PatternError(ValueError):
 
 
 class PatternTimeout(Exception):  # noqa: N818 - not an error of the program, nor of the user
-    """A search that was stopped, or not begun; the text says which, of what, and why."""
+    """A search that was stopped, or not begun; the text says which, of what, and why.
+
+    `late` says whether it was stopped for the time that it took.
+    """
+
+    def __init__(self, message: str, *, late: bool = False) -> None:
+        super().__init__(message)
+        self.late = late
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,7 @@ class Pattern:
             for match in self._compiled.finditer(text, timeout=limit_s):
                 yield match.span()
         except TimeoutError:
-            raise PatternTimeout(f"took longer than {limit_s:g} s") from None
+            raise PatternTimeout(f"took longer than {limit_s:g} s", late=True) from None
         except MemoryError:
             raise PatternTimeout("needed too much memory") from None
 
@@ -100,11 +107,15 @@ class Patience:
         self.tries = tries
         self._stopped: dict[str, list[int]] = {}
 
-    def search(self, pattern: Pattern, text: str) -> tuple[int, int] | None:
-        """As `Pattern.search`."""
-        return next(self.matches(pattern, text), None)
+    def search(
+        self, pattern: Pattern, text: str, limit_s: float | None = None
+    ) -> tuple[int, int] | None:
+        """As `Pattern.search`; with less time than usual where `limit_s` says so."""
+        return next(self.matches(pattern, text, limit_s), None)
 
-    def matches(self, pattern: Pattern, text: str) -> Iterator[tuple[int, int]]:
+    def matches(
+        self, pattern: Pattern, text: str, limit_s: float | None = None
+    ) -> Iterator[tuple[int, int]]:
         """As `Pattern.matches`; a pattern is spared where it has already failed often enough.
 
         Raises:
@@ -117,9 +128,11 @@ class Patience:
                 f"{self.tries} texts, one of them no longer than this one"
             )
         try:
-            yield from pattern.matches(text, self.limit_s)
+            yield from pattern.matches(text, self.limit_s if limit_s is None else limit_s)
         except PatternTimeout:
-            self._stopped.setdefault(pattern.text, []).append(len(text))
+            # With less time than half it may be no fault of this one.
+            if limit_s is None or 2 * limit_s >= self.limit_s:
+                self._stopped.setdefault(pattern.text, []).append(len(text))
             raise
 
 

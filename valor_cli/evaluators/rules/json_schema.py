@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from valor_cli.errors import printable
+from valor_cli.evaluators.bounded_keywords import TooManyStepsError
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.schema_documents import (
     LONGEST,
     Document,
+    Errors,
     SchemaFile,
     SchemaSource,
-    validator_of,
+    errors_under,
 )
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.json_texts import (
@@ -36,7 +38,6 @@ LISTED = 5
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
 
 Secrets = Callable[[str], Iterable[tuple[int, int]]]
-Errors = Callable[[Any], Iterable["ValidationError"]]
 
 
 def json_schema(
@@ -53,8 +54,9 @@ def json_schema(
     value counts, and the reason says so. The schema is written in the config, or named as a file;
     it is of draft 2020-12 unless `$schema` names another, and `{}` asks for JSON only. `format` is
     an annotation, unless `check_formats`. Contexts are not judged. A response that is nested more
-    than 100 levels deep, or that a pattern of the schema takes longer than a second of processor
-    time on, is a parse failure.
+    than 100 levels deep is a parse failure. Skipped is one that the schema takes more than 50,000
+    steps on, and 20 for each of its characters (recursive references can take any number), or its
+    patterns longer than a second of processor time; so are those after many of that kind.
 
     Formula:
         a sample passes if its response is JSON and valid under the schema
@@ -88,16 +90,15 @@ def _errors_under(schema: Document | str, *, check_formats: bool) -> Errors:
     if isinstance(document, str):
         raise ValueError(f"{document} was not read")
     if document == {} or document is True:
-        return lambda value: ()
-    found: Errors = validator_of(document, check_formats=check_formats).iter_errors
-    return found
+        return lambda value, characters: iter(())
+    return errors_under(document, check_formats=check_formats)
 
 
 def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bool) -> Outcome:
     start, end = inside_fence(response) if strip_fences else (0, len(response))
     try:
         parsed = parse_json(response[start:end])
-        first = list(islice(errors(parsed.value), LISTED + 1))
+        first = list(islice(errors(parsed.value, end - start), LISTED + 1))
         told = [
             {"path": _shown(one.json_path, secrets), "message": _shown(_said(one), secrets)}
             for one in first[:LISTED]
@@ -107,8 +108,10 @@ def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bo
         mark = (Mark("response", at, at + 1, "not JSON"),) if at < len(response) else ()
         fence = " (it stands in a code fence)" if inside_fence(response)[0] > start else ""
         return verdict(False, reason=f"not JSON: {error.message}{fence}", marks=mark)
-    except (BeyondLimitsError, PatternTimeout, PatternError) as why:
+    except (BeyondLimitsError, PatternError) as why:
         return unreadable(str(why))
+    except (TooManyStepsError, PatternTimeout) as why:
+        return Outcome(status="skipped", reason=str(why))
     except RecursionError:
         return unreadable("the schema leads too deep into it")
     except ArithmeticError:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from os.path import splitext
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from valor_cli.evaluators.schema_documents import SchemaFile, validator_of
+from valor_cli.evaluators.bounded_keywords import TooManyStepsError
+from valor_cli.evaluators.schema_documents import Errors, SchemaFile, errors_under
 from valor_cli.evaluators.structure.artifact_files import (
     ArtifactFile,
     Artifacts,
@@ -92,7 +93,13 @@ def _result(name: str, file: ArtifactFile, examine: Callable[[ArtifactFile], Non
         examine(file)
     except (_NotPassedError, UnusableFileError, NotJsonError) as why:
         passed, reason = False, why.message if isinstance(why, NotJsonError) else str(why)
-    except (TooMuchError, BeyondLimitsError, PatternTimeout, PatternError) as why:
+    except (
+        TooMuchError,
+        BeyondLimitsError,
+        TooManyStepsError,
+        PatternTimeout,
+        PatternError,
+    ) as why:
         return CheckResult(name, file.path, None, str(why))
     return CheckResult(name, file.path, passed, reason)
 
@@ -112,8 +119,8 @@ def _examiner(
     if isinstance(check, ValidJson):
         document = check.document
         schema = document.document if isinstance(document, SchemaFile) else document
-        validator: Any = validator_of(schema, check_formats=False)  # type: ignore[arg-type]
-        return lambda file: _check_schema(_text(artifacts, file), validator)
+        errors = errors_under(schema, check_formats=False)  # type: ignore[arg-type]
+        return lambda file: _check_schema(_text(artifacts, file), errors)
     if isinstance(check, Matches):
         return lambda file: _check_pattern(_text(artifacts, file), check, patience)
     raise ValueError(f"{check.check} does not look into files")
@@ -146,9 +153,9 @@ def _check_pages(data: bytes, least: int) -> None:
         raise _NotPassedError(f"{pages:,} pages, fewer than {least:,}")
 
 
-def _check_schema(text: str, validator: Any) -> None:
+def _check_schema(text: str, errors: Errors) -> None:
     try:
-        error = next(validator.iter_errors(parse_json(text).value), None)
+        error = next(errors(parse_json(text).value, len(text)), None)
     except (RecursionError, ArithmeticError):
         raise BeyondLimitsError("the schema cannot be applied to it") from None
     if error is not None:
