@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
 from valor_cli.reports.csv_rows import COLUMNS
 from valor_cli.reports.schema import ADDED, results_schema
-from valor_cli.reports.writer import FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import (
     FEW,
     STATUSES,
@@ -53,6 +53,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`results.json`", "`json`", "everything that reports and comparisons read"),
     ("`samples.jsonl`", "with `json`", "values of single samples, where there are any"),
     ("`resamples.jsonl`", "with `json`", "values at every resample, where there are any"),
+    ("`evidence.bin`", "with `json`", "what values rest on, where nothing was resampled"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
@@ -236,6 +237,15 @@ single samples say nothing of (average precision, BLEU of a corpus): `valor comp
 runs by it. Two lines, of two models or of two runs, are pairs if `drawn` is the same: the same
 images or samples were drawn for both."""
 
+EVIDENCE_TEXT = """\
+Only without `interval:`. What the values of each model rest on, image by image or sample by
+sample, where values of single samples say nothing of them: from it `valor compare` draws the same
+resamples for two runs, and tests AP, precision or IoU without a change of the config. A line with
+its name and version, a line of JSON (metrics, ids, the form of the arrays, a checksum), and the
+arrays. It is for valor alone, the same to the byte for the same inputs, and read only where it
+fits its `results.json`. Detection takes about 15 bytes per detection. It is not written where it
+would take more than 256 MiB of memory, and for classification files that are read in pieces."""
+
 CSV_TEXT = """\
 A header, then a line for each row of `metrics`, in their order; UTF-8, CRLF, numbers in full
 precision. `interval` is two columns, `parameters` one of JSON. An empty cell is a null. Text that
@@ -344,7 +354,7 @@ _OF_RECORDS: Mapping[tuple[type, str], str] = {
         ComparisonResult,
         "verdict",
     ): "better or worse where `p_adjusted` (or `p`, where that is null) is below "
-    "1 - `level`, by `direction`; else it cannot be told",
+    "1 - `level`, by `direction`; not tested where there is no p; else it cannot be told",
     (FoundSlice, "value"): "mean of the values in it",
     (FoundSlice, "rest"): "mean of all others",
     (SliceSearchResult, "output"): "which of its values",
@@ -417,6 +427,7 @@ def results_page(generated: str) -> str:
     parts += [table(["status", "means"], [[f"`{one}`", STATUS_TEXTS[one]] for one in STATUSES])]
     resamples = [[f"`{name}`", _of(ResampledResult, name)] for name in _names(ResampledResult)]
     parts += [f"## {RESAMPLES}", RESAMPLES_TEXT, table(["key", "meaning"], resamples)]
+    parts += [f"## {EVIDENCE}", EVIDENCE_TEXT]
     columns = ", ".join(f"`{name}`" for name in COLUMNS)
     parts += [f"## {FILES['csv']}", CSV_TEXT, f"Its columns: {columns}."]
     parts += [f"## {FILES['junit']}", JUNIT_TEXT, "## Stability", STABILITY]
