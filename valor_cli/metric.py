@@ -147,7 +147,8 @@ class Metric(Generic[R]):
     A metric that is not `resampled` gets no intervals. `replicas` finds its values at several
     resamples at once: it takes what `compute` takes, the weights (resamples, units) and the
     parameters, to (resamples, values), NaN for none, bit for bit those of `compute` and in its
-    order; without it they are computed one after the other.
+    order, means over labels held to those of all data (`held_mean`); without it they are computed
+    one after the other.
     `condensed` says that it reads sums of its evidence alone, which the wing's `condense` keeps.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """

@@ -153,7 +153,8 @@ def test_resamples_of_what_was_merged(place: Place) -> None:
     weights = np.array([np.bincount(row, minlength=len(units)) for row in drawn])
     for call in calls:
         expected, found = (
-            resampled([call], one, wing.parts, weights) for one in (whole.evidence, again)
+            resampled([call], [findings_of(call, one, wing.parts)], one, wing.parts, weights)
+            for one in (whole.evidence, again)
         )
         assert exact(expected) == exact(found), call.metric.name
 

@@ -14,7 +14,8 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns import quotient
-from valor_cli.results import Findings, MetricValue, Scalar
+from valor_cli.results import Findings, LabelMean, MetricValue, Scalar
+from valor_cli.statistics.label_means import held_mean
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -67,6 +68,12 @@ class Ratios(NamedTuple):
     def of_truth(cls, part: Ints, whole: Ints, truth: Ints) -> Ratios:
         """Ratios that every label with ground truth has, and no other."""
         return cls(part, whole, truth, truth > 0, truth > 0)
+
+    @property
+    def present(self) -> Bools:
+        """(labels,) where there is what the value rests on: a 0/0 that stands in rests on none."""
+        there = self.truth > 0
+        return there if self.needs_truth else there & self.defined
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -148,19 +155,25 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     n = int(ratios.truth.sum())
     if not n:
         return MetricValue(None, words.no_label, n=n)
+    over = None
+    if how == "macro":
+        over = LabelMean(np.where(seen, ratios.values, np.nan), ratios.present)
     if not ratios.defined[seen].any():
-        return MetricValue(ratios.instead, words.nothing_predicted, n=n)
+        return MetricValue(ratios.instead, words.nothing_predicted, n=n, over=over)
     if how == "micro":
         return MetricValue(int(ratios.part[seen].sum()) / int(ratios.whole[seen].sum()), n=n)
     weights = ratios.truth[seen] if how == "weighted" else None
-    return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n)
+    return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n, over=over)
 
 
-def labels_and_average_replicas(ratios: Ratios, how: Average, words: Words) -> NDArray[np.float64]:
+def labels_and_average_replicas(
+    ratios: Ratios, all_data: Ratios, how: Average, words: Words
+) -> NDArray[np.float64]:
     """What `labels_and_average` finds of each resample; NaN for no value.
 
     Args:
         ratios: (resamples, labels) columns.
+        all_data: The same of all data, (labels,).
         how, words: As `over_labels`.
 
     Returns:
@@ -169,11 +182,12 @@ def labels_and_average_replicas(ratios: Ratios, how: Average, words: Words) -> N
     undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined)
     found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan)
     found[:, :-1] = np.where(undefined, np.nan, ratios.values)
+    over = over_labels(all_data, how, words).over
     for resample in range(len(found)):
         part, whole, truth, defined, seen = (column[resample] for column in ratios[:5])
-        mine = Ratios(part, whole, truth, defined, seen, ratios.instead)
-        mean = over_labels(mine, how, words).value
-        found[resample, -1] = np.nan if mean is None else mean
+        mine = Ratios(part, whole, truth, defined, seen, ratios.instead, ratios.needs_truth)
+        mean = over_labels(mine, how, words)
+        found[resample, -1] = held_mean(mean.value, mean.over, over)
     return found
 
 

@@ -63,7 +63,12 @@ def intervals(
         len(found.values) if _is_resampled(call, found, alone=alone) else 0
         for call, found in zip(calls, findings, strict=True)
     ]
-    with_values = [call for call, count in zip(calls, counted, strict=True) if count]
+    with_values = [
+        # What else is found in all data stays here: others need the values alone.
+        (call, Findings(found.values))
+        for call, found, count in zip(calls, findings, counted, strict=True)
+        if count
+    ]
     columns = np.zeros((0, draws.resamples))
     # Resamples of one unit are that unit again: their interval would say that nothing varies.
     if draws.drawn_count > 1 and with_values:
@@ -105,7 +110,7 @@ def _proportion(value: MetricValue, around: Around, level: float) -> Around:
 
 
 def _columns(
-    calls: Sequence[Call],
+    calls: Sequence[tuple[Call, Findings]],
     evidence: Evidence,
     parts: Parts,
     draws: Draws,
@@ -130,8 +135,9 @@ def _columns(
 
 def _resampled(
     task: tuple[int, int],
-    shared: Sequence[tuple[Sequence[Call], Evidence, Parts, Draws]],
+    shared: Sequence[tuple[Sequence[tuple[Call, Findings]], Evidence, Parts, Draws]],
 ) -> NDArray[np.float64]:
     (first, last), (calls, evidence, parts, draws) = task, shared[0]
     weights = np.array([draws.weights(number) for number in range(first, last)])
-    return resampled(calls, evidence, parts, weights)
+    metrics, findings = zip(*calls, strict=True)
+    return resampled(metrics, findings, evidence, parts, weights)

@@ -18,6 +18,7 @@ from valor_cli.results import (
     MetricValue,
     Scalar,
 )
+from valor_cli.statistics.label_means import held_mean
 
 Parts = Callable[[Any], Sequence[tuple[Mapping[str, Scalar], Any]]]
 
@@ -55,12 +56,19 @@ def _under(at: Mapping[str, Scalar], one: R) -> R:
 
 
 def resampled(
-    calls: Sequence[Call], evidence: Evidence, parts: Parts, weights: NDArray[np.int64]
+    calls: Sequence[Call],
+    findings: Sequence[Findings],
+    evidence: Evidence,
+    parts: Parts,
+    weights: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """The values of all calls, one after the other, at each resample.
 
+    Means over labels are those over the labels of all data.
+
     Args:
         calls: The metrics.
+        findings: What each finds in all data.
         evidence: What they are computed from.
         parts: Its independent parts.
         weights: (resamples, units) how often each unit stands in each.
@@ -70,21 +78,37 @@ def resampled(
     """
     return np.concatenate(
         [
-            _together(calls, evidence, parts, weights[first : first + TOGETHER])
+            _together(calls, findings, evidence, parts, weights[first : first + TOGETHER])
             for first in range(0, len(weights), TOGETHER)
         ]
     )
 
 
+def held(found: Findings, whole: Findings) -> list[float]:
+    """The values of a resample; NaN for none."""
+    return [
+        held_mean(one.value, one.over, every.over)
+        for one, every in zip(found.values, whole.values, strict=True)
+    ]
+
+
 def _together(
-    calls: Sequence[Call], evidence: Evidence, parts: Parts, weights: NDArray[np.int64]
+    calls: Sequence[Call],
+    findings: Sequence[Findings],
+    evidence: Evidence,
+    parts: Parts,
+    weights: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """(resamples, values) of neighbouring resamples."""
-    alone = [call for call in calls if call.metric.replicas is None]
-    found: list[list[list[float | None]]] = [[] for _ in alone]
+    alone = [
+        (call, whole)
+        for call, whole in zip(calls, findings, strict=True)
+        if call.metric.replicas is None
+    ]
+    found: list[list[list[float]]] = [[] for _ in alone]
     for again in evidence.resamples(weights) if alone else ():
-        for rows, call in zip(found, alone, strict=True):
-            rows.append([one.value for one in findings_of(call, again, parts).values])
+        for rows, (call, whole) in zip(found, alone, strict=True):
+            rows.append(held(findings_of(call, again, parts), whole))
     one_by_one = iter(found)
     blocks = [
         np.array(next(one_by_one), np.float64)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -17,6 +21,19 @@ Parameters: TypeAlias = Mapping[str, ParameterValue]
 
 THRESHOLD = "threshold"
 """The key, beside any metric's parameters in a config, of what its value is held against."""
+
+
+class LabelMean(NamedTuple):
+    """What a plain mean over labels is the mean of.
+
+    Attributes:
+        values: (labels,) the value of each; NaN: it does not enter the mean.
+        present: (labels,) whether the evidence has what that rests on: ground truth, and of a
+            precision predictions.
+    """
+
+    values: NDArray[np.float64]
+    present: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,8 @@ class MetricValue:
             `{"iou_threshold": 0.5}` for `iou_thresholds=(0.5, 0.75)`.
         proportion: Whether it is the part of `n` units, each counted once, that are so: what
             Wilson's interval holds for.
+        over: What it is the mean of, if it is a plain mean over labels: resamples are held to the
+            labels of all data.
     """
 
     value: float | None
@@ -43,6 +62,7 @@ class MetricValue:
     n: int | None = None
     at: Mapping[str, Scalar] = field(default_factory=dict)
     proportion: bool = False
+    over: LabelMean | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Call, Selection
 from valor_cli.pipeline.draws import Draws
 from valor_cli.pipeline.resampling import findings_of, resampled
+from valor_cli.results import LabelMean, MetricValue
+from valor_cli.statistics.label_means import held_mean
 
 DATA = Path(__file__).parents[2] / "data" / "detection"
 # The first has detections of one image, label and score of which one is right and one is not.
@@ -62,11 +65,23 @@ def copied(folder: Path, name: str, weights: dict[int, int]) -> tuple[Path, Path
 Key = tuple[str, str, str | None, str]
 
 
-def keys(call: Call, matches: Matches) -> list[tuple[Key, float | None]]:
+def keys(call: Call, matches: Matches) -> list[tuple[Key, MetricValue]]:
     return [
-        ((call.metric.name, one.output, one.label, str(one.at)), one.value)
+        ((call.metric.name, one.output, one.label, str(one.at)), one)
         for one in findings_of(call, matches, WING.parts).values
     ]
+
+
+def held_to(found: MetricValue, whole: MetricValue, at: Sequence[int]) -> float | None:
+    """The value over the labels of all data; those of the files stand `at` these of them."""
+    over = None
+    if found.over is not None and whole.over is not None:
+        values = np.full(len(whole.over.values), np.nan)
+        present = np.zeros(len(values), bool)
+        values[at], present[at] = found.over
+        over = LabelMean(values, present)
+    value = held_mean(found.value, over, whole.over)
+    return None if value != value else value
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -75,15 +90,20 @@ def test_every_value_equals_that_of_the_copied_files(name: str, seed: int, tmp_p
     whole = evidence(DATA / name / "groundtruth.coco.json", DATA / name / "predictions.bbox.json")
     draws = Draws(whole.unit_count, 2, seed)
     weights = np.array([draws.weights(number) for number in range(2)])
-    found = resampled(CALLS, whole, WING.parts, weights)
-    named = [key for call in CALLS for key, _ in keys(call, whole)]
+    findings = [findings_of(call, whole, WING.parts) for call in CALLS]
+    found = resampled(CALLS, findings, whole, WING.parts, weights)
+    all_data = dict(pair for call in CALLS for pair in keys(call, whole))
+    named = list(all_data)
     for row, values in zip(weights, found.tolist(), strict=True):
         times = dict(zip(whole.image_ids.tolist(), row.tolist(), strict=True))
         alone = evidence(*copied(tmp_path, name, times))
         mine = {
             key: None if value != value else value for key, value in zip(named, values, strict=True)
         }
-        theirs = dict(pair for call in CALLS for pair in keys(call, alone))
+        at = [whole.labels.index(label) for label in alone.labels]
+        theirs = {
+            key: held_to(one, all_data[key], at) for call in CALLS for key, one in keys(call, alone)
+        }
         assert theirs == {key: mine[key] for key in theirs}
         # A label that is in no drawn image is none of the copied files'.
         left = {mine[key] for key in mine.keys() - theirs.keys()}

@@ -24,7 +24,7 @@ from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.pipeline.resampling import findings_of, resampled
+from valor_cli.pipeline.resampling import findings_of, held, resampled
 
 QUICK = [one for wing in OBJECT_DETECTION.wings for one in wing.metrics if one.replicas]
 PLAIN = [one for one in WING.metrics if one.replicas]
@@ -47,9 +47,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> np.ndarray:
+    whole = findings_of(call, evidence, WING.parts)
     return np.array(
         [
-            [value.value for value in findings_of(call, again, WING.parts).values]
+            held(findings_of(call, again, WING.parts), whole)
             for again in evidence.resamples(weights)
         ],
         float,
@@ -150,7 +151,8 @@ def test_resampled_mixes_quick_metrics_and_others() -> None:
     evidence = match_detections(random_dataset(3, images=6), MatchingPlan())
     weights = np.random.default_rng(3).integers(0, 3, (70, 6))
     calls = [asked(best), asked(COCO), asked(quick), asked(slow)]
-    found = resampled(calls, evidence, WING.parts, weights)
+    whole = [findings_of(call, evidence, WING.parts) for call in calls]
+    found = resampled(calls, whole, evidence, WING.parts, weights)
     expected = [one_by_one(call, evidence, weights) for call in calls]
     assert np.array_equal(found, np.hstack(expected), equal_nan=True)
 
@@ -165,7 +167,8 @@ def test_resampled_has_the_values_of_every_part() -> None:
         parts=lambda whole: [({"size": size}, whole.within(size)) for size in ("small", "large")],
     )
     weights = np.random.default_rng(4).integers(0, 3, (3, 20))
-    found = resampled([asked(COCO)], evidence, areas.parts, weights)
+    whole = findings_of(asked(COCO), evidence, areas.parts)
+    found = resampled([asked(COCO)], [whole], evidence, areas.parts, weights)
     small, large = (
         one_by_one(asked(COCO), evidence.within(size), weights) for size in ("small", "large")
     )

@@ -13,7 +13,7 @@ from valor_cli.evaluators.classification.ranked_labels import label_areas
 from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings, LabelMean, MetricValue
 
 
 def average_precision(evidence: Evidence) -> Findings:
@@ -42,10 +42,11 @@ def average_precision(evidence: Evidence) -> Findings:
             evidence.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
         )
     ]
-    defined = areas.precision[~np.isnan(areas.precision)]
-    if not len(defined):
+    defined = ~np.isnan(areas.precision)
+    if not defined.any():
         return Findings([*values, MetricValue(None, NO_LABEL, n=areas.samples)])
-    return Findings([*values, MetricValue(float(defined.mean()), n=areas.samples)])
+    mean, over = float(areas.precision[defined].mean()), LabelMean(areas.precision, defined)
+    return Findings([*values, MetricValue(mean, n=areas.samples, over=over)])
 
 
 AVERAGE_PRECISION = Metric(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
 from valor_cli.evaluators.classification.scored import Evidence
+from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric
-from valor_cli.results import MetricValue
+from valor_cli.results import LabelMean, MetricValue
 
 
 def balanced_accuracy(evidence: Evidence) -> MetricValue:
@@ -30,7 +33,9 @@ def balanced_accuracy(evidence: Evidence) -> MetricValue:
     if not found.total:
         return MetricValue(None, NO_SAMPLES, n=0)
     seen = found.truths > 0
-    return MetricValue(float((found.right[seen] / found.truths[seen]).mean()), n=found.total)
+    recalls = quotient(found.right, found.truths, np.nan)
+    over = LabelMean(recalls, seen)
+    return MetricValue(float(recalls[seen].mean()), n=found.total, over=over)
 
 
 BALANCED_ACCURACY = Metric(

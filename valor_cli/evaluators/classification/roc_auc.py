@@ -19,7 +19,7 @@ from valor_cli.evaluators.classification.ranked_labels import (
 from valor_cli.evaluators.classification.scored import Evidence
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricCurve, MetricValue
+from valor_cli.results import Findings, LabelMean, MetricCurve, MetricValue
 
 REFERENCE = 'sklearn.metrics.roc_auc_score, multi_class="ovr"'
 CITATION = (
@@ -82,7 +82,8 @@ def mean_roc_auc(evidence: Evidence) -> MetricValue:
     defined = ~np.isnan(areas.roc)
     if not defined.any():
         return MetricValue(None, _no_mean(areas), n=areas.samples)
-    return MetricValue(float(areas.roc[defined].mean()), n=areas.samples)
+    over = LabelMean(areas.roc, defined)
+    return MetricValue(float(areas.roc[defined].mean()), n=areas.samples, over=over)
 
 
 def _reasons(areas: LabelAreas) -> list[str | None]:

@@ -156,8 +156,13 @@ def average_precision_replicas(
     precision = replicas.precision(iou_thresholds, max_detections, interpolation)
     parts = [precision] if over_ious else precision.swapaxes(0, 1)
     if over_labels:
+        whole = matches.precision(iou_thresholds, max_detections, interpolation)
+        wholes = [whole] if over_ious else whole
         return replica_rows.side_by_side(
-            [replica_rows.over_labels(replicas, part) for part in parts]
+            [
+                replica_rows.over_labels(replicas, part, of_all)
+                for part, of_all in zip(parts, wholes, strict=True)
+            ]
         )
     return replica_rows.side_by_side([replica_rows.means_by_label(part) for part in parts])
 

@@ -100,7 +100,8 @@ def mean_average_recall_replicas(
     """(resamples, values) those of `mean_average_recall`."""
     replicas = Replicas.of(matches, weights)
     recalls = replicas.recalls(iou_thresholds, max_detections, recall_score_threshold)
-    return replica_rows.side_by_side([replica_rows.over_labels(replicas, recalls)])
+    whole = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    return replica_rows.side_by_side([replica_rows.over_labels(replicas, recalls, whole)])
 
 
 AVERAGE_RECALL = Metric(

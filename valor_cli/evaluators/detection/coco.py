@@ -63,10 +63,12 @@ def coco_replicas(
     """(resamples, values) those of `coco`."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, MAX_DETECTIONS)
-    values = replica_rows.at_thresholds(replicas, precision, iou_thresholds)
+    whole = matches.precision(iou_thresholds, MAX_DETECTIONS)
+    values = replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds)
     for limit in (1, 10, MAX_DETECTIONS):
         recalls = replicas.recalls(iou_thresholds, limit)
-        values.append(replica_rows.over_labels(replicas, recalls))
+        whole = matches.recalls(iou_thresholds, limit)
+        values.append(replica_rows.over_labels(replicas, recalls, whole))
     if matches.area == "all":
         values += replica_rows.in_areas(replicas, areas, iou_thresholds, MAX_DETECTIONS)
     return replica_rows.side_by_side(values)

@@ -97,13 +97,16 @@ def coco_keypoints_replicas(
     sigmas: Sigmas,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `coco_keypoints`."""
-    replicas = Replicas.of(poses.by_sigmas[sigmas], weights)
+    matches = poses.by_sigmas[sigmas]
+    replicas = Replicas.of(matches, weights)
     precision = replicas.precision(oks_thresholds, max_detections)
     recalls = replicas.recalls(oks_thresholds, max_detections)
+    whole = matches.precision(oks_thresholds, max_detections)
+    whole_recalls = matches.recalls(oks_thresholds, max_detections)
     return replica_rows.side_by_side(
         [
-            *replica_rows.at_thresholds(replicas, precision, oks_thresholds),
-            *replica_rows.at_thresholds(replicas, recalls, oks_thresholds),
+            *replica_rows.at_thresholds(replicas, precision, whole, oks_thresholds),
+            *replica_rows.at_thresholds(replicas, recalls, whole_recalls, oks_thresholds),
             *replica_rows.in_areas(replicas, areas, oks_thresholds, max_detections),
         ]
     )

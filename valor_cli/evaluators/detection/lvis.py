@@ -22,7 +22,7 @@ from valor_cli.evaluators.detection.plan import (
     plan_matching,
 )
 from valor_cli.evaluators.detection.replicas import Replicas
-from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, over_labels
+from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, label_mean, over_labels
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, MetricValue
 
@@ -78,18 +78,21 @@ def lvis_replicas(
     max_detections: MaxDetections,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `lvis`."""
-    replicas = Replicas.of(federated.matches, weights)
+    matches = federated.matches
+    replicas = Replicas.of(matches, weights)
     frequency = np.array(federated.frequency, "U1")
     precision = replicas.precision(iou_thresholds, max_detections)
     recalls = replicas.recalls(iou_thresholds, max_detections)
+    whole = matches.precision(iou_thresholds, max_detections)
+    whole_recalls = matches.recalls(iou_thresholds, max_detections)
     return replica_rows.side_by_side(
         [
-            *replica_rows.at_thresholds(replicas, precision, iou_thresholds),
+            *replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds),
             *(
-                replica_rows.over_labels(replicas, precision, among=frequency == group)
+                replica_rows.over_labels(replicas, precision, whole, among=frequency == group)
                 for group in FREQUENCIES
             ),
-            replica_rows.over_labels(replicas, recalls),
+            replica_rows.over_labels(replicas, recalls, whole_recalls),
             *replica_rows.in_areas(replicas, areas, iou_thresholds, max_detections),
         ]
     )
@@ -105,7 +108,8 @@ def _over_group(
     if not seen.any():
         return MetricValue(None, f"no {FREQUENCIES[group]} label has ground truth", output, n=0)
     mean = float(np.ascontiguousarray(precision[..., seen]).ravel().mean())
-    return MetricValue(mean, output=output, n=int(truths[seen].sum()))
+    over = label_mean(precision, seen)
+    return MetricValue(mean, output=output, n=int(truths[seen].sum()), over=over)
 
 
 LVIS = Metric(

@@ -22,7 +22,7 @@ from valor_cli.evaluators.detection.panoptic_segments import (
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns import quotient
 from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings, LabelMean, MetricValue
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,8 @@ def _mean(
     if not seen.any():
         return MetricValue(None, NO_LABEL, name, n=0)
     mean = float(np.cumsum(column[seen])[-1] / seen.sum())
-    return MetricValue(mean, output=name, n=int(truths[seen].sum()))
+    over = LabelMean(np.where(seen, column, np.nan), seen)
+    return MetricValue(mean, output=name, n=int(truths[seen].sum()), over=over)
 
 
 PANOPTIC_QUALITY = Metric(

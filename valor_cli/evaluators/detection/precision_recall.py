@@ -134,8 +134,11 @@ def precision_replicas(
     zero_division: ZeroDivision,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `precision`."""
-    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
-    return labels_and_average_replicas(margins.precision(zero_division), average, WORDS)
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(
+        mine.precision(zero_division), whole.precision(zero_division), average, WORDS
+    )
 
 
 def recall_replicas(
@@ -148,8 +151,9 @@ def recall_replicas(
     average: Average,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `recall`."""
-    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
-    return labels_and_average_replicas(margins.recall(), average, WORDS)
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(mine.recall(), whole.recall(), average, WORDS)
 
 
 def f1_replicas(
@@ -163,8 +167,11 @@ def f1_replicas(
     zero_division: ZeroDivision,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `f1`."""
-    margins = _replicated(matches, weights, (iou_threshold, score_threshold, max_detections))
-    return labels_and_average_replicas(margins.f1(zero_division), average, WORDS)
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(
+        mine.f1(zero_division), whole.f1(zero_division), average, WORDS
+    )
 
 
 def _replicated(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection import rows
 from valor_cli.evaluators.detection.replicas import Replicas
+from valor_cli.statistics.label_means import held_mean
 
 Floats = NDArray[np.float64]
 
@@ -22,24 +23,36 @@ def side_by_side(columns: Sequence[NDArray[np.float64] | NDArray[np.int64]]) -> 
 
 
 def over_labels(
-    replicas: Replicas, values: Floats, among: NDArray[np.bool_] | None = None
+    replicas: Replicas,
+    values: Floats,
+    whole: Floats,
+    among: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """(resamples,) the mean over labels that have ground truth; `values` has labels last.
+    """(resamples,) the mean over the labels that have ground truth in all data.
 
-    All numbers of a resample are added in one pass, as `rows.over_labels` adds them. `among` says
-    which labels may enter it, (labels,).
+    All numbers of a resample are added in one pass, as `rows.over_labels` adds them; where a label
+    is missing the values of labels are, as `held_mean` has them.
+
+    Args:
+        replicas: The resamples.
+        values: (resamples, …, labels) what each resample has.
+        whole: (…, labels) what all data have.
+        among: (labels,) which labels may enter it.
     """
-    seen = replicas.ground_truth_count > 0
+    wanted = replicas.matches.ground_truth_count > 0
     if among is not None:
-        seen &= among
-    if seen.all() and values.flags.c_contiguous:
+        wanted &= among
+    seen = (replicas.ground_truth_count > 0) & wanted
+    if wanted.all() and seen.all() and values.flags.c_contiguous:
         return np.asarray(values.reshape(len(values), -1).mean(axis=1))
     means = np.full(len(values), np.nan)
+    over = None
     for resample in np.flatnonzero(seen.any(axis=1)):
-        mine = values[resample]
-        if not seen[resample].all():
-            mine = mine[..., seen[resample]]
-        means[resample] = np.ascontiguousarray(mine).ravel().mean()
+        mine, present = values[resample], seen[resample]
+        means[resample] = np.ascontiguousarray(mine[..., present]).ravel().mean()
+        if not present[wanted].all():
+            over = rows.label_mean(whole, wanted) if over is None else over
+            means[resample] = held_mean(means[resample], rows.label_mean(mine, present), over)
     return means
 
 
@@ -49,12 +62,15 @@ def means_by_label(values: Floats) -> Floats:
     return np.array([rows.means_by_label(one) for one in values]).reshape(len(values), -1)
 
 
-def at_thresholds(replicas: Replicas, values: Floats, thresholds: Sequence[float]) -> list[Floats]:
+def at_thresholds(
+    replicas: Replicas, values: Floats, whole: Floats, thresholds: Sequence[float]
+) -> list[Floats]:
     """As `rows.at_thresholds`: the mean over thresholds, and those at 0.5 and 0.75."""
-    found = [over_labels(replicas, values)]
+    found = [over_labels(replicas, values, whole)]
     for threshold in (0.5, 0.75):
         if threshold in thresholds:
-            found.append(over_labels(replicas, values[:, thresholds.index(threshold)]))
+            at = thresholds.index(threshold)
+            found.append(over_labels(replicas, values[:, at], whole[at]))
     return found
 
 
@@ -68,6 +84,9 @@ def in_areas(
     found = []
     for area in areas:
         part = replicas.within(area)
-        found.append(over_labels(part, part.precision(thresholds, max_detections)))
-        found.append(over_labels(part, part.recalls(thresholds, max_detections)))
+        precision = part.precision(thresholds, max_detections)
+        recalls = part.recalls(thresholds, max_detections)
+        whole = part.matches
+        found.append(over_labels(part, precision, whole.precision(thresholds, max_detections)))
+        found.append(over_labels(part, recalls, whole.recalls(thresholds, max_detections)))
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns import nulls
-from valor_cli.results import MetricValue, Scalar
+from valor_cli.results import LabelMean, MetricValue, Scalar
 
 
 def per_label(
@@ -61,7 +61,13 @@ def over_labels(
     if not seen.any():
         return MetricValue(None, NO_LABEL, output, n=0, at=at or {})
     mean = float(np.ascontiguousarray(values[..., seen]).ravel().mean())
-    return MetricValue(mean, output=output, n=int(truths.sum()), at=at or {})
+    over = label_mean(values, seen)
+    return MetricValue(mean, output=output, n=int(truths.sum()), at=at or {}, over=over)
+
+
+def label_mean(values: NDArray[np.float64], seen: NDArray[np.bool_]) -> LabelMean:
+    """What a mean over the labels seen is the mean of; `values` has labels last."""
+    return LabelMean(np.where(seen, means_by_label(values), np.nan), seen)
 
 
 def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
