@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from valor_cli.reports.digest import digest, ranking, worst_first
-from valor_cli.results import Direction, MetricResult, RunResult
+from valor_cli.results import Direction, IntervalsResult, MetricResult, RunResult
 
 Build = Callable[..., RunResult]
 
@@ -136,3 +136,25 @@ def test_labels_of_slices_do_not_mix_with_labels(two_models: RunResult) -> None:
 def test_names_of_models_stand_as_they_are(two_models: RunResult) -> None:
     run = replace(two_models, settings={"embedder": "my_model_v2", "pixels": "as_they_are"})
     assert digest(run).scope[-2:] == ("embedder: my_model_v2", "pixels: as they are")
+
+
+def test_the_small_n_mark_names_what_is_few_and_marks_no_other_cell(two_models: RunResult) -> None:
+    counts = {"AP": 4_000, "AP50": 12}
+    rows = [
+        replace(row, caution="small_n", n=counts[row.output]) if row.output in counts else row
+        for row in two_models.metrics
+        if row.label is None and row.slice is None
+    ]
+    run = replace(two_models, metrics=rows)
+
+    def few(run: RunResult) -> dict[str, str]:
+        told = digest(run).headline
+        cells = zip(told.measures, told.lines[0].cells, strict=True)
+        return {str(measure): cell[0].few for measure, cell in cells if cell[0].few}
+
+    # Few images, and few ground truths of many images.
+    assert few(run) == {"coco AP": "images", "coco AP50": "ground truths"}
+    by_patient = replace(run, intervals=IntervalsResult(0.95, 100, 0, "metadata.patient"))
+    assert few(by_patient) == {"coco AP": "groups", "coco AP50": "ground truths"}
+    line = digest(run).headline.lines[0]
+    assert (line.few, line.all_few) == (("images", "ground truths"), False)

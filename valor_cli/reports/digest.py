@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from valor_cli.reports.formatting import number, parameter, plain, words
 from valor_cli.reports.gates import Gate, Verdict, gates, verdict
 from valor_cli.reports.grids import Cell, Grid, Key, Line, RowIndex, Scopes
+from valor_cli.reports.intervals_told import few_counted
 from valor_cli.reports.judge_usage import stopped
 from valor_cli.reports.keyed import LabelRows
 from valor_cli.results import Direction, RunResult, Scalar
@@ -81,12 +82,17 @@ def _prepared(result: RunResult) -> Digest:
     keyed = LabelRows(result.metrics)
     placed = [keyed.placed(row) for row in result.metrics]
     names = Scopes(placed)
-    rows = RowIndex(result.models, placed, names, result.coverage)
+    counted = set(map(words, result.data))
+    n_name = next((name for thing, name in _COUNTED.items() if thing in counted), "n")
+    unit = "image" if "images" in counted else "sample"
+    rows = RowIndex(
+        *(result.models, placed, names, result.coverage),
+        counted=lambda row: few_counted(result, row, n_name, unit),
+    )
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
     first = set(primary)
     headline = [*primary, *(key for key in overall if key not in first)]
-    counted = set(map(words, result.data))
     slices = dict.fromkeys(row.slice for row in result.metrics if row.slice is not None)
     labels = dict.fromkeys(
         row.label for row in placed if row.label is not None and row.slice is None
@@ -108,8 +114,8 @@ def _prepared(result: RunResult) -> Digest:
         unlisted=len(headline[HEADLINES:]),
         labels=rows.grid(rows.measures, [(label, None) for label in labels]),
         slices=_first_filled(rows, (primary, headline, list(rows.measures)), slices),
-        n_name=next((name for thing, name in _COUNTED.items() if thing in counted), "n"),
-        unit="image" if "images" in counted else "sample",
+        n_name=n_name,
+        unit=unit,
         gates=gates(result.gates, rows, names, keyed),
         partial=any(row.coverage is not None and row.coverage < 1 for row in result.coverage),
         of_samples=bool(result.coverage),

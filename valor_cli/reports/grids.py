@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.keyed import BY_LABEL, THRESHOLD
@@ -43,7 +44,7 @@ class Cell:
     Attributes:
         best: Whether no other model's is better.
         coverage: The part of the samples it rests on, where that is not all of them.
-        few: Whether it rests on so few that it may well be otherwise.
+        few: What it rests on too few of to be sure ("images"); empty: it does not.
     """
 
     value: float | None
@@ -51,7 +52,7 @@ class Cell:
     interval: tuple[float, float] | None = None
     best: bool = False
     coverage: float | None = None
-    few: bool = False
+    few: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,15 @@ class Line:
     cells: tuple[tuple[Cell, ...], ...]
 
     @property
-    def few(self) -> bool:
-        """Whether any of its values rests on few samples."""
-        return any(cell.few for cells in self.cells for cell in cells)
+    def few(self) -> tuple[str, ...]:
+        """What any of its values rests on few of."""
+        return few_of([self])
+
+    @property
+    def all_few(self) -> bool:
+        """Whether each of its values rests on few: then its n is marked, and no single value."""
+        valued = [cell.few for cells in self.cells for cell in cells if cell.value is not None]
+        return bool(valued) and all(valued)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,12 @@ class Grid:
 
     measures: tuple[Measure, ...]
     lines: tuple[Line, ...]
+
+
+def few_of(lines: Iterable[Line]) -> tuple[str, ...]:
+    """What any value of some lines rests on few of."""
+    cells = (cell for line in lines for cells in line.cells for cell in cells)
+    return tuple(dict.fromkeys(cell.few for cell in cells if cell.few and cell.value is not None))
 
 
 class Scopes:
@@ -132,6 +145,10 @@ class Covered:
         return of_calls[0][1]
 
 
+Counted: TypeAlias = Callable[[MetricResult], str]
+"""What a row that rests on few rests on few of."""
+
+
 class RowIndex:
     """Rows by label, slice and measure."""
 
@@ -141,7 +158,9 @@ class RowIndex:
         placed: Iterable[MetricResult],
         names: Scopes,
         coverage: Iterable[CoverageResult] = (),
+        counted: Counted = lambda row: "samples",
     ) -> None:
+        self._counted = counted
         self.models = {model: index for index, model in enumerate(models)}
         self._covered = Covered(coverage)
         self.measures: dict[Key, Measure] = {}
@@ -187,7 +206,7 @@ class RowIndex:
     def _cell(self, row: MetricResult, best: float | None) -> Cell:
         reason = plain(row.undefined, 200) if row.undefined else None
         leads = best is not None and row.value == best
-        few = row.caution == "small_n"
+        few = self._counted(row) if row.caution == "small_n" else ""
         return Cell(row.value, reason, row.interval, leads, self._covered.part(row), few)
 
 

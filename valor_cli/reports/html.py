@@ -20,7 +20,7 @@ from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.formatting import plain
-from valor_cli.reports.grids import FEW_MARK, Cell, Grid
+from valor_cli.reports.grids import FEW_MARK, Cell, Grid, few_of
 from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
@@ -29,7 +29,7 @@ from valor_cli.reports.leaderboard import leaderboard, ranked
 from valor_cli.reports.line_tables import label_views, slice_table
 from valor_cli.reports.samples_told import samples_told
 from valor_cli.reports.searches_told import searches_told
-from valor_cli.results import FEW, Pictures, RunInfo, RunResult
+from valor_cli.results import Pictures, RunInfo, RunResult
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SCRIPTS = ("report.js", "errors.js", "samples.js", "links.js")
@@ -80,8 +80,8 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told, found.of_two),
         few_mark=FEW_MARK,
-        few=few_told(result, told.unit),
-        few_labels=_few_labels(told),
+        few_told=few_told,
+        few=few_of(told.headline.lines),
         how=intervals_told(result, told.unit),
         compared=found,
         outcome_marks=MARKS,
@@ -116,11 +116,6 @@ def _file(name: str) -> str:
 def _leading(told: Digest) -> int:
     """Measures of the first table of results; those that are not primary are folded."""
     return told.leading or len(told.headline.measures)
-
-
-def _few_labels(told: Digest) -> str:
-    things = " or ".join(dict.fromkeys((told.n_name, f"{told.unit}s")))
-    return f"fewer than {FEW} {things}"
 
 
 def _cells(grid: Grid) -> Iterable[Cell]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from valor_cli.reports.formatting import plain
-from valor_cli.results import FEW, RunResult
+from valor_cli.results import FEW, MetricResult, RunResult
 
 
 def intervals_told(result: RunResult, unit: str) -> str:
@@ -25,7 +27,22 @@ def intervals_told(result: RunResult, unit: str) -> str:
     return f"{level} by {drawn}" + (", of proportions by Wilson's" if "wilson" in methods else "")
 
 
-def few_told(result: RunResult, unit: str) -> str:
-    """What the mark of a small n means."""
-    group = result.intervals.group if result.intervals else None
-    return f"rests on fewer than {FEW} {'groups' if group else f'{unit}s'}"
+def few_counted(result: RunResult, row: MetricResult, n_name: str, unit: str) -> str:
+    """What a row that rests on few rests on few of: what its n counts, or what is drawn.
+
+    Args:
+        result: The run.
+        row: The row.
+        n_name: What the n of values counts that are not means over samples.
+        unit: What a single sample is called.
+    """
+    of_samples = any(one.metric == row.metric for one in result.samples)
+    if row.n is not None and row.n < FEW and n_name != "n" and not of_samples:
+        return n_name
+    grouped = result.intervals is not None and result.intervals.group
+    return "groups" if grouped or any(one.groups for one in result.samples) else f"{unit}s"
+
+
+def few_told(counted: Iterable[str]) -> str:
+    """What the mark of a small n means, by what the marked values rest on few of."""
+    return f"rests on fewer than {FEW} {' or '.join(counted)}"

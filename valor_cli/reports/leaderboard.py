@@ -11,6 +11,7 @@ from valor_cli.reports.compared_rows import ComparedValue
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.formatting import covered, number, signed, span
 from valor_cli.reports.grids import Cell, Key, Measure
+from valor_cli.reports.intervals_told import few_told
 
 STRIP = 180
 """Width of a strip of bars in its own units."""
@@ -86,10 +87,11 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
     return rows
 
 
-def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str, bool]:
+def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str, str]:
     value, interval = number(cell.value, measure.unit), span(cell.interval, measure.unit)
     part = "" if cell.coverage is None else covered(cell.coverage)
-    return value, interval, cell.best, cell.undefined or "", part, cell.few
+    few = few_told([cell.few]) if cell.few and cell.value is not None else ""
+    return value, interval, cell.best, cell.undefined or "", part, few
 
 
 def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:

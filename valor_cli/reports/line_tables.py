@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from valor_cli.reports.digest import Digest
 from valor_cli.reports.digest import worst_first as by_worst
 from valor_cli.reports.formatting import covered, number, span, words
-from valor_cli.reports.grids import FEW_MARK, Cell, Grid, Line, Measure
+from valor_cli.reports.grids import FEW_MARK, Cell, Grid, Line, Measure, few_of
 from valor_cli.reports.leaderboard import breakable, heading
 
 SLICE_MEASURES = 4
@@ -74,21 +74,23 @@ def _table(
     rows = []
     for line in lines:
         cells = [cell for cells in line.cells for cell in cells]
-        numbers = "".join(map(_td, cells, measures, [intervals] * len(cells)))
+        whole = line.all_few
+        marks = ["" if whole or not cell.few else FEW_MARK for cell in cells]
+        numbers = "".join(map(_td, cells, measures, [intervals] * len(cells), marks))
         ready = Markup(numbers)  # noqa: S704 - _td escapes what comes from the data
-        n = number(line.n, "count") + (FEW_MARK if line.few else "")
+        n = number(line.n, "count") + (FEW_MARK if whole else "")
         rows.append((breakable(line.name), n, ready))
     return {
         "headings": [heading(measure) for measure in grid.measures],
         "rows": rows,
-        "few": any(line.few for line in lines),
+        "few": few_of(lines),
     }
 
 
-def _td(cell: Cell, measure: Measure, intervals: bool) -> str:
+def _td(cell: Cell, measure: Measure, intervals: bool, mark: str) -> str:
     if cell.value is None:
         return f'<td class="na" title="{escape(cell.undefined or "no value")}">–</td>'
-    text = number(cell.value, measure.unit)
+    text = number(cell.value, measure.unit) + mark
     if cell.best:
         text = f"<b>{text}</b>"
     if intervals and cell.interval:

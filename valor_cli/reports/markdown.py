@@ -9,7 +9,7 @@ from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.gates import Gate
-from valor_cli.reports.grids import FEW_MARK
+from valor_cli.reports.grids import FEW_MARK, few_of
 from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
 from valor_cli.reports.markdown_compared import baseline, notes, pairs, searches
@@ -112,9 +112,8 @@ def _notes(result: RunResult, told: Digest) -> Iterator[str]:
         how = intervals_told(result, told.unit)
         if how:
             yield how
-    everywhere = (*told.headline.lines, *told.slices.lines, *told.labels.lines)
-    if any(line.few for line in everywhere):
-        yield f"{FEW_MARK} {few_told(result, told.unit)}"
+    if few := few_of(told.headline.lines):
+        yield f"{FEW_MARK} {few_told(few)}"
 
 
 def _gates(result: RunResult, told: Digest) -> Iterator[str]:

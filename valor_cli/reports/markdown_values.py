@@ -10,7 +10,8 @@ from valor_cli.reports.coverage import PARTIAL
 from valor_cli.reports.differences import Differences
 from valor_cli.reports.digest import SIDE_BY_SIDE, Digest, difference, ranking, worst_first
 from valor_cli.reports.formatting import covered, number, signed, span
-from valor_cli.reports.grids import FEW_MARK, Cell, Grid, Line, Measure
+from valor_cli.reports.grids import FEW_MARK, Cell, Grid, Line, Measure, few_of
+from valor_cli.reports.intervals_told import few_told
 from valor_cli.reports.markdown_text import escaped, folded, table
 
 LEADING = 12
@@ -115,14 +116,17 @@ def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) 
     for line in grid.lines[:most]:
         pairs = zip(line.cells, grid.measures, strict=True)
         values = [
-            value(cell, measure, interval=intervals, marked=False)
+            value(cell, measure, interval=intervals, marked=not line.all_few)
             for cells, measure in pairs
             for cell in cells
         ]
         # A mark at each value of a line would say the same so many times.
-        count = number(line.n, "count") + (FEW_MARK if line.few else "")
+        count = number(line.n, "count") + (FEW_MARK if line.all_few else "")
         rows.append([escaped(line.name), count, *values])
     yield from table([first, told.n_name, *headings], rows)
+    if few := few_of(grid.lines[:most]):
+        yield ""
+        yield f"<sub>{FEW_MARK} {few_told(few)}.</sub>"
     if len(grid.lines) > most:
         yield ""
         yield f"… and {len(grid.lines) - most:,} more."

@@ -78,7 +78,6 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     agreed = agreement_sentences(agreement_lines(result), many=len(told.models) > 1)
     of_two = differences(result).of_two
     compared, held, worst = pair_lines(result), against_baseline(result), found_slices(result)
-    marks = legend(result, told, compared=bool(of_two))
     found = {
         "pairs": len(compared),
         "baseline": len(held.leading) if held else 0,
@@ -89,12 +88,15 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
         "agreements": len(agreed),
         "warnings": len(warnings),
     }
+    every = {"headline": _MOST["headline"], "slices": _MOST["slices"]}
+    marks = legend(result, told, every, compared=bool(of_two))
     lines = len(files) + len(errors) + bool(errors) + told.partial + bool(marks)
     lines += bool(held) + bool(worst) + 2 * bool(result.searches and not worst)
     lines += 2 if used or agreed else 0
     lines += 1 + folded([told.stopped]) if told.stopped else 0
     foldable = {"problems": [problem.message for problem in problems], "agreements": agreed}
     room = _room(told, found, lines, foldable)
+    marks = legend(result, told, room, compared=bool(of_two))
     parts = [_verdict(told)]
     parts += _section(headline(told, room["headline"], of_two))
     parts += [Text(marks, style="dim")] if marks else []

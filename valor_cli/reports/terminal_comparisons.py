@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -22,9 +22,10 @@ from valor_cli.reports.compared_rows import (
 from valor_cli.reports.digest import Digest
 from valor_cli.reports.fitting import Fitting, one_line, table
 from valor_cli.reports.formatting import number, plain
-from valor_cli.reports.grids import FEW_MARK
+from valor_cli.reports.grids import FEW_MARK, few_of
 from valor_cli.reports.intervals_told import few_told
 from valor_cli.reports.naming import called
+from valor_cli.reports.terminal_tables import shown_lines
 from valor_cli.results import ComparisonResult, FoundSlice, RunResult, SliceSearchResult
 
 SLICE = 60
@@ -151,10 +152,16 @@ def searched(
         yield Text(f"  … {len(found) - most:,} more", style="dim")
 
 
-def legend(result: RunResult, told: Digest, *, compared: bool) -> str:
-    """What the marks and the p-values of the tables mean, in a line; empty where there are none."""
-    lines = (*told.headline.lines, *told.slices.lines)
-    notes = [f"{FEW_MARK} {few_told(result, told.unit)}"] if any(line.few for line in lines) else []
+def legend(result: RunResult, told: Digest, room: Mapping[str, int], *, compared: bool) -> str:
+    """What the marks and the p-values of the tables mean, in a line; empty where there are none.
+
+    Args:
+        result, told: The run.
+        room: How many lines of the headline, and of slices, are shown.
+        compared: Whether values of two models are.
+    """
+    few = few_of(shown_lines(told, room["headline"], room["slices"]))
+    notes = [f"{FEW_MARK} {few_told(few)}"] if few else []
     if compared or any(row.baseline and row.p_adjusted is not None for row in result.comparisons):
         notes.append("p by Holm's method over the headline values")
     if any(row.unpaired and row.n for row in result.comparisons):

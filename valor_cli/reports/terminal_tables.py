@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -216,6 +217,14 @@ def _subject(gate: Gate, *, many: bool) -> Text:
     if many:
         subject.append(f"  {gate.model}", style="dim")
     return subject
+
+
+def shown_lines(told: Digest, measures: int, slices: int) -> Iterator[Line]:
+    """What the tables of values hold in so many lines."""
+    for line in told.headline.lines:
+        yield replace(line, cells=line.cells[:measures])
+    for line in by_worst(told.slices)[:slices]:
+        yield replace(line, cells=line.cells[:1])
 
 
 def slices(told: Digest, most: int) -> Iterator[RenderableType]:
