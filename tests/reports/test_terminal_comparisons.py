@@ -15,6 +15,7 @@ from rich.console import Console
 from tests.oracles.compared import row
 from tests.reports.conftest import HOSTILE
 from tests.reports.text_runs import text_run
+from valor_cli.reports import terminal_comparisons
 from valor_cli.reports.terminal import summary
 from valor_cli.reports.terminal_comparisons import pair_lines
 from valor_cli.results import (
@@ -180,3 +181,19 @@ def test_hostile_names_stay_words() -> None:
     rows = [replace(one, slice=HOSTILE[4], reason=HOSTILE[4]) for one in run.comparisons]
     text = _shown(replace(run, searches=searches, comparisons=[*run.comparisons, *rows]))
     assert not re.search("[\x1b\u202e]", text)
+
+
+def test_every_row_is_looked_at_for_its_own_pair_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = [f"m{at:02}" for at in range(20)]
+    run = text_run(tuple(models))
+    rows = [one for other, own in combinations(models, 2) for one in _against(run, own, other)]
+    seen: list[int] = []
+    count = terminal_comparisons._wins
+
+    def counted(rows: Sequence[ComparisonResult], model: str, other: str) -> int:
+        seen.append(len(rows))
+        return count(rows, model, other)
+
+    monkeypatch.setattr(terminal_comparisons, "_wins", counted)
+    assert pair_lines(replace(run, comparisons=rows))
+    assert 0 < sum(seen) <= 2 * len(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from valor_cli.pipeline.evidence_resamples import with_resamples
@@ -15,6 +16,12 @@ from valor_cli.statistics.corrections import holm
 
 def comparisons_of(result: RunResult) -> list[ComparisonResult]:
     """The models of a run, each held against each of those before it."""
+    # What no pair is tested on is put aside once, and not for every pair.
+    result = replace(
+        result,
+        metrics=[row for row in result.metrics if row.label is None and row.slice is None],
+        resamples=[one for one in result.resamples if one.label is None and one.slice is None],
+    )
     return [
         row
         for other, model in combinations(result.models, 2)

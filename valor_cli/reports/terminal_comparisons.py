@@ -40,12 +40,15 @@ def pair_lines(result: RunResult) -> list[str]:
     """
     rows = [row for row in result.comparisons if not row.baseline]
     leading, others = headline_of(rows, result.primary)
+    of_pair: dict[frozenset[str | None], list[ComparisonResult]] = {}
+    for row in leading or others:
+        of_pair.setdefault(frozenset((row.model, row.other)), []).append(row)
     what = "headline values" if leading else "values"
     found: list[tuple[int, str]] = []
     unclear: list[str] = []
     for first, second in combinations(result.models, 2) if len(result.models) > 2 else ():
-        wins = _wins(leading or others, second, first), _wins(leading or others, first, second)
-        of = len([row for row in leading or others if {row.model, row.other} == {first, second}])
+        both = of_pair.get(frozenset((first, second)), [])
+        wins, of = (_wins(both, second, first), _wins(both, first, second)), len(both)
         ahead, behind = (second, first) if wins[0] >= wins[1] else (first, second)
         names = plain(ahead, 24), plain(behind, 24)
         if not of:

@@ -102,7 +102,8 @@ def key_numbers(file: ScoreFile, keys: Sequence[str | None]) -> Ints:
     """(n,) the position in `keys` of the label key of each row of a file, in its order."""
     if len(keys) == 1 or not len(file.samples):
         return np.zeros(len(file.samples), np.int64)
-    number = np.array([keys.index(key) for key in file.keys], np.int64)
+    at = {key: number for number, key in enumerate(keys)}
+    number = np.array([at[key] for key in file.keys], np.int64)
     return np.asarray(number[file.samples["key"]])
 
 

@@ -196,12 +196,13 @@ def survey(
     classes = listed_classes(inputs)
     naming, of_names = name_labels(classes, [*models, truth], selection.label_map)
     keys = sorted(truth.keys, key=str)
+    place = {key: at for at, key in enumerate(keys)}
     used = np.zeros((len(keys), len(naming.labels)), bool)
     for one in told:
         codes = naming.codes(one.head.labels)
         for key, flags in zip(one.head.keys, one.used, strict=True):
-            if key in keys:
-                used[keys.index(key), codes[flags]] = True
+            if key in place:
+                used[place[key], codes[flags]] = True
     apart = "" in heads
     spans = _spans(
         [one for piece, one in zip(pieces, told, strict=True) if not (apart and piece.model)],

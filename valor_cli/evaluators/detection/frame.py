@@ -50,13 +50,18 @@ class Frame:
     new_labels: Mapping[str, int]
     metadata: Mapping[str, Sequence[Scalar]]
 
-    def label_at(self, category: object, name: str) -> int:
-        """The position in `labels` of a category by its id and name, else by its name alone."""
-        same = [at for at, known in enumerate(self.label_names) if known == name]
-        if not same:
-            return self.new_labels[name]
-        by_id = [at for at in same if self.category_ids[at] == category]
-        return int(self.label_number[(by_id or same)[0]])
+    def labels_at(self, categories: Sequence[tuple[object, str]]) -> list[int]:
+        """The position in `labels` of each category by its id and name, else by its name alone."""
+        known: dict[object, int] = {}
+        numbers = self.label_number.tolist()
+        ids = self.category_ids.tolist()
+        for own, name, number in zip(ids, self.label_names, numbers, strict=True):
+            known.setdefault((own, name), number)
+            known.setdefault(name, number)
+        return [
+            known.get(one, known[one[1]]) if one[1] in known else self.new_labels[one[1]]
+            for one in categories
+        ]
 
 
 def label_names(
@@ -70,10 +75,11 @@ def label_names(
         label_map: Label as in the files to label as evaluated.
     """
     ids, names = ids_of(categories), categories["name"].tolist()
+    known = {*names, *new}
     warnings = [
         f"label_map: the ground truth has no label '{name}'{did_you_mean(name, names)}"
         for name in label_map
-        if name not in names and name not in new
+        if name not in known
     ]
     labels: list[str] = []
     seen: set[str] = set()
@@ -82,7 +88,7 @@ def label_names(
         if name in seen and name not in label_map:
             # The reference keeps two categories of one name apart, so do we.
             distinct = f"{name} #{ids[at]}"
-            while distinct in names:
+            while distinct in known:
                 distinct += "'"
             warnings.append(f"two categories are named '{name}'; one is shown as '{distinct}'")
             labels.append(distinct)

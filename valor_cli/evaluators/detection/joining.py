@@ -46,7 +46,7 @@ def label_positions(file: ObjectFile, frame: Frame) -> Ints:
     ids = file.categories["id"]
     ids = ids if ids.dtype.kind == "i" else ids.astype(str)
     order = np.argsort(ids)
-    number = [frame.label_at(*pair) for pair in _named(file.categories)]
+    number = frame.labels_at(_named(file.categories))
     at = positions(category, ids[order])
     return np.where(at >= 0, np.array([*number, -2], np.int64)[np.append(order, -1)[at]], -2)
 
