@@ -238,7 +238,7 @@ def roc_auc(samples: Sequence[Sample], labels: Sequence[str]) -> Values:
     for label in labels:
         true = [one.truth == label for one in samples]
         score = [one.score(label) for one in samples]
-        known = any(true) and not all(true) and any(score)
+        known = any(true) and not all(true)
         found["value", label] = float(sklearn.roc_auc_score(true, score)) if known else None
     return found
 

@@ -45,16 +45,27 @@ def test_by_hand() -> None:
     assert mean_roc_auc(scored).n == 4
 
 
-def test_a_label_has_no_area_without_both_sides_or_without_a_score() -> None:
+def test_a_label_has_no_area_without_both_sides_and_half_of_one_without_a_score() -> None:
     scored = evidence("abc", [("a", {"a": 0.9, "b": 0.2}), ("c", {"a": 0.3, "c": 0.0})])
-    assert areas(scored) == {"a": 1.0, "b": None, "c": None}
-    assert reasons(scored) == {
-        "a": None,
-        "b": "no ground truth",
-        "c": "no sample has a score for this label",
-    }
+    # c scores 0 in both samples: the one pair is a tie.
+    assert areas(scored) == {"a": 1.0, "b": None, "c": 0.5}
+    assert reasons(scored) == {"a": None, "b": "no ground truth", "c": None}
     # Undefined areas do not enter the mean.
-    assert mean_roc_auc(scored).value == 1.0
+    assert mean_roc_auc(scored).value == 0.75
+    (points,) = (one.points for one in roc_auc(scored).curves if one.label == "c")
+    assert points["score"] == [None, 0.0]
+    assert points["true_positive_rate"] == points["false_positive_rate"] == [0.0, 1.0]
+
+
+def test_a_label_that_no_sample_lists_does_not_leave_the_mean() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    samples = [("a", {"a": 0.9}), ("b", {"a": 0.3}), ("b", {"a": 0.4})]
+    scored = evidence("ab", samples)
+    written = [metrics.roc_auc_score([0, 1, 1], [0, 0, 0]), 1.0]
+    assert areas(scored) == {"a": 1.0, "b": written[0]}
+    assert mean_roc_auc(scored).value == np.mean(written)
+    (again,) = scored.resamples(np.array([[2, 1, 0]]))
+    assert areas(again) == {"a": 1.0, "b": 0.5}
 
 
 def test_samples_of_one_label_have_no_area_at_all() -> None:

@@ -45,8 +45,7 @@ class LabelAreas(NamedTuple):
     Attributes:
         samples: How many samples there are.
         positives: (labels,) samples of each.
-        roc: (labels,) area under the ROC curve; NaN without positives, without negatives or
-            without a score.
+        roc: (labels,) area under the ROC curve; NaN without positives or without negatives.
         precision: (labels,) average precision; NaN without positives.
     """
 
@@ -78,7 +77,7 @@ def label_areas(evidence: Evidence) -> LabelAreas:
 
 
 def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
-    """The curve of each label; None without positives, without negatives or without a score.
+    """The curve of each label; None without positives or without negatives.
 
     Of no resample. With more than `DRAWN_LABELS` labels there are none.
     """
@@ -102,7 +101,7 @@ def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, 
     roc = precision = np.nan
     if positives:
         precision = average_precision(ranking, positives, negatives)
-        if negatives and ranking.first[-1] + ranking.negatives:
+        if negatives:
             roc = area_under_roc(ranking, positives, negatives)
     return roc, precision
 
@@ -119,7 +118,7 @@ def _solved(evidence: Evidence) -> Iterator[_Problem]:
         ranking, right, every = rank_counted(*scores)
         areas = _areas_of(ranking, positives, negatives)
         curve = None
-        if drawn and positives and negatives and every.rows:
+        if drawn and positives and negatives:
             curve = roc_corners(right, every, positives, negatives, DRAWN_POINTS)
         yield _Problem(*areas, curve)
 

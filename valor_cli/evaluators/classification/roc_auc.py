@@ -31,9 +31,9 @@ CITATION = (
 def roc_auc(evidence: Evidence) -> Findings:
     """Area under the ROC curve of each label against all others, ties merged.
 
-    A label without samples, of all samples, or for which no sample has a score has no area. With up
-    to 100 labels each one's curve is drawn by at most 101 of its points; the first is reached by no
-    score, so that its score is null.
+    A label without samples, or of all samples, has no area; one that no sample has a score for
+    scores 0 throughout, and its area is 0.5. With up to 100 labels each one's curve is drawn by at
+    most 101 of its points; the first is reached by no score, so that its score is null.
 
     Formula:
         P(s > o) + P(s = o) / 2
@@ -72,8 +72,8 @@ def mean_roc_auc(evidence: Evidence) -> MetricValue:
         AUC(L): as `roc_auc`
 
     Pitfalls:
-        Labels without an area drop out, so models that score different labels may be averaged over
-        different ones: see `roc_auc` for which. A rare label weighs as much as a frequent one.
+        Labels without an area drop out, whatever the model: see `roc_auc` for which. A rare label
+        weighs as much as a frequent one, and one that the model never scores is worth 0.5.
 
     Example:
         Cat has 0.9, dog 0.7, and fox has no ground truth: (0.9 + 0.7) / 2 = 0.8.
@@ -94,10 +94,8 @@ def _reasons(areas: LabelAreas) -> list[str | None]:
             reasons.append(None)
         elif not positives:
             reasons.append(NO_GROUND_TRUTH)
-        elif positives == areas.samples:
-            reasons.append("every sample has this label")
         else:
-            reasons.append("no sample has a score for this label")
+            reasons.append("every sample has this label")
     return reasons
 
 
