@@ -21,7 +21,7 @@ from valor_cli.pipeline.paired_rows import Sides, value_key
 from valor_cli.pipeline.resampling import findings_of, resampled
 from valor_cli.reports.sample_columns import NEXT
 from valor_cli.reports.writer import EVIDENCE
-from valor_cli.results import EvidenceResult, MetricResult, ResampledResult, RunResult
+from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
@@ -64,16 +64,16 @@ def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[Re
     draws = Draws.of(one.unit_ids, sides.resamples, sides.seed, one.groups)
     drawn = draws.digest(one.unit_ids)
     weights = np.array([draws.weights(number) for number in range(sides.resamples)])
-    for call, rows in rows_of:
-        columns = resampled([call], evidence, wing.parts, weights)
+    for call, found, rows in rows_of:
+        columns = resampled([call], [found], evidence, wing.parts, weights)
         for at, row in rows.items():
             yield resampled_row(row, drawn, columns[:, at])
 
 
 def _restored(
     run: RunResult, one: EvidenceResult
-) -> tuple[Wing[Any, Any], Evidence, Sequence[tuple[Call, Mapping[int, MetricResult]]]]:
-    """Evidence as it was; and each call that rests on it, with the rows of its values by number.
+) -> tuple[Wing[Any, Any], Evidence, Sequence[tuple[Call, Findings, Mapping[int, MetricResult]]]]:
+    """Evidence as it was; and each call that rests on it, what it finds, and rows of its values.
 
     Raises:
         DataError: It is none, or that of other results.
@@ -90,7 +90,8 @@ def _restored(
         found = []
         for name, parameters in one.calls:
             call = Call(metrics[name], parameters)
-            found.append((call, _rows_of(call, one.model, evidence, wing, judged)))
+            values = Findings(findings_of(call, evidence, wing.parts).values)
+            found.append((call, values, _rows_of(call, one.model, values, judged)))
         fits = evidence.unit_count == len(one.unit_ids)
     except _DAMAGED:
         fits = False
@@ -105,8 +106,7 @@ def _restored(
 def _rows_of(
     call: Call,
     model: str,
-    evidence: Evidence,
-    wing: Wing[Any, Any],
+    found: Findings,
     judged: Mapping[tuple[object, ...], MetricResult],
 ) -> Mapping[int, MetricResult]:
     """The rows of the values of a call, by their numbers among all that it finds.
@@ -115,7 +115,7 @@ def _rows_of(
         ValueError: A row has another value.
     """
     rows = {}
-    for at, value in enumerate(findings_of(call, evidence, wing.parts).values):
+    for at, value in enumerate(found.values):
         row = judged.get(value_key(metric_row(call, model, None, value, Around(), 0)))
         if value.label is None and row is not None:
             if not _is_close(value.value, row.value):
