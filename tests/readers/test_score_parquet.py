@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -335,8 +335,8 @@ def test_the_parts_of_a_file_are_the_file(size: int) -> None:
     assert size > 100 or places[1:] == ["a.parquet: row 3", "a.parquet: row 5"]
 
 
-# Pieces of one byte open the file thousands of times: once is enough.
-@pytest.mark.parametrize(("group", "size"), [(2, 1), *product((1, 2, 3, 4), (50, 200, 1000))])
+@pytest.mark.parametrize("size", [20, 50, 200, 1000])
+@pytest.mark.parametrize("group", [1, 2, 3, 4])
 def test_a_sample_of_several_rows_is_in_one_part(group: int, size: int) -> None:
     """Row groups end inside of samples, one of which is larger than a group."""
     samples = ["a"] * 2 + ["b"] * 7 + ["c"] + ["d"] * 3
