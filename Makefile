@@ -51,7 +51,7 @@ test-sanitized: $(VENV)/.installed-dev
 	    -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) libstdc++.so.6" \
 	    ASAN_OPTIONS=detect_leaks=0 VALOR_KERNEL=compiled \
-	    $(CURDIR)/$(BIN)/pytest -p no:cacheprovider $(KERNEL_TESTS) tests/readers/test_png_pixels.py \
+	    $(CURDIR)/$(BIN)/pytest $(PARALLEL) -p no:cacheprovider $(KERNEL_TESTS) tests/readers/test_png_pixels.py \
 	    --deselect tests/kernels/test_rle.py::test_huge_runs_are_the_reference
 
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:
