@@ -280,8 +280,9 @@ def test_a_server_that_is_not_there_is_told_soon(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    project(tmp_path, SAMPLES, url, judge={"max_retries": 1})
-    done = evaluated(tmp_path)
+        project(tmp_path, SAMPLES, url, judge={"max_retries": 1})
+        # Nobody else gets the port meanwhile.
+        done = evaluated(tmp_path)
     assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr.startswith("error: the judge judge cannot be reached: no connection to http")
