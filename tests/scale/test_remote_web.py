@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import itertools
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,10 +18,11 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError, UnreachableError, ValorError
 from valor_cli.pipeline import evaluate, make_plan
-from valor_cli.readers import remote, remote_stores
+from valor_cli.readers import remote, remote_stores, remote_web
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.inputs import expanded, head_of
 from valor_cli.readers.remote import RemoteFile, content_of
+from valor_cli.results import InputFile
 
 pytestmark = pytest.mark.scale
 
@@ -124,6 +126,67 @@ def test_redirects(server: WebServer) -> None:
     assert [path for path, _ in server.requests] == ["/a?sig=a%2Fb%2Bc%3D", "/b?x=%2F%2C"]
     server.answers["/c"] = [status(302, Location="/c")]
     assert "from one address to the next without end" in error_of(server.url("/c"))
+
+
+def test_another_host_is_followed_to_where_it_is_listed(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = server.url("/b").replace("127.0.0.1", "localhost")
+    server.answers["/a"] = [status(302, Location=f"{there}?sig=hunter2")]
+    server.answers["/b"] = [whole(b"[]\n")]
+    assert error_of(server.url("/a")).endswith(
+        "/a: the server sends to another host, 'localhost'\n"
+        "If that is as it should be, set VALOR_HTTP_HOSTS=localhost in the environment."
+    )
+    # Nothing was asked of it.
+    assert [path for path, _ in server.requests] == ["/a"]
+    monkeypatch.setenv("VALOR_HTTP_HOSTS", "a.example, LOCALHOST")
+    url = server.url("/a", "me:p%40ss@")
+    assert TextSource(url).whole() == b"[]\n"
+    # The password is for the first host alone.
+    assert "Authorization" in server.headers[-2]
+    assert "Authorization" not in server.headers[-1]
+    assert InputFile(url, "", 0).final_url == f"{there}?sig=…"
+    assert InputFile(server.url("/b"), "", 0).final_url is None
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://127.0.0.1/a"])
+def test_no_other_scheme_is_followed_to(server: WebServer, location: str) -> None:
+    server.answers["/a"] = [status(302, Location=location)]
+    assert "which is not read" in error_of(server.url("/a"))
+
+
+def test_a_file_that_is_too_large(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALOR_HTTP_GIB", "0.001")
+    server.answers["/a"] = [whole(TEXT)]
+    told = "the file has more than 0.001 GiB\nSet VALOR_HTTP_GIB in the environment to more."
+    assert told in error_of(server.url("/a"))
+    # Some servers do not say how long a file is.
+    server.answers["/b"] = [cut(TEXT, len(TEXT), chunked=True)]
+    assert told in error_of(server.url("/b"))
+
+
+def test_a_file_that_never_ends(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0, 1000)
+    monkeypatch.setattr(remote_web, "monotonic", lambda: next(clock))
+    server.answers["/a"] = [whole(TEXT)]
+    assert "the file took longer than 3600 s\nSet VALOR_HTTP_S" in error_of(server.url("/a"))
+    monkeypatch.setenv("VALOR_HTTP_S", "1e9")
+    assert TextSource(server.url("/a")).whole() == TEXT
+
+
+def test_the_last_address_stands_in_the_results(server: WebServer, tmp_path: Path) -> None:
+    rows = b'{"id": 1, "response": "a"}\n'
+    server.answers["/a.jsonl"] = [status(302, Location="/b.jsonl?token=hunter2")]
+    server.answers["/b.jsonl"] = [whole(rows)]
+    (tmp_path / "c.yaml").write_text(
+        f"task: text_generation\nmetrics: [json_schema]\n"
+        f"data: {{samples: '{server.url('/a.jsonl')}'}}\n"
+    )
+    plan = make_plan(load_config(tmp_path / "c.yaml", catalogue))
+    (found,) = evaluate(plan, command="").run.inputs
+    assert found.path == server.url("/a.jsonl")
+    assert found.final_url == server.url("/b.jsonl?token=…")
 
 
 def test_a_name_and_a_password(server: WebServer) -> None:

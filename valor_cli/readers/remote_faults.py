@@ -151,8 +151,6 @@ def _of_connection(chain: list[BaseException], names: set[str], url: str) -> Fau
         return Fault(told, transient=again)
     if names & _SILENT:
         return Fault("the server did not answer in time", transient=True)
-    if "TooManyRedirects" in names:
-        return Fault("the server sends from one address to the next without end")
     if names & {"InvalidURL", "InvalidUrlClientError"}:
         return Fault("this is no URL that can be asked for")
     if names & _CUT:

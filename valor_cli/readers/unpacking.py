@@ -39,7 +39,7 @@ class UnpackLimit:
             ConfigError: The environment says something else than a number above 0.
         """
         self._path = path
-        self._gib, self._times = _said(SIZE, GIB), _said(RATIO, TIMES)
+        self._gib, self._times = bound(SIZE, GIB), bound(RATIO, TIMES)
 
     def check(self, stored: int, unpacked: int) -> None:
         """Go on within the bounds.
@@ -64,7 +64,12 @@ class UnpackLimit:
         )
 
 
-def _said(name: str, usual: float) -> float:
+def bound(name: str, usual: float) -> float:
+    """What the environment says of a bound.
+
+    Raises:
+        ConfigError: It says something else than a number above 0.
+    """
     said = os.environ.get(name)
     if said is None:
         return usual

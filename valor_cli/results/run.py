@@ -70,6 +70,10 @@ class PromptUsed:
     own: bool = False
 
 
+REDIRECTED: dict[str, str] = {}
+"""Where servers sent whoever read a URL, by the URL: of the readers of this process."""
+
+
 @dataclass(frozen=True, slots=True)
 class InputFile:
     """A file that was read, or left out whole, as `left_out` says why.
@@ -79,6 +83,7 @@ class InputFile:
         rows: How many records it has; None: it could not be read to its end.
         skipped: How many of them were left out as invalid.
         left_out: What is wrong with a file of which nothing was used; None: it was used.
+        final_url: Where the server sent whoever read it; None: nowhere else.
     """
 
     path: str
@@ -86,8 +91,12 @@ class InputFile:
     rows: int | None
     skipped: int = 0
     left_out: str | None = None
+    final_url: str | None = None
 
     def __post_init__(self) -> None:
+        final = self.final_url or REDIRECTED.get(self.path)
+        if final is not None:
+            object.__setattr__(self, "final_url", without_secrets(final))
         # A record is what is shown of a file: the URL that opens it may hold a password.
         object.__setattr__(self, "path", without_secrets(self.path))
         if self.left_out is not None:
