@@ -15,9 +15,10 @@ from valor_cli.pipeline.intervals import Around
 from valor_cli.pipeline.pairing import against_baseline
 from valor_cli.pipeline.resampling import findings_of
 from valor_cli.pipeline.stored_evidence import stored
+from valor_cli.pipeline.worse import judge_worse
 from valor_cli.reports.compared_rows import outcome_of
 from valor_cli.reports.evidence_bin import from_bytes, to_blocks
-from valor_cli.results import RunResult
+from valor_cli.results import NOT_WORSE, GateResult, RunResult
 
 
 def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
@@ -66,3 +67,20 @@ def test_it_is_equal_and_tested(task: Any, wing: Any, metric: Any) -> None:
     assert len(judged) == sum(one.value is not None for one in whole)
     for one in judged:
         assert (one.difference, one.p, outcome_of(one)) == (0.0, 1.0, "equal"), one
+    gates = [
+        GateResult(
+            metric=one.metric,
+            output=one.output,
+            model="m",
+            label=None,
+            slice=None,
+            parameters=one.parameters,
+            rule=NOT_WORSE,
+            limit=0.05,
+            value=None,
+            status="not checked",
+            reason=None,
+        )
+        for one in judged
+    ]
+    assert {gate.status for gate in judge_worse(gates, rows)} <= {"passed"}

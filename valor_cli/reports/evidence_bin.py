@@ -85,6 +85,8 @@ def _packed(array: Array) -> tuple[str, Array]:
 def _unpacked(kind: str, small: Array, dtype: np.dtype[Any], shape: Sequence[int]) -> Array:
     """The array that was kept so."""
     size = int(np.prod(shape, dtype=np.int64))
+    if not 0 <= size <= 8 * max(small.size, 1):
+        raise ValueError(shape)
     if kind == "bits":
         return np.unpackbits(small, count=size).view(bool).reshape(shape)
     if kind == "pairs":
