@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
 from tests.reports.check_runs import checked_run
 from tests.reports.task_runs import classified
 from valor_cli import catalogue, pipeline
+from valor_cli.cli.app import app
 from valor_cli.config import load_config
+from valor_cli.errors import ConfigError
 from valor_cli.reports.run_files import read_run
 from valor_cli.reports.writer import content_of, write_reports
 
@@ -80,6 +83,24 @@ def test_another_folder_gets_all_of_it(valor: Valor, folder: Path, tmp_path: Pat
     done = valor("report", folder, "--format", "json,csv", "--out", tmp_path / "link")
     assert done.returncode == 2
     assert "results.json is what is read" in done.stderr
+
+
+def test_reports_do_not_mix_with_those_of_another_run(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_reports(classified(("forest",)), other, ["json", "html"])
+    before = {path.name: path.read_bytes() for path in other.iterdir()}
+    command = ["report", str(folder), "--format", "html", "--out", str(other)]
+    done = CliRunner().invoke(app, command)
+    assert isinstance(done.exception, ConfigError)
+    assert "is of another run" in str(done.exception)
+    assert {path.name: path.read_bytes() for path in other.iterdir()} == before
+    # Where no run lies, pages of an earlier rendering go.
+    pages = tmp_path / "pages"
+    for form, name in (("html,junit", "report.html"), ("markdown", "report.md")):
+        done = CliRunner().invoke(app, [*command[:3], form, "--out", str(pages)])
+        assert done.exit_code == 0, done.output
+        assert (pages / name).is_file()
+    assert [path.name for path in pages.iterdir()] == ["report.md"]
 
 
 def test_a_failed_gate_is_no_failure_of_the_report(valor: Valor, tmp_path: Path) -> None:

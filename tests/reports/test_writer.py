@@ -127,12 +127,34 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
     assert [path.name for path in write_reports(run, tmp_path / "b", ["html"])] == ["report.html"]
 
 
-def test_samples_of_an_earlier_run_do_not_stay(two_models: RunResult, tmp_path: Path) -> None:
-    (tmp_path / "samples.jsonl").write_text("old")
-    write_reports(replace(two_models, samples=()), tmp_path, ["markdown"])
-    assert (tmp_path / "samples.jsonl").read_text() == "old"
-    write_reports(replace(two_models, samples=()), tmp_path, ["json"])
-    assert not (tmp_path / "samples.jsonl").exists()
+def test_nothing_of_an_earlier_run_stays(two_models: RunResult, tmp_path: Path) -> None:
+    known = {*FILES.values(), "samples.jsonl", "resamples.jsonl"}
+    own = {"notes.md", "report.md.bak", "results.json.old", "report.css"}
+    for name, form in FILES.items():
+        for file in (*known, *own):
+            (tmp_path / file).write_text("old")
+        write_reports(replace(two_models, samples=()), tmp_path, [name])
+        assert {file.name for file in tmp_path.iterdir()} == {form, *own}
+        assert all((tmp_path / file).read_text() == "old" for file in own)
+    # A folder of that name is somebody's own.
+    (tmp_path / "junit.xml").mkdir()
+    write_reports(two_models, tmp_path, ["json"])
+    assert (tmp_path / "junit.xml").is_dir()
+
+
+def test_what_stands_beside_may_be_of_the_run(two_models: RunResult, tmp_path: Path) -> None:
+    write_reports(two_models, tmp_path, ["json", "markdown"])
+    write_reports(two_models, tmp_path, ["html"], beside=True)
+    names = {"results.json", "report.md", "report.html"}
+    assert {file.name for file in tmp_path.iterdir()} == names
+
+
+def test_a_failed_write_leaves_all_that_was_there(two_models: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("old")
+    (tmp_path / "results.json").mkdir()
+    with pytest.raises(DataError):
+        write_reports(two_models, tmp_path, ["json"])
+    assert (tmp_path / "report.html").read_text() == "old"
 
 
 def test_every_format_has_a_file(two_models: RunResult, tmp_path: Path) -> None:
@@ -152,8 +174,6 @@ def test_json_brings_the_resamples(two_models: RunResult, tmp_path: Path) -> Non
     assert [path.name for path in paths] == ["results.json", "report.md", "resamples.jsonl"]
     (line,) = paths[2].read_text().splitlines()
     assert json.loads(line)["values"] == [0.37, None, 0.38]
-    write_reports(two_models, tmp_path, ["markdown"])
-    assert paths[2].exists()
     # those of an earlier run would pass for this run's
     write_reports(two_models, tmp_path, ["json"])
     assert not paths[2].exists()

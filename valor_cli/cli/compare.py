@@ -145,7 +145,8 @@ def _written(
 
     progress("writing reports", 0, 0)
     contents = {FILES[name]: _rendered(compared, name) for name in formats}
-    return write_files(Path(out), contents)
+    # Those of an earlier comparison would pass for this one's.
+    return write_files(Path(out), contents, [one for one in FILES.values() if one not in contents])
 
 
 def _rendered(compared: ComparedRuns, name: str) -> bytes:

@@ -145,8 +145,14 @@ def _print(run: str, names: tuple[str, ...]) -> None:
 
 
 def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
-    from valor_cli.reports.run_files import read_run
+    from valor_cli.reports.run_files import RESULTS, read_run
     from valor_cli.reports.writer import write_reports
 
-    for path in write_reports(read_run(run), folder, names):
+    results, there = Path(run, RESULTS) if os.path.isdir(run) else Path(run), folder / RESULTS
+    result = read_run(run)
+    beside = there.is_file() and results.read_bytes() == there.read_bytes()
+    if there.is_file() and not beside and "json" not in names:
+        problem = Problem(str(there), "is of another run: reports beside it would pass for its own")
+        raise ConfigError(problem, hint="name another folder with --out DIR")
+    for path in write_reports(result, folder, names, beside=beside):
         say(str(path))

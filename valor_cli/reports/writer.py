@@ -47,8 +47,13 @@ def write_reports(
     out: Path,
     formats: Sequence[str],
     pictures: Pictures = _NO_PICTURES,
+    *,
+    beside: bool = False,
 ) -> list[Path]:
     """Write the formats asked for into `out`, in the order asked.
+
+    What stands there under the name of another format, or of values of samples, would pass for
+    this run's: it goes.
 
     Args:
         result: The run.
@@ -56,26 +61,26 @@ def write_reports(
         formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
             there are values of samples and of resamples, and evidence of others.
         pictures: Images that the HTML report embeds.
+        beside: Whether what stands there is of this run, and stays.
 
     Raises:
         UnknownNameError: There is no such format.
         DataError: As `write_files`.
     """
     names = list(dict.fromkeys(formats))
-    beside = {
+    tables = {
         SAMPLES: bool(result.samples),
         RESAMPLES: bool(result.resamples),
         EVIDENCE: bool(result.evidence),
     }
     if "json" in names:
-        names += [name for name, there in beside.items() if there]
+        names += [name for name, there in tables.items() if there]
     renderers = {name: _renderer(name) for name in names}
     rendered = {
         FILES.get(name, name): render(result, pictures) for name, render in renderers.items()
     }
-    # Those of an earlier run would pass for this run's.
-    stale = [name for name, there in beside.items() if "json" in names and not there]
-    return write_files(out, rendered, stale)
+    known = () if beside else (*FILES.values(), *tables)
+    return write_files(out, rendered, [name for name in known if name not in rendered])
 
 
 def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) -> bytes:
@@ -110,7 +115,7 @@ def write_files(
         DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
     waiting = {out / name: temporary(out / name) for name in contents}
-    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES})
+    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES, EVIDENCE})
     at = out
     new: list[str] = []
     try:
@@ -130,7 +135,8 @@ def write_files(
             new.append(at.name)
         for name in stale:
             at = out / name
-            at.unlink(missing_ok=True)
+            if not at.is_dir():
+                at.unlink(missing_ok=True)
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         if new:
