@@ -110,8 +110,10 @@ def test_models_come_from_a_column_and_from_a_map(folder: Path, evaluate: Evalua
     assert column.result["metrics"] == by_map.result["metrics"]
     assert column.samples == by_map.samples
     assert column.result["data"]["samples"] == 4
-    best = next(one for one in column.result["insights"] if one["kind"] == "best_model")
+    # Two samples tell no model from another.
+    best = next(one for one in column.result["insights"] if one["kind"] == "no_best_model")
     assert best["models"] == ["large"]
+    assert "not told from small by the test" in best["message"]
     report = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "small" in report
     assert "large" in report

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
 from valor_cli.metric import Spent
 from valor_cli.pipeline.insights import insights_of
-from valor_cli.results import FoundSlice, InsightResult, SliceSearchResult
+from valor_cli.results import (
+    ComparedVerdict,
+    ComparisonResult,
+    FoundSlice,
+    InsightResult,
+    SliceSearchResult,
+)
 
 MODELS = ("a", "b", "c")
 HEADLINES = (("hit", "value"), ("loss", "value"), ("rule", "pass"))
+
+
+def compared(
+    metric: str, model: str, other: str, verdict: ComparedVerdict = "better", **more: Any
+) -> ComparisonResult:
+    given: dict[str, Any] = {
+        **dict.fromkeys(one.name for one in fields(ComparisonResult)),
+        "output": "value",
+        "baseline": False,
+        "parameters": {},
+        "p": 0.001,
+        **more,
+    }
+    return ComparisonResult(
+        **{**given, "metric": metric, "model": model, "other": other, "verdict": verdict}
+    )
 
 
 def test_the_best_and_the_worst_models_all_that_tie() -> None:
@@ -16,7 +41,9 @@ def test_the_best_and_the_worst_models_all_that_tie() -> None:
         row(HIT, value, model=model) for model, value in zip(MODELS, (0.5, 0.9, 0.9), strict=True)
     ]
     rows += [row(LOSS, value, model=model) for model, value in zip(MODELS, (1, 2, 2), strict=True)]
-    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows))
+    tests = [compared("hit", *pair) for pair in ("ba", "ca")]
+    tests += [compared("loss", *pair) for pair in ("ab", "ac")]
+    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows), tests)
     assert [(one.kind, one.metric, one.models, one.value) for one in found] == [
         ("best_model", "hit", ["b", "c"], 0.9),
         ("worst_model", "hit", ["a"], 0.5),
@@ -24,6 +51,41 @@ def test_the_best_and_the_worst_models_all_that_tie() -> None:
         ("worst_model", "loss", ["b", "c"], 2),
     ]
     assert found[0].message == "best model by hit: b, c (0.900)"
+
+
+def test_a_best_model_is_named_where_the_tests_tell_it_from_all_others() -> None:
+    rows = [
+        row(HIT, value, model=model) for model, value in zip(MODELS, (0.5, 0.8, 0.9), strict=True)
+    ]
+
+    def said(*tests: ComparisonResult) -> list[tuple[str, str]]:
+        found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows), tests)
+        return [(one.kind, one.message) for one in found]
+
+    first, last = compared("hit", "c", "a"), compared("hit", "b", "a")
+    alike = compared("hit", "b", "c", "cannot tell", p=0.4)
+    worst = ("worst_model", "worst model by hit: a (0.500)")
+    none = "no best model by hit: c (0.900) is "
+    open_one = ("no_best_model", f"{none}not told from b by the test")
+    assert said() == [("no_best_model", f"{none}not tested against a, b")]
+    assert said(first) == [("no_best_model", f"{none}not tested against b")]
+    assert said(first, last, alike) == [
+        ("no_best_model", f"{none}not told from b by the test"),
+        worst,
+    ]
+    untested = compared("hit", "b", "c", "cannot tell", p=None)
+    assert said(first, last, untested)[0][1] == f"{none}not tested against b"
+    # Over the samples that both have it may be the other way round.
+    other = compared("hit", "b", "c", "better")
+    assert said(first, last, other) == [
+        ("no_best_model", f"{none}not told from b by the test"),
+        worst,
+    ]
+    decided = compared("hit", "b", "c", "worse")
+    assert said(first, last, decided) == [("best_model", "best model by hit: c (0.900)"), worst]
+    # What is tested of an earlier run, a label or a slice says nothing of it.
+    elsewhere = [replace(decided, **{k: v}) for k, v in (("baseline", True), ("label", "x"))]
+    assert said(first, last, *elsewhere)[0][0] == "no_best_model"
 
 
 def test_of_one_model_or_of_equal_ones_nothing_is_said() -> None:
@@ -38,7 +100,8 @@ def test_what_models_took_and_how_they_retrieve() -> None:
         for model, value in (("a", 0.25), ("b", 0.5))
     ]
     spent = {"a": Spent(2.0, 0.01), "b": Spent(0.5), "c": Spent(None, 3.0)}
-    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows, spent=spent))
+    tests = [compared("rule", "a", "b", output="retrieval_failures")]
+    found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows, spent=spent), tests)
     assert [(one.kind, one.models, one.value) for one in found] == [
         ("best_retrieval", ["a"], 0.25),
         ("worst_retrieval", ["b"], 0.5),

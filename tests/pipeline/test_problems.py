@@ -8,11 +8,12 @@ import pytest
 
 from tests.pipeline.judged import HIT, LOSS, RULE, covered, of_samples, row, run
 from valor_cli.metric import Call
+from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.problems import MOST_FLIPS, problems_of
 
 
 def hit(threshold: float | None = 0.75) -> Call:
-    return Call(HIT, {}, threshold)
+    return Call(HIT, {}, threshold, threshold_given=True)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,25 @@ def test_at_the_threshold_or_without_one_there_is_none() -> None:
     assert problems_of(*run([hit()], metrics=[row(HIT, None)])) == []
 
 
+def test_a_usual_limit_that_nobody_set_is_no_problem_and_told_once() -> None:
+    models = [str(at) for at in range(6)]
+    rows = [row(HIT, 0.1, model=model) for model in models[:-1]]
+    rows.append(row(HIT, 0.7, model="5", interval=(0.6, 0.8)))
+    usual = replace(hit(), threshold_given=False)
+    assert problems_of(*run([usual], models=models, metrics=rows)) == []
+    (told,) = insights_of(*run([usual], models=models, metrics=rows))
+    assert (told.kind, told.metric, told.value) == ("usual_limit", "hit", 0.75)
+    # The last may be on either side.
+    assert told.models == models[:-1]
+    named = "0 (0.100), 1 (0.100), 2 (0.100) and 2 more"
+    assert told.message == f"hit is below 0.75, its usual limit (none is set): {named}"
+    # That of the user is a problem of each model, and no insight.
+    assert len(problems_of(*run([hit()], models=models, metrics=rows))) == 6
+    assert insights_of(*run([hit()], models=models, metrics=rows)) == []
+
+
 def test_lower_is_better_and_has_no_end() -> None:
-    call = Call(LOSS, {}, 2.0)
+    call = Call(LOSS, {}, 2.0, threshold_given=True)
     # Without a worst value, twice the threshold stands for it: 2 to 4 in thirds.
     rows = [row(LOSS, value, model=str(value)) for value in (2.0, 2.5, 3.0, 9.0)]
     found = problems_of(*run([call], metrics=rows))
@@ -60,7 +78,7 @@ def test_an_interval_that_holds_the_threshold_cannot_tell() -> None:
 
 
 def test_labels_slices_and_other_outputs_are_not_held_against_it() -> None:
-    call = Call(RULE, {}, 0.5)
+    call = Call(RULE, {}, 0.5, threshold_given=True)
     rows = [
         row(RULE, 0.0, label="a"),
         row(RULE, 0.0, slice="metadata.x=1"),
@@ -70,7 +88,7 @@ def test_labels_slices_and_other_outputs_are_not_held_against_it() -> None:
 
 
 def test_a_row_that_says_more_than_its_call_is_still_its_own() -> None:
-    call = Call(HIT, {"k": 2}, 0.5)
+    call = Call(HIT, {"k": 2}, 0.5, threshold_given=True)
     rows = [
         row(HIT, 0.1, parameters={"k": 2, "signature": "x"}),
         row(HIT, 0.1, parameters={"k": 3}),

@@ -10,10 +10,13 @@ from typing import Any
 
 from valor_cli.metric import Loaded, Output, Spent
 from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.problems import is_past
 from valor_cli.pipeline.rows import Computation
 from valor_cli.reports.compared_rows import probability
-from valor_cli.reports.naming import called
+from valor_cli.reports.naming import called, frozen
 from valor_cli.results import (
+    ComparedVerdict,
+    ComparisonResult,
     InsightResult,
     MetricResult,
     SamplesResult,
@@ -28,8 +31,20 @@ LISTED = 3
 """Samples that are named where several are equally hard, and metrics that say so."""
 
 
-def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[InsightResult]:
-    """Best and worst models, what they took, how they retrieve, the hardest sample."""
+def insights_of(
+    plan: Plan,
+    loaded: Loaded[Any],
+    found: Computation,
+    comparisons: Sequence[ComparisonResult] = (),
+) -> list[InsightResult]:
+    """Best and worst models, what they took, how they retrieve, the hardest sample.
+
+    A model is called the best, or the worst, where the tests tell it from all others.
+
+    Args:
+        plan, loaded, found: The run.
+        comparisons: The models held against each other.
+    """
     outputs = {
         (metric.name, output.name): output
         for metric in plan.task.metrics
@@ -41,14 +56,33 @@ def insights_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Ins
     if len(loaded.datasets) > 1:
         for pair in measures[:COMPARED]:
             rows = [row for row in overall if _is(row, pair)]
-            insights += _extremes(rows, outputs[pair], pair, "model")
-        insights += _retrieval(overall, outputs)
+            insights += _extremes(rows, outputs[pair], pair, "model", comparisons)
+        insights += _retrieval(overall, outputs, comparisons)
         insights += _spent(loaded.spent)
     whole = {metric.name for metric in plan.task.metrics if not metric.resampled}
     insights += _hardest(found.samples, measures, outputs, whole)
     insights += _told_once(found.insights, loaded)
     insights += _worst_slices(found.searches, loaded)
+    insights += _past_usual_limits(plan, found)
     return insights
+
+
+def _past_usual_limits(plan: Plan, found: Computation) -> Iterator[InsightResult]:
+    """Means past the limit that is usual of a metric, where the config sets none: one of each."""
+    calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
+    for call in calls:
+        output = call.metric.outputs[0]
+        limit = None if call.threshold_given or output.better is None else call.threshold
+        if limit is None:
+            continue
+        rows = [one for one in found.rows_of(call) if is_past(one, limit, output) == "past"]
+        if rows:
+            side = "above" if output.better == "lower" else "below"
+            named = _some([f"{one.model} ({one.value:.3f})" for one in rows])
+            measure = called(call.metric.name, output.name)
+            models = [one.model for one in rows]
+            message = f"{measure} is {side} {limit:g}, its usual limit (none is set): {named}"
+            yield InsightResult("usual_limit", call.metric.name, models, (), limit, message)
 
 
 def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[InsightResult]:
@@ -101,16 +135,74 @@ def _is(row: MetricResult, pair: tuple[str, str]) -> bool:
 
 
 def _extremes(
-    rows: Sequence[MetricResult], output: Output, pair: tuple[str, str], what: str
+    rows: Sequence[MetricResult],
+    output: Output,
+    pair: tuple[str, str],
+    what: str,
+    comparisons: Sequence[ComparisonResult],
 ) -> Iterator[InsightResult]:
     """The models with the best value, and with the worst; by the first call of a metric."""
-    values: dict[str, float] = {}
+    first: dict[str, MetricResult] = {}
     for row in rows:
         if row.value is not None:
-            values.setdefault(row.model, row.value)
-    yield from _ends(
-        values, output.better == "lower", pair, (f"best_{what}", f"worst_{what}"), ".3f"
+            first.setdefault(row.model, row)
+    values = {model: row.value for model, row in first.items() if row.value is not None}
+    parameters = {frozen(row.parameters) for row in first.values()}
+    tested = {
+        frozenset((one.model, one.other)): one
+        for one in comparisons
+        if not one.baseline and (one.metric, one.output) == pair and one.label is None
+        if one.slice is None and frozen(one.parameters) in parameters
+    }
+    kinds = (f"best_{what}", f"worst_{what}")
+    for one in _ends(values, output.better == "lower", pair, kinds, ".3f"):
+        others = [model for model in values if model not in one.models]
+        verdict: ComparedVerdict = "better" if one.kind == kinds[0] else "worse"
+        alike = {other for other in others if not _told_apart(one, other, tested, verdict)}
+        if not alike:
+            yield one
+        elif one.kind == kinds[0]:
+            yield replace(one, kind=f"no_{kinds[0]}", message=_undecided(one, alike, tested, pair))
+
+
+def _told_apart(
+    best: InsightResult,
+    other: str,
+    tested: Mapping[frozenset[str], ComparisonResult],
+    verdict: ComparedVerdict,
+) -> bool:
+    """Whether each of these models is tested to be better, or worse, than another."""
+    found = [tested.get(frozenset((model, other))) for model in best.models]
+    opposite = {"better": "worse", "worse": "better"}
+    return all(
+        one is not None and one.verdict == (verdict if one.other == other else opposite[verdict])
+        for one in found
     )
+
+
+def _undecided(
+    best: InsightResult,
+    alike: Set[str],
+    tested: Mapping[frozenset[str], ComparisonResult],
+    pair: tuple[str, str],
+) -> str:
+    """Why the model with the best value is not called the best."""
+    pairs = {other: [frozenset((model, other)) for model in best.models] for other in sorted(alike)}
+    untested = [
+        other
+        for other, keys in pairs.items()
+        if not any(key in tested and tested[key].p is not None for key in keys)
+    ]
+    apart = [other for other in pairs if other not in untested]
+    told = [f"not told from {_some(apart)} by the test"] if apart else []
+    told += [f"not tested against {_some(untested)}"] if untested else []
+    what, first = best.kind.replace("_", " "), ", ".join(best.models)
+    return f"no {what} by {called(*pair)}: {first} ({best.value:.3f}) is {', '.join(told)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
 
 
 def _ends(
@@ -134,14 +226,16 @@ def _ends(
 
 
 def _retrieval(
-    overall: Sequence[MetricResult], outputs: Mapping[tuple[str, str], Output]
+    overall: Sequence[MetricResult],
+    outputs: Mapping[tuple[str, str], Output],
+    comparisons: Sequence[ComparisonResult],
 ) -> Iterator[InsightResult]:
     """By the first metric that judges contexts."""
     judged = [row for row in overall if row.output == "retrieval_failures"]
     for metric in dict.fromkeys(row.metric for row in judged if row.value is not None):
         rows = [row for row in judged if row.metric == metric]
         pair = metric, "retrieval_failures"
-        yield from _extremes(rows, outputs[pair], pair, "retrieval")
+        yield from _extremes(rows, outputs[pair], pair, "retrieval", comparisons)
         return
 
 

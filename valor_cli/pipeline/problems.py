@@ -1,10 +1,10 @@
-"""The rows of a run in; what of each model wants looking at, most severe first, out."""
+"""What of each model wants looking at, most severe first."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from valor_cli.metric import Call, Loaded, Output
 from valor_cli.pipeline.plan import Plan
@@ -40,7 +40,9 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
     calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
     for call in calls:
         if call.threshold is not None:
-            problems += _past_threshold(call, call.threshold, found.rows_of(call))
+            # What is usual of a metric, and nobody asked for, is no problem: insights tell it.
+            if call.threshold_given:
+                problems += _past_threshold(call, call.threshold, found.rows_of(call))
             problems += _flips(call, call.threshold, found.samples, loaded.perturbed)
     problems += _uncovered(found.coverage, found.samples)
     # Sorting keeps the order of the catalogue within a severity.
@@ -50,6 +52,17 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
 def past(value: float, threshold: float, output: Output) -> bool:
     """Whether a value is on the wrong side of a threshold; at it is right."""
     return value > threshold if output.better == "lower" else value < threshold
+
+
+def is_past(
+    row: MetricResult, threshold: float, output: Output
+) -> Literal["past", "unsure"] | None:
+    """Whether a row is of all data and past a threshold; "unsure": its interval holds that."""
+    whole = row.output == output.name and row.label is None and row.slice is None
+    if not whole or row.value is None or not past(row.value, threshold, output):
+        return None
+    held = row.interval is not None and row.interval[0] <= threshold <= row.interval[1]
+    return "unsure" if held else "past"
 
 
 def severity_of(value: float, threshold: float, output: Output) -> Severity:
@@ -72,10 +85,10 @@ def _past_threshold(
     if output.better is None:
         return
     for row in rows:
-        whole = row.output == output.name and row.label is None and row.slice is None
-        if not whole or row.value is None or not past(row.value, threshold, output):
+        found = is_past(row, threshold, output)
+        if found is None or row.value is None:
             continue
-        unsure = row.interval is not None and row.interval[0] <= threshold <= row.interval[1]
+        unsure = found == "unsure"
         side = "above" if output.better == "lower" else "below"
         message = f"{_name(row)} is {row.value:.3f}, {side} its threshold of {threshold:g}"
         if unsure:

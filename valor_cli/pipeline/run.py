@@ -284,7 +284,6 @@ def evaluate(
         intervals=_intervals(config, loaded),
         coverage=tuple(found.coverage),
         problems=tuple(problems_of(plan, loaded, found)),
-        insights=tuple(insights_of(plan, loaded, found)),
         agreements=tuple(found.agreements),
         prompts=() if session is None else tuple(session.prompts_used),
     )
@@ -296,6 +295,7 @@ def evaluate(
     return replace(
         result,
         comparisons=(*among, *earlier),
+        insights=tuple(insights_of(plan, loaded, found, among)),
         gates=tuple(gates),
         run=replace(result.run, duration_s=round(time.perf_counter() - clock, 3)),
     )

@@ -68,7 +68,7 @@ def counted(problems: Sequence[ShownProblem]) -> str:
     return ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
 
 
-RANKS = frozenset({"best_model", "worst_model"})
+RANKS = frozenset({"best_model", "worst_model", "no_best_model"})
 """Kinds of insights that say what a table of models side by side shows."""
 
 

@@ -284,7 +284,8 @@ class InsightResult:
 
     Attributes:
         kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
-            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence", "worst_slice" …
+            "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence", "worst_slice",
+            "no_best_model" where the tests do not tell the first from others, "usual_limit" …
         models: Those concerned, all of them where they tie.
     """
 
