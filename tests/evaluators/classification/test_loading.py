@@ -407,6 +407,7 @@ def test_of_ids_that_one_side_has_the_first_are_listed() -> None:
     loaded = load({"gt.csv": TRUTH, "dt.csv": WIDE + more}, on_invalid="skip")
     assert loaded.warnings[0] == (
         "dt.csv: left out, for gt.csv does not have their sample: 5 of 8 rows ('x0', 'x1', 'x2' …)"
+        "; sample ids of the ground truth look like 'a', 'b', 'c'"
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.evaluators.classification.frame import Frame, key_numbers, some_ids
 from valor_cli.evaluators.classification.remarks import SHOWN
+from valor_cli.evaluators.id_joins import spellings
 from valor_cli.kernels.columns import positions_of
 from valor_cli.kernels.scores import Scores
 from valor_cli.kernels.texts import positions
@@ -127,6 +128,15 @@ def _unknown_rows(file: ScoreFile, at: Ints, frame: Frame) -> DataError:
             message = f"no sample {name} in {frame.file.path}"
         problems.append(Problem(file.samples.place_of(row, "sample_id"), message))
     theirs = some_ids(frame.sample_ids, range(min(SHOWN, len(frame.sample_ids))))
+    if len(at) > SHOWN and (at < 0).all() and not known.any():
+        own = [one.decode() for one in ids[: SHOWN + 1].tolist()]
+        shown = [one.decode() for one in frame.sample_ids[: SHOWN + 1].tolist()]
+        message = f"none of its {len(ids):,} rows is of a sample of {frame.file.path}"
+        return DataError(
+            Problem(file.path, f"{message} (sample ids: {spellings(own, shown)})"),
+            hint="Write the ids alike on both sides, or name the column that holds them under "
+            "`data:` as `columns: {sample_id: …}`.",
+        )
     return DataError(
         problems,
         total=len(unknown),

@@ -41,8 +41,10 @@ from valor_cli.evaluators.classification.remarks import (
     ScoreRemarks,
     Tally,
     score_remarks,
+    shown_ids,
 )
 from valor_cli.evaluators.classification.shared_samples import join_samples
+from valor_cli.evaluators.id_joins import LITTLE, SHOWN
 from valor_cli.kernels.scores import Scores
 from valor_cli.kernels.texts import order_of
 from valor_cli.metric import METADATA, Loaded, NoOptions, Selection
@@ -179,6 +181,7 @@ def finish(
             warnings.append(
                 f"{sides.files[model]}: left out, for {sides.truth} does not have their sample: "
                 + odd.unknown.told(f" of {odd.unknown.whole:,} rows")
+                + _spelled(loaded, odd.unknown)
             )
     warnings += alike(loaded.labels)
     for model, odd in of_models:
@@ -192,6 +195,15 @@ def finish(
         ignored_prediction_labels=ignored,
         facts=None,
     )
+
+
+def _spelled(loaded: Loaded[ClassificationDataset], unknown: Tally) -> str:
+    """What the ids of the ground truth look like, where most rows have others."""
+    if unknown.count <= LITTLE * unknown.whole:
+        return ""
+    known = next(iter(loaded.datasets.values())).sample_ids[:SHOWN]
+    shown = ", ".join(shown_ids(known, range(len(known))))
+    return f"; sample ids of the ground truth look like {shown}"
 
 
 def _skipped(sides: Sides) -> list[str]:

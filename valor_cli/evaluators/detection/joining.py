@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.evaluators.detection.frame import Frame
+from valor_cli.evaluators.detection.remarks import ALIKE
+from valor_cli.evaluators.id_joins import SHOWN, spellings
 from valor_cli.kernels.columns import positions_of
 from valor_cli.readers.known_images import Joined
 from valor_cli.readers.objects import ObjectFile
@@ -89,8 +91,14 @@ def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
         raise DataError(problems, hint="give both files the same categories")
 
 
-def unknown_ids(file: ObjectFile, image: Joined, label: Ints, truth: str) -> DataError:
+def unknown_ids(
+    file: ObjectFile, image: Joined, label: Ints, truth: str, ids: Sequence[str]
+) -> DataError:
     """The error for objects whose image or category is not known."""
+    if len(label) > SHOWN and (image.objects < 0).all():
+        own = sorted(set(map(str, file.objects["image_id"].tolist())))[:SHOWN]
+        message = f"none of {len(label):,} detections is of an image of {truth}"
+        return DataError(Problem(file.path, f"{message} ({spellings(own, ids)})"), hint=ALIKE)
     problems = []
     unknown = {"image_id": image.objects < 0, "category_id": label == -2}
     for column, missing in unknown.items():

@@ -32,6 +32,7 @@ from valor_cli.evaluators.detection.pictures import gallery_of, with_pictures
 from valor_cli.evaluators.detection.reading import objects_of, read_inputs
 from valor_cli.evaluators.detection.remarks import TRUTHS, Remarks, remarks_of
 from valor_cli.evaluators.detection.sides import Side, as_valor_has_it, make_side
+from valor_cli.evaluators.id_joins import SHOWN
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
 from valor_cli.metric import Loaded, Selection
@@ -160,11 +161,18 @@ def load_objects(
     true, _ = make_side("ground truths", truth, joined[0], frame)
     sides: dict[str, Side] = {}
     counts: dict[tuple[str, str], int] = {}
+    strangers: dict[str, Sequence[str]] = {}
     for (model, file), found in zip(predicted.items(), joined[1:], strict=True):
         sides[model], unknown = make_side(f"detections of {model}", file, found, frame)
         counts["unknown", model] = unknown
+        strange = found.objects < 0
+        counts["whole", model] = len(strange)
+        counts["strangers", model] = int(strange.sum())
+        strangers[model] = sorted(set(map(str, file.objects["image_id"][strange].tolist())))[:SHOWN]
         if unknown and inputs.on_invalid == "error":
-            raise unknown_ids(file, found, label_positions(file, frame), truth.path)
+            raise unknown_ids(
+                file, found, label_positions(file, frame), truth.path, _first_images(frame)
+            )
     if options.matching == "valor":
         true, sides, left_out = as_valor_has_it(true, sides)
         counts |= left_out
@@ -191,7 +199,7 @@ def load_objects(
         options,
         federation,
         things_of(truth, frame),
-        replace(remarks, counts={**remarks.counts, **counts}),
+        replace(remarks, counts={**remarks.counts, **counts}, strangers=strangers),
         remarks.seen if seen is None else seen,
     ), resized
 
@@ -219,6 +227,11 @@ def finish(
         records += [replace(first, skipped=first.skipped + remarks.unknown(model)), *others]
     warnings = [
         *told.warnings,
+        *remarks.of_images(
+            {model: files[0].path for model, files in told.models.items()},
+            told.truth[0].path,
+            _first_images(frame),
+        ),
         *remarks.of_matching(),
         *told.of_kinds,
         *remarks.of_shapes(),
@@ -251,6 +264,11 @@ def finish(
         settings=settings,
         facts=None,
     )
+
+
+def _first_images(frame: Frame) -> list[str]:
+    """What the first images of the ground truth are called."""
+    return [frame.images.called(at).strip("'") for at in range(min(SHOWN, len(frame.image_ids)))]
 
 
 def _compared(

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import Detections, GroundTruths
+from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.plan import AREAS
+from valor_cli.evaluators.id_joins import LITTLE, SHOWN, spellings
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
 
@@ -29,6 +31,7 @@ class Remarks:
         predicted: By model, the same of its detections.
         objects: Ground truths that are no crowds.
         counts: What is odd, by kind and by whose objects it is of: "ground truths", or a model.
+        strangers: By model, the first ids of images that the ground truth does not have.
     """
 
     true: Flags
@@ -36,6 +39,7 @@ class Remarks:
     predicted: Mapping[str, Flags]
     objects: int
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    strangers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, parts: Sequence[Remarks]) -> Remarks:
@@ -54,6 +58,10 @@ class Remarks:
             },
             objects=sum(part.objects for part in parts),
             counts=counts,
+            strangers={
+                model: sorted({one for part in parts for one in part.strangers[model]})[:SHOWN]
+                for model in first.strangers
+            },
         )
 
     @property
@@ -64,6 +72,31 @@ class Remarks:
     def unknown(self, model: str) -> int:
         """Detections of a model that were left out: of unknown images or categories."""
         return self.counts.get(("unknown", model), 0)
+
+    def of_images(self, files: Mapping[str, str], truth: str, ids: Sequence[str]) -> list[str]:
+        """What to say where few detections are of images that the ground truth has.
+
+        Args:
+            files: By model, the file of its detections.
+            truth: That of the ground truth.
+            ids: The first ids of its images.
+
+        Raises:
+            DataError: None of a model is.
+        """
+        warnings = []
+        for model, path in files.items():
+            whole, lost = (self.counts.get((name, model), 0) for name in ("whole", "strangers"))
+            if lost <= LITTLE * whole:
+                continue
+            message = (
+                f"{f'only {whole - lost:,}' if lost < whole else 'none'} of {whole:,} detections "
+                f"is of an image of {truth} ({spellings(self.strangers[model], ids)})"
+            )
+            if lost == whole:
+                raise DataError(Problem(path, message), hint=ALIKE)
+            warnings.append(f"{path}: {message}; the others are left out")
+        return warnings
 
     def of_matching(self) -> list[str]:
         """What to say of objects that `matching: valor` leaves out."""
@@ -136,6 +169,11 @@ class Remarks:
 
 TRUTHS = ""
 """Whose objects ground truths are: no model's."""
+
+ALIKE = (
+    "Write the ids of images alike on both sides, or have image_id name the column or key that "
+    "holds them."
+)
 
 ENOUGH = 5
 """Boxes of which it is said what all of them look like."""

@@ -138,13 +138,15 @@ def make_coding(
 def _warnings(own: Mapping[int, str], mapped: Mapping[int, str], selection: Selection) -> list[str]:
     """Keys of the map that name no label, and values that share a name without one."""
     names = [*own.values()]
+    known: dict[str, list[int]] = {}
+    for value, name in own.items():
+        known.setdefault(name, []).append(value)
     told = [
         f"label_map: there is no label '{name}'{did_you_mean(name, names)}"
         for name in selection.label_map
-        if name not in names
+        if name not in known
     ]
-    for name in dict.fromkeys(names):
-        values = [value for value, one in own.items() if one == name]
+    for name, values in known.items():
         if len(values) > 1:
             listed = ", ".join(map(str, values))
             told.append(f"labels: the values {listed} have one name, '{name}': they are one label")

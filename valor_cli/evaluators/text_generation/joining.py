@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from valor_cli.errors import DataError, Problem, printable
+from valor_cli.evaluators.id_joins import Ids, hardly_joined
 from valor_cli.evaluators.text_generation.reading import ModelRows
 from valor_cli.readers.csv_columns import listed, quoted
 from valor_cli.readers.sample_file_of import COLUMNS_HINT
@@ -71,8 +72,14 @@ def join_models(
     order = list(dict.fromkeys(one for rows in by_id.values() for one in rows))
     shared = len(order) < sum(map(len, by_id.values()))
     check_metadata([own.file for own in models.values()], metadata, optional, shared=shared)
+    first = next(iter(by_id.values())).keys()
+    hardly = joins_told(
+        {model: own.file for model, own in models.items()},
+        {model: Ids(model, len(own), list(own)) for model, own in by_id.items()},
+        {model: len(own.keys() & first) for model, own in by_id.items()},
+    )
     if not shared:
-        return Joined(dict(models), False, [])
+        return Joined(dict(models), False, hardly)
     said = {
         model: Having(own.file, frozenset(name for name in OF_SAMPLES if _any_has(own, name)))
         for model, own in models.items()
@@ -81,6 +88,7 @@ def join_models(
     rows = completed(by_id, order, lacks, unlent_of(metadata, of_answers))
     filled = {model: [one for one in order if one not in own] for model, own in by_id.items()}
     warnings = [
+        *hardly,
         *differences({name: (len(ids), ids) for name, ids in _differing(by_id).items()}),
         *lent(said, lacks, {name: (len(ids), ids) for name, ids in filled.items()}, len(order)),
     ]
@@ -89,6 +97,28 @@ def join_models(
         for model, own in models.items()
     }
     return Joined(joined, True, warnings)
+
+
+def joins_told(
+    files: Mapping[str, SampleFile], ids: Mapping[str, Ids], shared: Mapping[str, int]
+) -> list[str]:
+    """What to warn of where models have few samples in common with the first of them.
+
+    Args:
+        files: By model, where its samples stand.
+        ids: Their ids.
+        shared: How many of these the first model has.
+    """
+    first = next(iter(ids.values()))
+    found = []
+    for model, own in ids.items():
+        there = listed(list(files[model].names))
+        mend = (
+            "write them alike, or name the column that holds them under `data:` as "
+            f"`columns: {{sample_id: …}}` (there is: {there})"
+        )
+        found.append(hardly_joined(own, first, shared[model], "sample", mend))
+    return [one for one in found if one]
 
 
 def completed(

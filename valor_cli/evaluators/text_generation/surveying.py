@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.id_joins import Ids
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.ground import Ground, Pick, Rows, Span, Told
 from valor_cli.evaluators.text_generation.inputs import TextInputs
@@ -24,6 +25,7 @@ from valor_cli.evaluators.text_generation.joining import (
     absent_from_all,
     check_metadata,
     check_needs,
+    joins_told,
     lacks_of,
 )
 from valor_cli.evaluators.text_generation.loading import (
@@ -89,10 +91,24 @@ def survey(
     if found is None:
         return None
     ground, placed = found
+    if len(hashes) > 1:
+        first = next(iter(hashes.values()))
+        hardly = joins_told(
+            {model: file for model, (file, _) in sources.of.items()},
+            {model: _ids(model, own) for model, (_, own) in sources.of.items()},
+            {model: len(np.intersect1d(own, first)) for model, own in hashes.items()},
+        )
+        known = ground.told
+        ground = replace(ground, told=known._replace(warnings=[*known.warnings, *hardly]))
     size = sum(one.size for one in told) / max(sum(len(one.rows) for one in told), 1)
     folders = [folder_of(inputs, piece.piece.path) for piece in pieces]
     ground = replace(ground, folders=folders)
     return Survey(ground, list(_ranges(placed, max(size, 1.0), pieces[0].size)))
+
+
+def _ids(model: str, own: Sequence[Source]) -> Ids:
+    first = islice(chain.from_iterable(one.ids() for one in own), SHOWN + 1)
+    return Ids(model, sum(one.count for one in own), list(first))
 
 
 def _apart(
