@@ -46,7 +46,7 @@ def test_precision_of_each_label() -> None:
         ("cat", 3 / 5, None, 4),
         ("dog", 0.25, "never predicted", 2),
         ("cow", 0.0, None, 0),
-        ("elk", None, NO_GROUND_TRUTH, 0),
+        ("elk", 0.25, "never predicted", 0),
         ("fox", 1.0, None, 2),
     ]
 

@@ -166,7 +166,7 @@ def ratio(
         whole = {"precision": positive, "recall": truths, "f1": (positive + truths) / 2}[name]
         stand_in = name != "recall" and not positive
         each.append(zero_division if stand_in else _part(tp, whole) or 0.0)
-        known = truths or (name == "precision" and positive)
+        known = truths or name == "precision"
         found["value", label] = each[at] if known else None
     seen = [at for at in range(len(labels)) if true[:, at].any() or said[:, at].any()]
     if not said.any() and name != "recall":

@@ -19,7 +19,7 @@ SYMBOLS = "abcdefghij"
 def drawn(
     images: Mapping[str, tuple[Sequence[str], Sequence[str]]], labels: int
 ) -> SegmentationDataset:
-    """Pairs as rows of letters: a, b, c … are labels, - is background, # ignored, ? unknown."""
+    """Pairs as rows of letters: a, b, c … are labels, - background, # ignored, ? unknown."""
     order = sorted(images)
     truth = np.full(256, UNKNOWN, np.int32)
     truth[[ord(symbol) for symbol in SYMBOLS[:labels]]] = np.arange(labels)

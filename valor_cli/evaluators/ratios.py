@@ -129,6 +129,8 @@ def per_label(
 ) -> list[MetricValue]:
     """A value for each label; `n` is its ground truth.
 
+    What needs no ground truth is 0/0 of a label that is never predicted, unless no label has any.
+
     Args:
         labels: Their names.
         ratios: Of the labels.
@@ -136,11 +138,12 @@ def per_label(
         at: For the name of a label, what its row says of its own parameters.
     """
     found: list[MetricValue] = []
+    some = bool(ratios.truth.any())
     rows = zip(
         labels, ratios.values.tolist(), ratios.defined.tolist(), ratios.truth.tolist(), strict=True
     )
     for label, value, defined, n in rows:
-        if not n and (ratios.needs_truth or not defined):
+        if not n and (ratios.needs_truth or not (defined or some)):
             why = words.no_ground_truth
             found.append(MetricValue(None, why, label=label, n=n, at=at(label)))
         else:
@@ -179,7 +182,8 @@ def labels_and_average_replicas(
     Returns:
         (resamples, labels + 1).
     """
-    undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined)
+    nothing = ~ratios.truth.any(axis=1, keepdims=True)
+    undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined & nothing)
     found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan)
     found[:, :-1] = np.where(undefined, np.nan, ratios.values)
     over = over_labels(all_data, how, words).over

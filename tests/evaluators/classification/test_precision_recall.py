@@ -79,11 +79,12 @@ def test_a_label_without_ground_truth() -> None:
     assert by_label(precision(found)) == {
         "cat": 1,
         "dog": 0,
-        "cow": None,
-        "owl": None,
-        "fox": None,
+        "cow": 0,
+        "owl": 0,
+        "fox": 0,
         None: 0.5,
     }
+    assert reasons(precision(found))["cow"] == NO_PREDICTIONS
     for metric in (recall, f1):
         values = metric(found)
         assert by_label(values)["dog"] is None

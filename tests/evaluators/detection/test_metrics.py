@@ -138,6 +138,14 @@ def test_precision_recall_f1(matches: Matches) -> None:
     assert (raised["dog"], raised[None]) == (1, pytest.approx(5 / 6))
 
 
+def test_precision_of_a_label_without_ground_truth_at_a_threshold_that_it_never_reaches(
+    matches: Matches,
+) -> None:
+    found = precision(matches, iou_threshold=0.5, score_threshold=0.71, zero_division=0.5)
+    cow = next(value for value in found.values if value.label == "cow")
+    assert (cow.value, cow.undefined, cow.n) == (0.5, NO_PREDICTIONS, 0)
+
+
 def test_averages(matches: Matches) -> None:
     at = {"iou_threshold": 0.5, "score_threshold": 0.5}
     # Summed over cat and dog: tp 2, fp 1, fn 1.
@@ -162,8 +170,14 @@ def test_without_any_prediction_averages_say_so(matches: Matches) -> None:
 
 def test_pr_curve_by_score(matches: Matches) -> None:
     found = pr_curve(matches, pr_curve_iou_threshold=0.5)
-    assert [curve.label for curve in found.curves] == ["cat", "dog"]
-    cat, dog = (curve.points for curve in found.curves)
+    assert [curve.label for curve in found.curves] == ["cat", "dog", "cow"]
+    # cow is predicted, and never there.
+    cow = found.curves[2].points
+    assert cow["fp"][0] == 1
+    assert (cow["tp"][0], cow["fn"][0], cow["precision"][0]) == (0, 0, 0.0)
+    assert cow["precision"][-1] is None
+    assert set(cow["recall"]) == set(cow["f1"]) == {None}
+    cat, dog, _ = (curve.points for curve in found.curves)
     assert cat["score_threshold"][:2] == (0.05, 0.1)
     assert len(cat["score_threshold"]) == 19
     at = cat["score_threshold"].index(0.8)

@@ -42,7 +42,7 @@ def precision(
     """True positives among the rows that each label is positive in, and the average over labels.
 
     A label that is positive nowhere is 0/0 and follows `zero_division`. One without ground truth
-    has its precision reported if it is predicted, and enters the average then.
+    has its precision reported, too, and enters the average if it is predicted.
 
     Formula:
         TP / (TP + FP) for each label

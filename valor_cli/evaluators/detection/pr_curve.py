@@ -28,7 +28,8 @@ def pr_curve(
     0.10 … 0.95; a second detection of an object is a false positive. `thresholds: recall` gives the
     interpolated precision at the 101 recalls 0, 0.01 … 1 and the score that reaches each; its mean
     is the average precision at the same `max_detections`. Points that are 0/0 and scores of recalls
-    that are never reached are null; labels without ground truth have no curve.
+    that are never reached are null. A label without ground truth has no curve along recall, and
+    along scores its false positives and precision alone, if it is predicted.
 
     Formula:
         precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2·TP / (2·TP + FP + FN)
@@ -56,8 +57,9 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
         "fn": fn,
         "precision": quotient(tp, tp + fp, np.nan),
         "recall": quotient(tp, tp + fn, np.nan),
-        "f1": quotient(2 * tp, 2 * tp + fp + fn, np.nan),
+        "f1": quotient(2 * tp, np.where(tp + fn, 2 * tp + fp + fn, 0), np.nan),
     }
+    seen = np.flatnonzero((matches.ground_truth_count > 0) | (fp[0] > 0))
     return Findings(
         curves=[
             MetricCurve(
@@ -65,9 +67,9 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
                     "score_threshold": SCORES,
                     **{name: nulls(column[:, at]) for name, column in columns.items()},
                 },
-                label=label,
+                label=matches.labels[at],
             )
-            for at, label in _with_ground_truth(matches)
+            for at in seen.tolist()
         ]
     )
 
@@ -84,15 +86,11 @@ def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Find
                     "precision": precision[:, at].tolist(),
                     "score": nulls(scores[:, at]),
                 },
-                label=label,
+                label=matches.labels[at],
             )
-            for at, label in _with_ground_truth(matches)
+            for at in np.flatnonzero(matches.ground_truth_count).tolist()
         ]
     )
-
-
-def _with_ground_truth(matches: Matches) -> list[tuple[int, str]]:
-    return [(int(at), matches.labels[at]) for at in np.flatnonzero(matches.ground_truth_count)]
 
 
 PR_CURVE = Metric(

@@ -41,7 +41,7 @@ def precision(
     """True positives among the detections of each label, and the average over labels.
 
     A label without any detection at the threshold is 0/0 and follows `zero_division`; one
-    without ground truth has its precision reported, if it has detections, and enters no average.
+    without ground truth has its precision reported, too, and enters no average.
 
     Formula:
         TP / (TP + FP) for each label, at one IoU threshold and one score threshold

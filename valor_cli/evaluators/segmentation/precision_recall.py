@@ -25,7 +25,7 @@ def precision(
     """Right pixels among those predicted as each label, and the average over labels.
 
     A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
-    has its precision reported, if it is predicted, and enters no average.
+    has its precision reported, too, and enters no average.
 
     Formula:
         TP / (TP + FP) for each label, in pixels of all images
