@@ -95,12 +95,14 @@ def in_some_form(rating: int | None, number: int) -> str:
 
 
 def annotated() -> list[dict[str, Any]]:
-    """The rows of MT-RAG, model by model; three people's ratings under `annotators`."""
+    """The rows of MT-RAG, sample by sample; three people's ratings under `annotators`."""
     rows = [json.loads(line) for line in MTRAG.read_text(encoding="utf-8").splitlines()]
+    samples = list(dict.fromkeys(row["sample_id"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
+    rows.sort(key=lambda row: (samples.index(row["sample_id"]), models.index(row["model"])))
     return [
         {**row, "user_input": "A question?", "response": f"Answer {at}."}
-        for at, row in enumerate(sorted(rows, key=lambda row: models.index(row["model"])))
+        for at, row in enumerate(rows)
     ]
 
 

@@ -378,7 +378,7 @@ def test_models_that_nothing_is_said_of_have_no_row(tmp_path: Path) -> None:
         for model, words in (("m", (1, 4)), ("n", (None, None)))
         for one, word in zip(four("x", 0, 0), words, strict=True)
     ]
-    found = calibrated(written(tmp_path, samples, {"j": rated(1, 4, 2, 2)}, [CUSTOM]))
+    found = calibrated(written(tmp_path, samples, {"j": rated(1, 2, 4, 2)}, [CUSTOM]))
     assert [(one.model, one.n) for one in found.rows] == [("m", 2)]
     assert found.warnings == ["human_custom_judge says nothing of the answers of n"]
 
@@ -389,7 +389,7 @@ def test_rows_that_only_some_models_have_keep_their_own_word(tmp_path: Path) -> 
         for model, words in (("m", (1, 4)), ("n", (3, 2)))
         for one, word in zip(four("x", 0, 0), words, strict=True)
     ]
-    found = calibrated(written(tmp_path, samples, {"j": rated(1, 4, 2, 2)}, [CUSTOM]))
+    found = calibrated(written(tmp_path, samples, {"j": rated(1, 2, 4, 2)}, [CUSTOM]))
     assert row(found, "m").agreement == 1.0
     assert row(found, "n").agreement == 0.5
     assert row(found).disagreements == ["n: a"]
@@ -455,7 +455,7 @@ def test_slices_gates_and_intervals_of_the_config_are_left_alone(tmp_path: Path)
 
 
 def test_peoples_word_on_one_model_is_not_lent_to_another(tmp_path: Path) -> None:
-    config = written(tmp_path, [], {"j": rated(4, 2, 1, 1)}, [CUSTOM])
+    config = written(tmp_path, [], {"j": rated(4, 1, 2, 1)}, [CUSTOM])
     judged = lines(tmp_path / "a.jsonl", four("human_custom_judge", 4, 2))
     bare = [{**one, "response": "another"} for one in four("z", 0, 0)]
     for one in bare:
