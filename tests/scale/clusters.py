@@ -94,7 +94,7 @@ def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
         found.stop()
 
 
-def until(claim: Callable[[], bool], seconds: float = 30) -> None:
+def until(claim: Callable[[], bool], seconds: float = 120) -> None:
     """Wait for what processes do; how long it takes is theirs."""
     end = time.monotonic() + seconds
     while not claim():

@@ -175,7 +175,7 @@ def test_colours_follow_the_theme(opened: Opener) -> None:
         light = page.evaluate(ink)
         assert "0 104 176" in light  # --m0
         page.get_by_role("button", name="Switch to dark colours").click()
-        page.wait_for_timeout(200)
+        page.wait_for_function(f"{ink}.includes('90 179 240')")
         dark = page.evaluate(ink)
         assert "90 179 240" in dark
         assert "0 104 176" not in dark
@@ -198,7 +198,11 @@ def test_narrow_windows_are_redrawn(opened: Opener) -> None:
     with opened(to_html(classified())) as page:
         _, wide = _over(page, "pr")
         page.set_viewport_size({"width": 390, "height": 800})
-        page.wait_for_timeout(200)
-        _, narrow = _over(page, "pr")
+        # It is redrawn a moment after.
+        for _ in range(300):
+            _, narrow = _over(page, "pr")
+            if narrow["width"] != wide["width"]:
+                break
+            page.wait_for_timeout(200)
         assert narrow["width"] != wide["width"]
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
