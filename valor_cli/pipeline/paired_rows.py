@@ -220,7 +220,7 @@ def _why_unpaired(sides: Sides) -> str:
     if sides.earlier and not (before.samples or before.resamples or before.evidence):
         return (
             "the earlier run has values of neither samples nor resamples: keep samples.jsonl, "
-            f"resamples.jsonl and evidence.bin beside its results.json; {_NEXT}"
+            f"evidence.bin and resamples.jsonl beside its results.json; {_NEXT}"
         )
     if sides.result.intervals is None or sides.before.intervals is None:
         return f"no mean of samples, and not resampled: {_NEXT}"
