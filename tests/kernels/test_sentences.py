@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 import sentencex
 from hypothesis import given, settings
@@ -10,7 +14,22 @@ from hypothesis import strategies as st
 from valor_cli.kernels.sentences import PIECE, split_sentences
 
 PIECES = st.sampled_from(
-    [*'aB. !?\n"()“”。é\U0001f600\u0301\t\r1•-', "Dr. ", "\n\n", "e.g. ", "...", "\r\n", "\ud800"]
+    [
+        *'aB. !?\n"()“”。é\U0001f600\u0301\t\r1•-',
+        "Dr. ",
+        "\n\n",
+        "e.g. ",
+        "...",
+        "\r\n",
+        "\ud800",
+        "\n- ",
+        "\n2. ",
+        "|",
+        "---",
+        "```",
+        "# ",
+        "Ok. ",
+    ]
 )
 
 
@@ -41,15 +60,50 @@ def test_no_sentence(text: str) -> None:
     assert split_sentences(text) == []
 
 
+ANSWERS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "golden/sentences/answers.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+
+
+def test_a_hundred_answers_were_read() -> None:
+    assert len({one["text"] for one in ANSWERS}) == 100
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda one: one["id"])
+def test_answers_with_lists_headings_tables_and_code(answer: dict[str, Any]) -> None:
+    assert texts(answer["text"]) == answer["sentences"]
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "ja"])
+def test_lists_are_lists_in_every_language(language: str) -> None:
+    assert texts("Los:\n1. Wasser.\n2. Mehl. Salz.\n", language) == [
+        *("Los:", "1. Wasser.", "2. Mehl.", "Salz."),
+    ]
+
+
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=60).map("".join))
-def test_what_sentencex_says(text: str) -> None:
+def test_all_that_is_said_stands_in_a_sentence(text: str) -> None:
     safe = text.replace("\ud800", "?")
-    expected = [one.strip() for one in sentencex.segment("en", safe) if one.strip()]
     found = split_sentences(text)
-    assert [safe[start:end] for start, end in found] == expected
     ends = [0, *(end for _, end in found)]
     assert all(end <= start < stop for end, (start, stop) in zip(ends, found, strict=False))
+    assert all(safe[start:stop] == safe[start:stop].strip() for start, stop in found)
+    starts = [*(start for start, _ in found), len(safe)]
+    between = [safe[end:start] for end, start in zip(ends, starts, strict=True)]
+    # White space, and rules.
+    assert all(one.isspace() or one in "|>-=*_:+" for one in "".join(between))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["Dr. ", "We left. ", "Is it? ", "e.g. ", "It ", "is "])).map("".join)
+)
+def test_prose_is_what_sentencex_says(text: str) -> None:
+    assert texts(text) == [one.strip() for one in sentencex.segment("en", text) if one.strip()]
 
 
 def test_a_long_text_is_split_as_a_whole() -> None:

@@ -98,7 +98,7 @@ def test_what_stands_beside_the_values(tmp_path: Path) -> None:
     assert {**found.beside, "weights_sha256": ""} == {
         "model": "given",
         "model_sha256": "4" * 64,
-        "splitter": "sentencex",
+        "splitter": "valor-2",
         "weights": "weights.json",
         "weights_sha256": "",
         "bins": "even50",

@@ -60,7 +60,7 @@ def test_each_sentence_is_asked_once_in_one_call() -> None:
 def test_what_stands_beside_the_values() -> None:
     model = GivenClassifier(LABELS, {"A.": [[0.5] * 6]}, exclusive=False)
     found = all_of(TOXICITY_DETOXIFY, samples(["A."]), model)
-    assert found.beside == {"model": "given", "model_sha256": "4" * 64, "splitter": "sentencex"}
+    assert found.beside == {"model": "given", "model_sha256": "4" * 64, "splitter": "valor-2"}
 
 
 def test_lacking_input() -> None:

@@ -189,7 +189,7 @@ def test_what_stands_beside_values() -> None:
     assert outcomes_of(COMPLETENESS, samples([TEXT], user_input=[TEXT]), Placed()).beside == {
         "model": "scripted-vectors",
         "model_sha256": "0" * 64,
-        "splitter": "sentencex",
+        "splitter": "valor-2",
         "reduction": "given",
     }
 

@@ -68,7 +68,7 @@ def test_against_loops() -> None:
 def test_what_stands_beside_the_values() -> None:
     data, models = random_texts(1), ScriptedModels()
     beside = outcomes_of(SENTENCE_SIMILARITY, data, models).beside
-    assert beside == {**models.embedder.beside, "splitter": "sentencex"}
+    assert beside == {**models.embedder.beside, "splitter": "valor-2"}
     found = findings_by(SENTENCE_SIMILARITY, data, models)
     assert [value.output for value in found.values] == ["mean", "min"]
     assert all(value.at == beside for value in found.values)

@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     assert found.values["longest_repeated_substring"] == 70 / 90
     assert "compression_ratio" not in found.values
     assert found.details == {
-        "splitter": "sentencex",
+        "splitter": "valor-2",
         "sentences": 5,
         "unique": 3,
         "repeated": {"start": 0, "length": 35, "times": 2},

@@ -23,8 +23,8 @@ async def context_relevancy(asking: Asking, *, judge_retries: JudgeRetries = Non
     """The share of the contexts' sentences that the judge copies as relevant to the question.
 
     A copy counts when it stands in a context, whatever its case and white space, and once for each
-    context that it stands in at most; the value is 1 at most. sentencex finds the sentences of the
-    contexts.
+    context that it stands in at most; the value is 1 at most. Sentences are those of sentencex;
+    items of lists, headings, rows of tables and blocks of code are sentences too.
 
     Formula:
         value = sentences that the judge copies / sentences of the contexts, at most 1

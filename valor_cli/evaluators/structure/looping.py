@@ -20,7 +20,7 @@ from pydantic import AfterValidator
 
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
 from valor_cli.kernels.repeats import Repeat, most_repeated
-from valor_cli.kernels.sentences import split_sentences
+from valor_cli.kernels.sentences import SPLITTER, split_sentences
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, Mark
 
@@ -57,8 +57,9 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
     that one repeated substring makes up, and how far it can be compressed.
 
     Sentences, and repeated substrings, have 10 characters or more. Sentences end by the rules of
-    `language`, an ISO 639 code, as sentencex has them. Repetitions are looked for in the first
-    million characters. A text of less than 200 bytes has no compression ratio.
+    `language`, an ISO 639 code, as sentencex has them; items of lists, headings, rows of tables and
+    blocks of code are sentences too. Repetitions are looked for in the first million characters. A
+    text of less than 200 bytes has no compression ratio.
 
     Formula:
         unique_sentences = different sentences / sentences
@@ -148,7 +149,7 @@ def _reason(text: str, sentences: int, repeat: Repeat) -> str | None:
 def _details(sentences: int, different: int, repeat: Repeat) -> dict[str, Any]:
     """What the values rest on; the repeated text itself is what the marks point at."""
     return {
-        "splitter": "sentencex",
+        "splitter": SPLITTER,
         "sentences": sentences,
         "unique": different,
         "repeated": {
