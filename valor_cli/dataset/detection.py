@@ -27,6 +27,7 @@ class GroundTruths:
         crowd: (m,) whether it marks a region of many objects.
         number: (m,) row in the whole dataset, which a shard keeps.
         keypoints: (m, k, 3) x, y, visibility; None unless a metric needs them.
+        difficult: (m,) whether it is neither found nor missed, as in PASCAL VOC; None: none is.
     """
 
     image: Ints
@@ -36,6 +37,12 @@ class GroundTruths:
     crowd: NDArray[np.bool_]
     number: Ints
     keypoints: NDArray[np.float64] | None = None
+    difficult: NDArray[np.bool_] | None = None
+
+    @property
+    def uncounted(self) -> NDArray[np.bool_]:
+        """(m,) crowds and difficult objects: neither found nor missed, however often matched."""
+        return self.crowd if self.difficult is None else self.crowd | self.difficult
 
     def __len__(self) -> int:
         return len(self.image)
@@ -50,6 +57,7 @@ class GroundTruths:
             self.crowd[rows],
             self.number[rows],
             None if self.keypoints is None else self.keypoints[rows],
+            None if self.difficult is None else self.difficult[rows],
         )
 
 

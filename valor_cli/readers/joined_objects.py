@@ -18,7 +18,7 @@ from valor_cli.readers.objects import ImageNames, ObjectFile
 from valor_cli.readers.shards import NOTHING, LeftOut
 from valor_cli.readers.table import Columns, Table, places_in
 
-_FILL: dict[str, Any] = {"area": np.nan, "crowd": False}
+_FILL: dict[str, Any] = {"area": np.nan, "crowd": False, "difficult": False}
 """What an object has in a column that its input does not have."""
 
 LVIS_LISTS = ("negative", "not_exhaustive")

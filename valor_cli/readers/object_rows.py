@@ -299,7 +299,7 @@ def _in_use(label: NDArray[np.int64], labels: Named) -> tuple[NDArray[np.int64],
 
 def _says_something(name: str, column: NDArray[Any]) -> bool:
     """Whether a column is more than its default."""
-    if name == "crowd":
+    if name in ("crowd", "difficult"):
         return bool(column.any())
     return name != "area" or not np.isnan(column).all()
 

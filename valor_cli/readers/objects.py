@@ -27,7 +27,7 @@ class ObjectFile:
         objects: A row per object. Always `image_id` and `category_id` (int64, or object arrays of
             strings). Detections have `score` (float64). Where the input says so: `id` (int64 or
             strings, distinct), `area` (float64, pixels²; NaN where it is the shape's own),
-            `crowd` (bool), `keypoints` (float64, (n, k, 3): x, y, visibility).
+            `crowd` (bool), `difficult` (bool), `keypoints` (float64, (n, k, 3): x, y, visibility).
         shapes: Geometry, a row per object.
         images: A row per image, `id` distinct; None when the input names images through its
             objects alone. Where the input says so: `width`, `height` (int64, 0 where unknown),

@@ -2,8 +2,8 @@
 
 An `annotation` has a `filename`, perhaps a `size` (width, height), and an `object` for each thing
 in the image: `name`, `bndbox` (xmin, ymin, xmax, ymax) or `polygon` (x1, y1, x2, y2, …), and in
-predictions `score` or `confidence`. A box's width is xmax - xmin, its height ymax - ymin. Objects
-marked difficult are objects like any other.
+predictions `score` or `confidence`. A box's width is xmax - xmin, its height ymax - ymin. Of ground
+truth `difficult` is read, too.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe, stop_on
+from valor_cli.readers.csv_lines import CROWD
 from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import TextSource
 from valor_cli.readers.folders import files_under, is_folder, no_metadata
@@ -71,7 +75,9 @@ def read_voc(
         reader.read(parse_xml(text, source.path), source.path)
     found = reader.rows.piece(reader.problems)
     if role == "ground_truth":
+        difficult = np.array(reader.difficult, np.bool_)
         found = checked_ids(found, reader.problems)
+        found = replace(found, columns={**found.columns, "difficult": difficult})
     stop_on([reader.faults])
     if invalid == "error":
         stop_on([reader.problems], SKIP_HINT)
@@ -95,6 +101,7 @@ class _AnnotationReader:
 
     Attributes:
         rows, images, labels: What was found so far.
+        difficult: Of each row, whether it is marked so.
         faults: Of files as such.
         problems: Of objects.
         files: Where each image stands.
@@ -113,6 +120,7 @@ class _AnnotationReader:
         self._predicted = role == "predictions"
         self._wanted = wanted
         self.files: dict[str, str] = {}
+        self.difficult: list[bool] = []
 
     def read(self, root: Element, path: str) -> None:
         """Add the image of a file and its objects."""
@@ -172,8 +180,10 @@ class _AnnotationReader:
             sides = self._box(box)
         else:
             self.problems.add(one.line, "object", "<bndbox> is missing")
+        difficult = not self._predicted and self._difficult(one)
         if self.problems.total > before or name is None:
             return
+        self.difficult.append(difficult)
         if ring:
             self.rows.shapes.add_polygon([[ring]])
         else:
@@ -188,6 +198,14 @@ class _AnnotationReader:
             self.problems.add(one.line, "object", message)
             return 0.0
         return self._number(element, element.name)
+
+    def _difficult(self, one: Element) -> bool:
+        element = one.first("difficult")
+        said = "0" if element is None else element.text.casefold()
+        if element is not None and said not in CROWD:
+            message = f"expected 0, 1, true or false, found {describe(element.text)}"
+            self.problems.add(element.line, "difficult", message)
+        return CROWD.get(said, False)
 
     def _number(self, element: Element, key: str) -> float:
         value = _finite(element.text)

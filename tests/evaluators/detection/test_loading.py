@@ -16,6 +16,8 @@ from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.loading import load_detections
+from valor_cli.evaluators.detection.plan import MatchingPlan
+from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Loaded, Selection
 
 
@@ -214,3 +216,28 @@ def test_filters_compare_what_is_written(tmp_path: Path) -> None:
     assert only(first).labels == ("1",)
     with pytest.raises(DataError, match=r"filter.label: no label '2'"):
         load(tmp_path, truth, selection=Selection(keep={"label": (2,)}))
+
+
+@pytest.mark.parametrize("matching", ["coco", "valor"])
+@pytest.mark.parametrize(("difficult", "expected"), [("ignore", (1, 1, 0)), ("count", (2, 2, 0))])
+def test_what_voc_marks_difficult_is_neither_found_nor_missed(
+    tmp_path: Path, matching: Any, difficult: Any, expected: tuple[int, int, int]
+) -> None:
+    def xml(*objects: str) -> str:
+        return f"<annotation><filename>a.jpg</filename>{''.join(objects)}</annotation>"
+
+    def thing(left: int, more: str) -> str:
+        sides = zip(("xmin", "ymin", "xmax", "ymax"), (left, 0, left + 10, 10), strict=True)
+        corners = "".join(f"<{name}>{side}</{name}>" for name, side in sides)
+        return f"<object><name>cat</name>{more}<bndbox>{corners}</bndbox></object>"
+
+    truth, found = tmp_path / "gt.xml", tmp_path / "found.xml"
+    truth.write_text(xml(thing(0, "<difficult>1</difficult>"), thing(50, "")))
+    # Two detections of the difficult one, one of the other, one of nothing.
+    scored = [(0, 0.9), (1, 0.8), (50, 0.7), (90, 0.6)]
+    found.write_text(xml(*(thing(at, f"<score>{score}</score>") for at, score in scored)))
+    inputs = DetectionInputs(ground_truth=str(truth), predictions=str(found))
+    options = DetectionOptions(matching=matching, difficult=difficult)
+    (dataset,) = load_detections(inputs, options, Selection()).datasets.values()
+    counts = match_detections(dataset, MatchingPlan((0.5,))).counts(0.5, [0.5])
+    assert tuple(int(column[0, 0]) for column in counts) == expected

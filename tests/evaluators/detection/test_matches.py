@@ -174,7 +174,7 @@ def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
         columns = {
             field.name: np.concatenate([getattr(table, field.name) for table in tables])
             for field in fields(tables[0])
-            if field.name not in ("shapes", "keypoints")
+            if field.name not in ("shapes", "keypoints", "difficult")
         }
         columns["shapes"] = joined_shapes([table.shapes for table in tables])
         sizes = [len(table.image) for table in tables]

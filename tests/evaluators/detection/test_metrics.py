@@ -168,6 +168,15 @@ def test_without_any_prediction_averages_say_so(matches: Matches) -> None:
     assert by_label(recall(matches, **at))[None] == 0
 
 
+def test_average_recall_over_score_thresholds(matches: Matches) -> None:
+    # cat at IoU 0.5 and 0.75: from 0.3 on 1 and 1, from 0.85 on 1/2 and 1/2; dog is never found.
+    scores = (0.3, 0.85)
+    found = average_recall(matches, iou_thresholds=IOUS, recall_score_threshold=scores)
+    assert by_label(found) == {"cat": 0.75, "dog": 0, "cow": None}
+    mean = mean_average_recall(matches, iou_thresholds=IOUS, recall_score_threshold=scores)
+    assert mean.value == 0.75 / 2
+
+
 def test_pr_curve_by_score(matches: Matches) -> None:
     found = pr_curve(matches, pr_curve_iou_threshold=0.5)
     assert [curve.label for curve in found.curves] == ["cat", "dog", "cow"]

@@ -37,7 +37,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"interpolation": "11_point"},
         {"interpolation": "every_point"},
     ],
-    "average_recall": [{}, {"recall_score_threshold": 0.5, "max_detections": 1}],
+    "average_recall": [
+        {},
+        {"recall_score_threshold": 0.5, "max_detections": 1},
+        {"recall_score_threshold": (0.2, 0.7)},
+    ],
     "counts": [{}, {"score_threshold": 0.0, "max_detections": 2}],
     "precision": [{"average": "weighted"}, {"average": "micro"}, {"zero_division": 1.0}],
     "recall": [{}, {"average": "weighted"}],

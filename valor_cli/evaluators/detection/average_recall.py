@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection import replica_rows
 from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDetections
+from valor_cli.evaluators.detection.plan import (
+    COCO_IOUS,
+    IouThresholds,
+    MaxDetections,
+    RecallScores,
+)
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
@@ -25,12 +30,13 @@ def average_recall(
     matches: Matches,
     *,
     iou_thresholds: IouThresholds = COCO_IOUS,
-    recall_score_threshold: float = 0.0,
+    recall_score_threshold: RecallScores = 0.0,
     max_detections: MaxDetections = None,
 ) -> Findings:
     """Mean over IoU thresholds of the recall of each label.
 
     Detections count from `recall_score_threshold` on: for scores below 0, such as logits, lower it.
+    Of several score thresholds the value is the mean over them, too.
     `max_detections` keeps only the best so many per image and label, as COCO's AR@1, AR@10 and
     AR@100 do.
 
@@ -47,7 +53,7 @@ def average_recall(
         2 objects, found with IoUs of 0.92 and 0.62: recall is 1 at 3 thresholds (0.50 to 0.60), 0.5
         at 6 (0.65 to 0.90) and 0 at 0.95, and (3·1 + 6·0.5) / 10 = 0.6.
     """
-    recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    recalls = _recalls(matches, iou_thresholds, recall_score_threshold, max_detections)
     return Findings(per_label(matches, means_by_label(recalls)))
 
 
@@ -55,7 +61,7 @@ def mean_average_recall(
     matches: Matches,
     *,
     iou_thresholds: IouThresholds = COCO_IOUS,
-    recall_score_threshold: float = 0.0,
+    recall_score_threshold: RecallScores = 0.0,
     max_detections: MaxDetections = None,
 ) -> MetricValue:
     """Mean over labels with ground truth of average recall.
@@ -71,8 +77,20 @@ def mean_average_recall(
     Example:
         Cat has 0.6, dog 0.4, and fox has no ground truth: (0.6 + 0.4) / 2 = 0.5.
     """
-    recalls = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    recalls = _recalls(matches, iou_thresholds, recall_score_threshold, max_detections)
     return over_labels(matches, recalls)
+
+
+def _recalls(
+    evidence: Matches | Replicas,
+    ious: tuple[float, ...],
+    scores: RecallScores,
+    max_detections: int | None,
+) -> NDArray[np.float64]:
+    """(…, scores * ious, labels) recalls, of all score thresholds."""
+    levels = scores if isinstance(scores, tuple) else (scores,)
+    each = [evidence.recalls(ious, max_detections, level) for level in levels]
+    return each[0] if len(each) == 1 else np.concatenate(each, axis=-2)
 
 
 def average_recall_replicas(
@@ -80,12 +98,12 @@ def average_recall_replicas(
     weights: NDArray[np.int64],
     *,
     iou_thresholds: IouThresholds,
-    recall_score_threshold: float,
+    recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `average_recall`."""
     replicas = Replicas.of(matches, weights)
-    recalls = replicas.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    recalls = _recalls(replicas, iou_thresholds, recall_score_threshold, max_detections)
     return replica_rows.means_by_label(recalls)
 
 
@@ -94,13 +112,13 @@ def mean_average_recall_replicas(
     weights: NDArray[np.int64],
     *,
     iou_thresholds: IouThresholds,
-    recall_score_threshold: float,
+    recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `mean_average_recall`."""
     replicas = Replicas.of(matches, weights)
-    recalls = replicas.recalls(iou_thresholds, max_detections, recall_score_threshold)
-    whole = matches.recalls(iou_thresholds, max_detections, recall_score_threshold)
+    at = (iou_thresholds, recall_score_threshold, max_detections)
+    recalls, whole = _recalls(replicas, *at), _recalls(matches, *at)
     return replica_rows.side_by_side([replica_rows.over_labels(replicas, recalls, whole)])
 
 

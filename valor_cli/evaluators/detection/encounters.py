@@ -54,7 +54,7 @@ def find_encounters(
         truths: The ground truths.
         least: Smallest IoU kept, above 0.
     """
-    regular = np.flatnonzero(~truths.crowd)
+    regular = np.flatnonzero(~truths.uncounted)
     by_image, starts = grouped(truths.image[regular])
     truth = regular[by_image]
     known = truths.image[truth[starts[:-1]]] if len(truth) else np.zeros(0, np.int64)

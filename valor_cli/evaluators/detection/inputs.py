@@ -99,3 +99,8 @@ class DetectionOptions(Strict):
         description="box edges are pixels that belong to the box, as in PASCAL VOC: a box is one "
         "pixel wider and higher than the difference of its edges",
     )
+    difficult: Literal["ignore", "count"] = Field(
+        "ignore",
+        description="ground truth that PASCAL VOC's XML marks difficult: neither found nor missed, "
+        "as in its devkit, or like any other",
+    )

@@ -180,7 +180,7 @@ def load_objects(
     shapes, crossing, resized = _compared(everything, files, joined, frame, kind, options)
     for whose, count in zip((TRUTHS, *sides), crossing, strict=True):
         counts["mended", whose] = count
-    ground_truths = _ground_truths(true, shapes[0])
+    ground_truths = _ground_truths(true, shapes[0], options)
     detections = {
         model: _detections(side, shape)
         for (model, side), shape in zip(sides.items(), shapes[1:], strict=True)
@@ -245,6 +245,8 @@ def finish(
     settings: dict[str, Scalar] = {"matching": options.matching, "geometry": kind}
     if options.inclusive_pixels:
         settings["pixels"] = "inclusive"
+    if options.difficult == "count":
+        settings["difficult"] = "count"
     true, predicted = remarks.true, remarks.predicted.items()
     return replace(
         loaded,
@@ -291,7 +293,7 @@ def _compared(
     return shapes, crossing, resized
 
 
-def _ground_truths(side: Side, shapes: Shapes) -> GroundTruths:
+def _ground_truths(side: Side, shapes: Shapes, options: DetectionOptions) -> GroundTruths:
     count = len(side.image)
     area, crowd = side.column("area"), side.column("crowd")
     if area is None or np.isnan(area).any():
@@ -305,6 +307,7 @@ def _ground_truths(side: Side, shapes: Shapes) -> GroundTruths:
         np.zeros(count, bool) if crowd is None else crowd,
         np.arange(count),
         side.column("keypoints"),
+        side.column("difficult") if options.difficult == "ignore" else None,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.parameters import distinct
+from valor_cli.evaluators.parameters import ScoreThresholds, distinct
 from valor_cli.metric import Call
 
 IouThreshold = Annotated[float, Interval(gt=0, le=1)]
@@ -19,6 +19,8 @@ Size = Literal["small", "medium", "large"]
 Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
 BackgroundIou = Annotated[float, Interval(gt=0, lt=1)]
 Interpolation = Literal["101_point", "11_point", "every_point"]
+RecallScores = float | ScoreThresholds
+"""One score threshold, or several over which the recall is averaged."""
 MaxDetections = Annotated[int, Interval(ge=1, le=2**31 - 1)] | None
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())

@@ -185,7 +185,7 @@ def _called(whose: str) -> str:
 
 def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], labels: int) -> Remarks:
     """What is odd about objects; `labels` are those of the run."""
-    objects = truths.label[~truths.crowd]
+    objects = truths.label[~truths.uncounted]
     counts = {
         ("no area", TRUTHS): _zero_areas(truths.shapes),
         ("huge", TRUTHS): int((truths.area > AREAS["all"][1]).sum()),

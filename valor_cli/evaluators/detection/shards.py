@@ -34,7 +34,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     limits = np.array([AREAS[name] for name in plan.areas])
     low, high = limits[:, :1], limits[:, 1:]
     area = areas(found.shapes)[order]
-    ignored = truths.crowd | (truths.area < low) | (truths.area > high)
+    ignored = truths.uncounted | (truths.area < low) | (truths.area > high)
     met = meet(label, image, truths.label, truths.image, dataset.unit_count)
     gt = met.truths
     close = plan.encounters
@@ -58,7 +58,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         pairs,
         met.first,
         ~ignored[:, gt],
-        truths.crowd[gt],
+        truths.uncounted[gt],
         np.array(plan.ious),
         remember=[plan.ious.index(iou) for iou in close.remembered] if close else (),
         turn=turn,
