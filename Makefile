@@ -17,7 +17,7 @@ KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
     tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
     tests/kernels/test_o*.py tests/kernels/test_rle.py
 
-.PHONY: demo kernel test test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
+.PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -30,6 +30,12 @@ test: $(VENV)/.installed-dev
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
+
+# Every shipped config and every format of every task, by both kernels, in one process and in two,
+# whole and in pieces: a result that is not what it was is named by its row. UPDATE=1 keeps what
+# they say now; ONLY=text runs the cases whose names hold it.
+same-bytes: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.same_bytes $(if $(UPDATE),--update) $(if $(ONLY),--only $(ONLY))
 
 # The compiled kernel, made again in this checkout.
 kernel: $(VENV)/.installed

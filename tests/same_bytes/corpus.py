@@ -1,0 +1,783 @@
+"""Every run whose results are kept: shipped configs, and each task in each format it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from tests.same_bytes import layouts
+from tests.same_bytes.layouts import DATA, ROOT, SAMPLES, TABLES
+from valor_cli import catalogue
+
+
+class Way(NamedTuple):
+    """How a run is carried out; none of it may change what it says."""
+
+    kernel: str = "compiled"
+    jobs: int = 1
+    pieces: bool = False
+
+    def __str__(self) -> str:
+        parts = [self.kernel, f"{self.jobs} jobs" * (self.jobs > 1), "pieces" * self.pieces]
+        return " ".join(filter(None, parts))
+
+
+ONE_PROCESS = tuple(Way(kernel, 1, pieces) for kernel in ("compiled", "numpy") for pieces in (0, 1))
+ALL_WAYS = (*ONE_PROCESS, *(way._replace(jobs=2) for way in ONE_PROCESS))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A config and its inputs.
+
+    Attributes:
+        config: Path of a shipped one, or YAML that names inputs as `data/…`.
+        lay_out: Writes them.
+        ways: In which it is carried out.
+        baseline: YAML of a run before, that this one is compared with.
+    """
+
+    config: str
+    lay_out: Callable[[], Any] | None = None
+    ways: Sequence[Way] = ONE_PROCESS
+    baseline: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Runs that say the same.
+
+    Attributes:
+        name: Names the file of what they say too.
+        runs: By name, mostly that of a format.
+        ids: Whether ids of shown objects are compared; predictions have none in files, and are told
+            by their position in the file in some formats, in the image in others.
+    """
+
+    name: str
+    runs: Mapping[str, Run]
+    ids: bool = True
+
+    @property
+    def digits(self) -> int | None:
+        """To how many numbers are rounded; None: to none, they are compared as written."""
+        return _digits(self.name)
+
+
+@cache
+def corpus() -> Mapping[str, Case]:
+    """All cases by name."""
+    parts = (shipped, classification, detection, instances, segmentation, texts)
+    found = [case for part in parts for case in part()]
+    return {case.name: case for case in sorted(found, key=lambda case: case.name)}
+
+
+MODELS_WITHIN = 5
+"""Digits of numbers that rest on a model of this machine: its kernels differ between processors."""
+
+LOGARITHMS_WITHIN = 12
+"""Digits of classification: NumPy's logarithm, and so log loss, differs by a bit between processors
+with AVX-512 and without. Other tasks keep their bits."""
+
+
+def _digits(name: str) -> int | None:
+    """To how many digits the numbers of a case are compared."""
+    if name == "configs/text_generation_models":
+        return MODELS_WITHIN
+    task = name.removeprefix("configs/")
+    return LOGARITHMS_WITHIN if task.startswith("classification") else None
+
+
+def shipped() -> Iterator[Case]:
+    """Every config that is shipped, whole in one process, and otherwise."""
+    for path in sorted((ROOT / "configs").glob("*.yaml")):
+        run = Run(f"configs/{path.name}", ways=(Way(), Way("numpy", pieces=True)))
+        yield Case(f"configs/{path.stem}", {"shipped": run})
+
+
+INTERVAL = "interval: {resamples: 20, level: 0.9}\n"
+
+
+def _metrics(task: str, leave: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
+    """All metrics of a task that need no model, less some, some of them with parameters."""
+    given = given or {}
+    names = [one.name for one in catalogue.task(task).metrics if one.name not in leave]
+    return f"metrics: [{', '.join(given.get(name, name) for name in names)}]\n"
+
+
+# Classification
+
+CLASSES = [f"d{at}" for at in range(10)]
+CLASSIFIED = _metrics(
+    "classification",
+    given={
+        "top_k_accuracy": "{top_k_accuracy: {k: 3}}",
+        "f1": "{f1: {average: weighted}}",
+        **{
+            name: f"{{{name}: {{normalize: true}}}}"
+            for name in ("log_loss", "brier_score", "expected_calibration_error")
+        },
+    },
+)
+CLASSIFIED_GATES = """gates:
+  - {metric: accuracy, min: 0.9}
+  - {metric: recall, model: forest, label: d8, min: 0.99}
+  - {metric: accuracy, slice: metadata.half=upper, min: 0.1}
+"""
+SCORES: Mapping[str, tuple[str, Callable[..., layouts.Rows]]] = {
+    "csv classes": ("csv", layouts.by_class),
+    "csv pairs": ("csv", layouts.by_pair),
+    "csv lines": ("csv", layouts.by_line),
+    "jsonl objects": ("jsonl", layouts.as_object),
+    "jsonl items": ("jsonl", layouts.as_items),
+    "jsonl numbers": ("jsonl", layouts.as_numbers),
+    "jsonl lines": ("jsonl", layouts.by_line),
+    "json objects": ("json", layouts.as_object),
+    "parquet classes": ("parquet", layouts.by_class),
+    "parquet objects": ("parquet", layouts.as_object),
+    "parquet lines": ("parquet", layouts.by_line),
+}
+"""By name, the format, and the rows of what a model says of a sample."""
+
+
+def classification() -> Iterator[Case]:
+    """Scores and bare labels, on both sides in one file or two; label keys."""
+    slices = "slices: [metadata.half, metadata.tier]\n"
+    apart = "{ground_truth: data/truth*, predictions: {forest: data/forest*, bayes: data/bayes*}"
+    head = f"task: classification\n{CLASSIFIED}{slices}{INTERVAL}{CLASSIFIED_GATES}"
+    yield Case(
+        "classification/scores",
+        {
+            name: Run(
+                f"{head}data: {apart}{_classes(name)}}}\n",
+                partial(_scores_apart, extension, form),
+                ALL_WAYS if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
+            )
+            for name, (extension, form) in SCORES.items()
+        },
+    )
+    both = "{samples: {forest: data/forest*, bayes: data/bayes*}, classes: [" + ", ".join(CLASSES)
+    chosen = "label_map: {d7: d1}\nfilter: {metadata.half: upper, label: [d1, d3, d8]}\n"
+    head = f"task: classification\n{CLASSIFIED}{chosen}{INTERVAL}slices: [metadata.tier]\n"
+    yield Case(
+        "classification/scores_chosen",
+        {
+            name: Run(f"{head}data: {both}]}}\n", partial(_scores_together, extension, form))
+            for name, (extension, form) in SCORES.items()
+            if name not in ("csv pairs", "csv lines", "jsonl lines", "parquet lines")
+        },
+    )
+    bare = "accuracy, balanced_accuracy, f1, cohen_kappa, confusion_matrix, counts, sample_scores"
+    config = f"""task: classification
+data: {{samples: data/people*}}
+metrics: [{bare}]
+slices: [metadata.subject, auto]
+interval: {{resamples: 20, group: metadata.subject}}
+gates: [{{metric: accuracy, min: 0.5}}, {{metric: f1, label: cat, max: 0.2}}]
+"""
+    yield Case(
+        "classification/labels",
+        {
+            name: Run(config, partial(_people, name), ALL_WAYS if name == "csv" else ONE_PROCESS)
+            for name in TABLES
+        },
+    )
+    now, before = _scored_before(
+        "{ground_truth: data/truth*, predictions: {model: data/bayes*}}",
+        "{ground_truth: data/truth*, predictions: {model: data/forest*}}",
+        "{metric: accuracy, max_drop: 0.01}, {metric: f1, not_worse: 0.05}",
+        "classification",
+    )
+    run = Run(now, partial(_scores_apart, "csv", layouts.by_class), (Way(),), before)
+    yield Case("classification/baseline", {"csv": run})
+    keys = "{samples: {forest: data/forest*}}"
+    config = f"task: classification\n{CLASSIFIED}{INTERVAL}data: {keys}\n"
+    yield Case(
+        "classification/label_keys",
+        {
+            **{name: Run(config, partial(_keys, name)) for name in ("jsonl", "json")},
+            **{f"{name} lines": Run(config, partial(_keys_by_line, name)) for name in TABLES},
+        },
+    )
+    for name in TABLES:
+        for rule in ("skip", "error"):
+            sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
+            data = f"{{{sides}, on_invalid: {rule}}}"
+            config = f"task: classification\ndata: {data}\nmetrics: [accuracy, f1, log_loss]\n"
+            run = Run(config, partial(_faulty_scores, name))
+            yield Case(f"classification/invalid_{rule}_{name}", {name: run})
+
+
+def _scored_before(now: str, before: str, gates: str, task: str) -> tuple[str, str]:
+    """A config with intervals and gates, and that of its baseline: other predictions."""
+    config = f"task: {task}\n{INTERVAL}gates: [{gates}]\ndata: "
+    return f"{config}{now}\n", f"{config}{before}\n"
+
+
+def _classes(name: str) -> str:
+    return f", classes: [{', '.join(CLASSES)}]" if name == "jsonl numbers" else ""
+
+
+def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
+    facts, said = layouts.scored(90)
+    layouts.put(f"truth.{extension}", TABLES[extension](facts))
+    for model, own in said.items():
+        rows = [
+            row
+            for fact, scores in zip(facts, own, strict=True)
+            for row in form({"sample_id": fact["sample_id"]}, scores)
+        ]
+        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+
+
+def _scores_together(extension: str, form: Callable[..., layouts.Rows]) -> None:
+    facts, said = layouts.scored(90)
+    for model, own in said.items():
+        pairs = zip(facts, own, strict=True)
+        rows = [row for fact, scores in pairs for row in form(fact, scores)]
+        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+
+
+def _people(extension: str) -> None:
+    rows = layouts.records(DATA / "classification" / "human-edge-16" / "labels.csv")
+    kept = [
+        {
+            "id": row["id"],
+            "label": row["label"],
+            "prediction": row["prediction"],
+            "subject": row["subject"],
+        }
+        for row in rows[::8]
+    ]
+    layouts.put(f"people.{extension}", TABLES[extension](kept))
+
+
+def _keyed() -> Iterator[tuple[str, dict[str, str], dict[str, dict[str, float]]]]:
+    """By sample, true labels and scores of two label keys."""
+    facts, said = layouts.scored(60)
+    own = said["forest"]
+    for at, fact in enumerate(facts):
+        truth = {"shape": fact["label"], "next": facts[at - 1]["label"]}
+        yield fact["sample_id"], truth, {"shape": own[at], "next": own[at - 2]}
+
+
+def _keys(extension: str) -> None:
+    rows = [
+        {"sample_id": name, "label": truth, "predictions": scores}
+        for name, truth, scores in _keyed()
+    ]
+    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+
+
+def _keys_by_line(extension: str) -> None:
+    rows = [
+        {
+            "sample_id": name,
+            "label_key": key,
+            "label": truth[key],
+            "prediction": label,
+            "score": score,
+        }
+        for name, truth, scores in _keyed()
+        for key, own in scores.items()
+        for label, score in own.items()
+    ]
+    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+
+
+def _faulty_scores(extension: str) -> None:
+    """Scores of which some are no scores, and a sample that is not known."""
+    facts, said = layouts.scored(20)
+    layouts.put(f"truth.{extension}", TABLES[extension](facts))
+    rows = [
+        layouts.by_class({"sample_id": fact["sample_id"]}, scores)[0]
+        for fact, scores in zip(facts, said["forest"], strict=True)
+    ]
+    if extension in ("json", "jsonl"):
+        pairs = zip(facts, said["forest"], strict=True)
+        rows = [layouts.as_object({"sample_id": fact["sample_id"]}, one)[0] for fact, one in pairs]
+        own = [{**row, "predictions": dict(row["predictions"])} for row in rows]
+        own[3]["predictions"]["d4"] = -0.5
+        own[7]["predictions"]["d0"] = 1.75
+        rows = own
+    else:
+        rows = [dict(row) for row in rows]
+        rows[3]["d4"] = -0.5
+        rows[7]["d0"] = 1.75
+    rows.append({**rows[1], "sample_id": "nobody"})
+    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+
+
+# Detection
+
+BOXES = (
+    "metrics: [coco, {average_precision: {iou_thresholds: [0.5, 0.75]}}, mean_average_precision, "
+    "average_precision_over_ious, mean_average_precision_over_ious, average_recall, "
+    "mean_average_recall, {counts: {score_threshold: 0.3}}, precision, recall, f1, best_f1, "
+    "pr_curve, detailed_pr_curve, confusion_matrix, error_breakdown, {image_scores: {worst: 2}}]\n"
+)
+OBJECT_DATA = "{ground_truth: data/truth*, predictions: {large: data/large*, small: data/small*}"
+OBJECT_GATES = """gates:
+  - {metric: mean_average_precision, model: large, min: 0.5}
+  - {metric: recall, label: person, max: 0.5}
+"""
+BOX_FORMATS: Mapping[str, Callable[[layouts.Objects, str], None]] = {
+    "coco": layouts.coco_results,
+    "coco dictionary": layouts.coco,
+    "jsonl": layouts.objects_jsonl,
+    "csv": layouts.objects_csv,
+}
+NAMED_FORMATS = {**BOX_FORMATS, "yolo": layouts.yolo, "voc": layouts.voc}
+"""With those that name images by their files, and have no metadata, crowds and ids of objects."""
+
+
+def detection() -> Iterator[Case]:
+    """Boxes, crowd regions, rotated boxes."""
+    slices = "slices: [metadata.weather, {area: [small, large]}]\n"
+    head = f"task: object_detection\n{BOXES}{INTERVAL}{OBJECT_GATES}"
+    yield Case(
+        "object_detection/boxes",
+        {
+            name: Run(
+                f"{head}{slices}data: {OBJECT_DATA}}}\n",
+                partial(_boxes, write, 40),
+                ALL_WAYS if name in ("coco", "csv") else ONE_PROCESS,
+            )
+            for name, write in BOX_FORMATS.items()
+        },
+        ids=False,
+    )
+    now, before = _scored_before(
+        "{ground_truth: data/truth*, predictions: {model: data/small*}}",
+        "{ground_truth: data/truth*, predictions: {model: data/large*}}",
+        "{metric: coco, output: AP, max_drop: 0.1}, {metric: coco, output: AP50, not_worse: 0.05}",
+        "object_detection",
+    )
+    run = Run(now, partial(_boxes, layouts.coco_results, 40), (Way(),), before)
+    yield Case("object_detection/baseline", {"coco": run})
+    chosen = "label_map: {person: body}\nfilter: {label: [body, chair, dog]}\nmatching: valor\n"
+    head = f"task: object_detection\n{BOXES}{INTERVAL}{chosen}"
+    for name, write in NAMED_FORMATS.items():
+        # What they say of images and objects differs: ids, sizes, areas, fractions in YOLO.
+        run = Run(f"{head}data: {_object_data(name)}}}\n", partial(_named_boxes, write, 30))
+        yield Case(f"object_detection/by_name_{name.replace(' ', '_')}", {name: run})
+    head = f"task: object_detection\nmetrics: [coco, counts, error_breakdown]\n{INTERVAL}"
+    yield Case(
+        "object_detection/crowds",
+        {
+            name: Run(
+                f"{head}data: {{ground_truth: data/truth*, predictions: data/large*}}\n",
+                partial(_crowds, write),
+            )
+            for name, write in BOX_FORMATS.items()
+        },
+        ids=False,
+    )
+    head = f"task: object_detection\ngeometry: rotated_box\n{BOXES}{INTERVAL}{slices}"
+    turned = {
+        "jsonl": partial(layouts.objects_jsonl, shape=_turned_list),
+        "csv": partial(layouts.objects_csv, shape=_turned_columns),
+    }
+    yield Case(
+        "object_detection/rotated_boxes",
+        {
+            name: Run(f"{head}data: {OBJECT_DATA}}}\n", partial(_boxes, write, 12))
+            for name, write in turned.items()
+        },
+        ids=False,
+    )
+    for name, write in NAMED_FORMATS.items():
+        for rule in ("skip", "error"):
+            data = f"{_object_data(name)}, on_invalid: {rule}}}\n"
+            config = f"task: object_detection\nmetrics: [coco, counts]\ndata: {data}"
+            plain = name.replace(" ", "_")
+            run = Run(config, partial(_faulty_boxes, write))
+            yield Case(f"object_detection/invalid_{rule}_{plain}", {name: run})
+
+
+def _object_data(name: str) -> str:
+    """YOLO and VOC are folders, others files of any extension."""
+    if name not in ("yolo", "voc"):
+        return OBJECT_DATA
+    plain = OBJECT_DATA.replace("*", "")
+    return f"{plain}, images: data/pictures" if name == "yolo" else plain
+
+
+@cache
+def _voc2012(images: int) -> tuple[layouts.Objects, Mapping[str, layouts.Objects]]:
+    folder = SAMPLES / "object_detection"
+    truth, number = layouts.coco_of(_json(folder / "ground_truth.json"), images)
+    models = {}
+    for name in ("large", "small"):
+        results = layouts.results_of(truth, number, _json(folder / f"{name}.json"))
+        models[name] = layouts.dictionary(truth, results)
+    return truth, models
+
+
+def _json(path: Any) -> Any:
+    import json
+
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _boxes(write: Callable[[layouts.Objects, str], None], images: int) -> None:
+    """Images without names of files, which CSV does not have."""
+    truth, models = _voc2012(images)
+    _write_objects(write, *(_nameless(one) for one in (truth, models)))
+
+
+def _named_boxes(write: Callable[[layouts.Objects, str], None], images: int) -> None:
+    _write_objects(write, *_voc2012(images))
+
+
+def _nameless(value: Any) -> Any:
+    """The same without names of files."""
+    if isinstance(value, list):
+        return [_nameless(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _nameless(one) for key, one in value.items() if key != "file_name"}
+
+
+def _write_objects(
+    write: Callable[[layouts.Objects, str], None],
+    truth: layouts.Objects,
+    models: Mapping[str, layouts.Objects],
+) -> None:
+    write(truth, "truth")
+    for name, own in models.items():
+        write(own, name)
+    if write is layouts.yolo:
+        import numpy as np
+
+        for image in truth["images"]:
+            pixels = np.zeros((image["height"], image["width"]), np.uint8)
+            layouts.put(f"pictures/{image['file_name']}", layouts.picture(pixels))
+
+
+def _crowds(write: Callable[[layouts.Objects, str], None]) -> None:
+    """Real images with crowd regions, their areas those of masks."""
+    folder = DATA / "detection" / "coco-val2014-100"
+    truth = _json(folder / "groundtruth.coco.json")
+    crowded = {one["image_id"] for one in truth["annotations"] if one["iscrowd"]}
+    first = sorted(truth["images"], key=lambda image: image["id"] not in crowded)
+    kept, number = layouts.coco_of({**truth, "images": first}, 24)
+    results = layouts.results_of(kept, number, _json(folder / "predictions.bbox.json"))
+    boxes = layouts.as_boxes(kept)
+    large = layouts.dictionary(boxes, results)
+    _write_objects(write, _nameless(boxes), {"large": _nameless(large)})
+
+
+def _turned(one: layouts.Row) -> list[float]:
+    x, y, width, height = one["bbox"]
+    angle = 15.0 + sum(map(ord, str(one["category_id"]))) % 40
+    return [x + width / 2, y + height / 2, width, height, angle]
+
+
+def _turned_list(one: layouts.Row) -> layouts.Row:
+    return {"rotated_box": _turned(one)}
+
+
+def _turned_columns(one: layouts.Row) -> layouts.Row:
+    return dict(zip(("cx", "cy", "width", "height", "angle"), _turned(one), strict=True))
+
+
+def _faulty_boxes(write: Callable[[layouts.Objects, str], None]) -> None:
+    """A negative width, a score that is too high and none at all, an unknown image."""
+    truth, models = _voc2012(8)
+    wrong = [dict(one) for one in truth["annotations"]]
+    wrong[2] = {**wrong[2], "bbox": [10.0, 10.0, -5.0, 20.0]}
+    said = [dict(one) for one in models["large"]["annotations"]]
+    said[1] = {**said[1], "score": float("nan")}
+    said[4] = {**said[4], "bbox": [1.0, 2.0, 3.0, -4.0]}
+    own = {**models["large"], "annotations": said}
+    _write_objects(write, {**truth, "annotations": wrong}, {"large": own, "small": models["small"]})
+
+
+def instances() -> Iterator[Case]:
+    """Masks, rings, panoptic files."""
+    slices = "slices: [metadata.weather, {area: [small, large]}]\n"
+    data = "{ground_truth: data/truth*, predictions: {near: data/near*, far: data/far*}"
+    every = BOXES.replace("[coco,", "[coco, panoptic_quality,")
+    gates = "gates: [{metric: panoptic_quality, output: sq, min: 0.5}]\n"
+    head = f"task: instance_segmentation\n{every}{slices}{INTERVAL}{gates}data: {data}}}\n"
+    whole = head
+    as_masks: Mapping[str, Callable[[layouts.Objects, str], None]] = {
+        "coco": layouts.coco_results,
+        "coco dictionary": layouts.coco,
+        "jsonl": partial(layouts.objects_jsonl, shape=_mask),
+        "jsonl pictures": _picture_masks,
+    }
+    yield Case(
+        "instance_segmentation/masks",
+        {
+            name: Run(
+                head,
+                partial(_rectangles, write, False),
+                ALL_WAYS if name == "coco" else ONE_PROCESS,
+            )
+            for name, write in as_masks.items()
+        },
+        ids=False,
+    )
+    head = head.replace(gates, "").replace("panoptic_quality, ", "")
+    rings: Mapping[str, Callable[[layouts.Objects, str], None]] = {
+        "coco": layouts.coco_results,
+        "coco dictionary": layouts.coco,
+        "jsonl": partial(layouts.objects_jsonl, shape=_polygon),
+    }
+    yield Case(
+        "instance_segmentation/polygons",
+        {name: Run(head, partial(_rectangles, write, True)) for name, write in rings.items()},
+        ids=False,
+    )
+    chosen = "label_map: {long: bar}\nfilter: {label: [bar], metadata.weather: [sun, rain]}\n"
+    yield Case(
+        "instance_segmentation/chosen",
+        {
+            name: Run(f"{head}{chosen}", partial(_rectangles, write, False))
+            for name, write in as_masks.items()
+            if name in ("coco", "jsonl")
+        },
+        ids=False,
+    )
+    for name in ("coco", "jsonl"):
+        for rule in ("skip", "error"):
+            config = f"task: instance_segmentation\nmetrics: [coco, counts]\ndata: {data}, "
+            run = Run(f"{config}on_invalid: {rule}}}\n", partial(_faulty_masks, as_masks[name]))
+            yield Case(f"instance_segmentation/invalid_{rule}_{name}", {name: run})
+    plain = head.replace(slices, "slices: [{area: [small, large]}]\n").replace("*", "")
+    for name, write in (("yolo", layouts.yolo), ("voc", layouts.voc)):
+        images = ", images: data/pictures" * (name == "yolo")
+        config = plain.removesuffix("}\n") + f"{images}}}\n"
+        run = Run(config, partial(_rectangles, write, True))
+        yield Case(f"instance_segmentation/polygons_{name}", {name: run})
+    config = whole.replace("data/truth*", "data/truth.json").replace("data/near*", "data/near.json")
+    config = config.replace("data/far*", "data/far.json")
+    run = Run(config, partial(_rectangles, layouts.panoptic, False))
+    yield Case("instance_segmentation/panoptic", {"coco_panoptic": run})
+
+
+def _rectangles(write: Callable[[layouts.Objects, str], None], rings: bool) -> None:
+    truth, models = layouts.rectangles(14)
+    if rings:
+        truth = layouts.as_rings(truth)
+        models = {name: layouts.as_rings(own) for name, own in models.items()}
+    _write_objects(write, truth, models)
+
+
+def _faulty_masks(write: Callable[[layouts.Objects, str], None]) -> None:
+    """Run lengths that are too long, a mask of another size than its image, a score of NaN."""
+    truth, models = layouts.rectangles(6)
+    wrong = [dict(one) for one in truth["annotations"]]
+    wrong[1] = {**wrong[1], "segmentation": {"size": [32, 48], "counts": [10, 5000]}}
+    wrong[4] = {**wrong[4], "segmentation": {"size": [8, 8], "counts": [60, 4]}}
+    said = [dict(one) for one in models["near"]["annotations"]]
+    said[3] = {**said[3], "score": float("nan")}
+    near = {**models["near"], "annotations": said}
+    _write_objects(write, {**truth, "annotations": wrong}, {**models, "near": near})
+
+
+def _mask(one: layouts.Row) -> layouts.Row:
+    return {"mask": one["segmentation"]}
+
+
+def _polygon(one: layouts.Row) -> layouts.Row:
+    return {"polygon": one["segmentation"]}
+
+
+def _picture_masks(objects: layouts.Objects, path: str) -> None:
+    """Masks as PNGs, a file each."""
+
+    def shape(one: layouts.Row) -> layouts.Row:
+        at = objects["annotations"].index(one)
+        pixels = layouts.bitmap(one["segmentation"]).astype("uint8")
+        layouts.put(f"masks/{path}/{at}.png", layouts.picture(pixels))
+        return {"mask": {"png": f"masks/{path}/{at}.png", "value": 1}}
+
+    layouts.objects_jsonl(objects, path, shape)
+
+
+# Label maps
+
+
+def segmentation() -> Iterator[Case]:
+    """Folders, manifests, panoptic files."""
+    every = _metrics("semantic_segmentation")
+    gates = "gates: [{metric: mean_iou, min: 0.5}, {metric: iou, label: inside, max: 0.2}]\n"
+    head = f"task: semantic_segmentation\n{every}{INTERVAL}{gates}"
+    labels = "labels: [background, inside, boundary]"
+    sides = "ground_truth: data/ground_truth, predictions: {forest: data/random_forest, "
+    folders = f"{{{sides}shifted: data/shifted}}"
+    run = Run(f"{head}data: {folders}, {labels}}}\n", _maps_as_folders, ALL_WAYS)
+    yield Case("semantic_segmentation/png", {"png": run})
+    chosen = "label_map: {boundary: inside}\n"
+    for name, more in (
+        ("ignored", "ignore_index: 2"),
+        ("background", "background: background"),
+        ("reduced", "reduce_labels: true"),
+    ):
+        config = f"{head}data: {folders}, {labels}, {more}}}\n"
+        yield Case(f"semantic_segmentation/{name}", {"png": Run(config, _maps_as_folders)})
+    config = f"{head}{chosen}filter: {{label: [inside]}}\ndata: {folders}, {labels}}}\n"
+    yield Case("semantic_segmentation/chosen", {"png": Run(config, _maps_as_folders)})
+    yield Case(
+        "semantic_segmentation/manifests",
+        {
+            f"manifest {extension}": Run(
+                f"{head}slices: [metadata.weather]\n"
+                f"data: {{ground_truth: data/random_forest.{extension}, {labels}}}\n",
+                partial(_maps_as_manifests, extension),
+            )
+            for extension in ("jsonl", "csv")
+        },
+    )
+    panoptic = folders.replace("ground_truth,", "ground_truth.json,").replace(
+        "random_forest,", "random_forest.json,"
+    )
+    panoptic = panoptic.replace("shifted}", "shifted.json}")
+    run = Run(f"{head}data: {panoptic}}}\n", _maps_as_panoptic)
+    yield Case("semantic_segmentation/panoptic", {"coco_panoptic": run})
+    for rule in ("skip", "error"):
+        config = f"{head}data: {folders}, {labels}, on_invalid: {rule}}}\n"
+        yield Case(f"semantic_segmentation/invalid_{rule}", {"png": Run(config, _faulty_maps)})
+    data = "{ground_truth: data/groundtruth, predictions: data/predictions, "
+    head = head.replace(", {metric: iou, label: inside, max: 0.2}", "")
+    config = f"{head}data: {data}labels: data/classes.json, ignore_index: 255}}\n"
+    yield Case("semantic_segmentation/deeplab", {"png": Run(config, _deeplab)})
+
+
+def _maps_as_folders() -> None:
+    layouts.png_folders(layouts.label_maps()[1])
+
+
+def _maps_as_manifests(extension: str) -> None:
+    layouts.manifests(layouts.label_maps()[1], extension, TABLES[extension])
+
+
+def _maps_as_panoptic() -> None:
+    layouts.panoptic_maps(layouts.label_maps()[1], ("background", "inside", "boundary"))
+
+
+def _faulty_maps() -> None:
+    """A file that is cut off, one of another size, one that is missing."""
+    names, sides = layouts.label_maps()
+    del sides["shifted"][names[1]]
+    sides["random_forest"][names[2]] = sides["random_forest"][names[2]][:50]
+    layouts.png_folders(sides)
+    whole = layouts.picture(sides["shifted"][names[4]])
+    layouts.put(f"shifted/{names[4]}.png", whole[: len(whole) // 2])
+
+
+def _deeplab() -> None:
+    """Real label maps with an ignored value."""
+    folder = DATA / "segmentation" / "coco-panoptic-deeplab"
+    for path in sorted(folder.rglob("*.png")):
+        layouts.put(str(path.relative_to(folder)), path.read_bytes())
+    layouts.put("classes.json", (folder / "classes.json").read_bytes())
+
+
+# Texts
+
+MEASURED = (
+    "rouge_1, rouge_2, rouge_l, rouge_lsum, bleu, bleu_1, corpus_bleu, chrf, ter, exact_match, "
+    "token_f1, edit_similarity, text_matching, pii_leakage, sensitive_data_leakage, "
+    "encoding_guardrail, language_consistency, looping, llm_classification"
+)
+TEXT_GATES = """gates:
+  - {metric: exact_match, min: 0.3}
+  - {metric: pii_leakage, output: pass, min: 1.0}
+  - {coverage: 0.95}
+"""
+
+
+def texts() -> Iterator[Case]:
+    """Answers, safety, contexts; the files of other tools."""
+    slices = "slices: [metadata.kind, metadata.long]\n"
+    head = f"task: text_generation\nmetrics: [{MEASURED}]\n{slices}{INTERVAL}{TEXT_GATES}"
+    yield Case(
+        "text_generation/answers",
+        {
+            name: Run(
+                f"{head}data: {{samples: data/answers*}}\n",
+                partial(_answers, name),
+                ALL_WAYS if name == "jsonl" else ONE_PROCESS,
+            )
+            for name in TABLES
+        },
+    )
+    data = "{samples: {fid: data/fid*, gpt4: data/gpt4*}}"
+    head = "task: text_generation\nmetrics: [rouge_l, token_f1, self_consistency, looping]\n"
+    chosen = "filter: {metadata.kind: [what, who]}\n"
+    yield Case(
+        "text_generation/answers_apart",
+        {
+            name: Run(f"{head}{chosen}{INTERVAL}data: {data}\n", partial(_answers_apart, name))
+            for name in TABLES
+        },
+    )
+    now, before = _scored_before(
+        "{samples: {model: data/fid*}}",
+        "{samples: {model: data/gpt4*}}",
+        "{metric: token_f1, max_drop: 0.1}, {metric: rouge_l, not_worse: 0.05}",
+        "text_generation",
+    )
+    run = Run(now, partial(_answers_apart, "jsonl"), (Way(),), before)
+    yield Case("text_generation/baseline", {"jsonl": run})
+    for path in sorted((DATA / "text" / "peers").iterdir()):
+        config = f"task: text_generation\ndata: {{samples: data/{path.name}}}\n"
+        name = path.name.replace(".", "_")
+        yield Case(f"text_generation/peer_{name}", {"whole": Run(config, partial(_copied, path))})
+    for name in TABLES:
+        for rule in ("skip", "error"):
+            data = f"{{samples: data/answers*, on_invalid: {rule}}}"
+            config = f"task: text_generation\nmetrics: [rouge_l, exact_match]\ndata: {data}\n"
+            run = Run(config, partial(_faulty_answers, name))
+            yield Case(f"text_generation/invalid_{rule}_{name}", {name: run})
+
+
+def _copied(path: Any) -> None:
+    layouts.put(path.name, path.read_bytes())
+
+
+def _rows_of_answers() -> list[dict[str, Any]]:
+    rows = layouts.records(SAMPLES / "text_generation" / "answers.jsonl")
+    said = [
+        {
+            "sample_id": row["sample_id"],
+            "model": row["model"],
+            "user_input": row["user_input"],
+            "response": row["response"],
+            "references": row["references"],
+            "condition": row["condition"],
+            "kind": row["user_input"].split()[0],
+            "long": len(row["response"]) > 30,
+        }
+        for row in rows
+    ]
+    return sorted(said, key=lambda row: row["sample_id"])[:75]
+
+
+def _answers(extension: str) -> None:
+    layouts.put(f"answers.{extension}", TABLES[extension](_rows_of_answers()))
+
+
+def _answers_apart(extension: str) -> None:
+    for model in ("fid", "gpt4"):
+        rows = [
+            {key: value for key, value in row.items() if key != "model"}
+            for row in _rows_of_answers()
+            if row["model"] == model
+        ]
+        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+
+
+def _faulty_answers(extension: str) -> None:
+    """A sample twice, and one without a response."""
+    rows = [row for row in _rows_of_answers() if row["model"] == "fid"][:12]
+    rows = [dict(row) for row in rows]
+    rows[4]["response"] = None
+    rows.append(dict(rows[2]))
+    layouts.put(f"answers.{extension}", TABLES[extension](rows))
