@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from annotated_types import Interval, MinLen
@@ -33,6 +33,9 @@ def readable_by(read: Callable[[str], object]) -> AfterValidator:
 
     return AfterValidator(checked)
 
+
+ScoreThreshold = float | Annotated[Mapping[str, float], MinLen(1)]
+"""One number for all labels, or one for each of some; the wings say what the others have."""
 
 ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(distinct)]
 MaxExamples = Annotated[int, Interval(ge=0, le=1000)]

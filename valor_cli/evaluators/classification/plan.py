@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from annotated_types import Interval, MinLen
+from annotated_types import Interval
 
-ScoreThreshold = float | Annotated[Mapping[str, float], MinLen(1)]
-"""One number for all labels, or one for each of some: labels that are not named have 0."""
+from valor_cli.evaluators.parameters import ScoreThreshold
+
+__all__ = ["Bins", "ScoreThreshold", "Ties", "TopK"]
 
 Ties = Literal["first_listed", "last_listed"]
 TopK = Annotated[int, Interval(ge=1, le=1_000_000)]

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.detection.label_thresholds import each_detection
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.outcomes import Outcomes, encounters, outcomes
 from valor_cli.evaluators.detection.plan import ENCOUNTERS, IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.showing import example, first_of_each
-from valor_cli.evaluators.parameters import MaxExamples
+from valor_cli.evaluators.parameters import MaxExamples, ScoreThreshold
 from valor_cli.kernels.boxes import Pairs
 from valor_cli.kernels.matching import match
 from valor_cli.metric import Metric
@@ -37,7 +38,7 @@ def confusion_matrix(
     matches: Matches,
     *,
     iou_threshold: IouThreshold = 0.5,
-    score_threshold: float = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
     max_detections: MaxDetections = None,
     max_examples: MaxExamples = 3,
 ) -> Findings:
@@ -62,7 +63,8 @@ def confusion_matrix(
         A cat is detected as a cat, a dog as a cat, and a second cat not at all: cell (cat, cat) is
         1, (dog, cat) 1, and cat has 1 unmatched ground truth.
     """
-    found = outcomes(matches, iou_threshold, score_threshold, max_detections)
+    least = each_detection(matches, score_threshold)
+    found = outcomes(matches, iou_threshold, least, max_detections)
     right = np.flatnonzero(found.right)
     confused, taken = _confused(matches, found, iou_threshold)
     alone = found.wrong

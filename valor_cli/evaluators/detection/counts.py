@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.detection.label_thresholds import counts_at, levels_of, own_threshold
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.replica_rows import side_by_side
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import per_label
+from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 
@@ -18,14 +22,15 @@ def counts(
     matches: Matches,
     *,
     iou_threshold: IouThreshold = 0.5,
-    score_threshold: float = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
     max_detections: MaxDetections = None,
 ) -> Findings:
     """True positives, false positives and false negatives of each label.
 
     tp + fn is the number of ground truths. A second detection of the same object is a false
     positive; detections of a crowd region are neither right nor wrong. A label without ground
-    truth has its false positives counted.
+    truth has its false positives counted. `score_threshold` may be one for each label, such as
+    `best_f1` finds: `{cat: 0.4, dog: 0.7}`; labels that are not named have 0.5 then.
 
     Formula:
         TP = detections that match a ground truth of their label with IoU ≥ iou_threshold, one each
@@ -40,12 +45,14 @@ def counts(
     Example:
         3 cats; two detections lie on the first, one on the second, one on a bush: TP 2, FP 2, FN 1.
     """
-    found = matches.counts(iou_threshold, [score_threshold], max_detections)
+    found = counts_at(matches, iou_threshold, score_threshold, max_detections)
     return Findings(
         [
-            value
+            replace(value, at=own_threshold(score_threshold, label))
             for name, column in zip(("tp", "fp", "fn"), found, strict=True)
-            for value in per_label(matches, column[0], output=name)
+            for label, value in zip(
+                matches.labels, per_label(matches, column, output=name), strict=True
+            )
         ]
     )
 
@@ -55,12 +62,13 @@ def counts_replicas(
     weights: NDArray[np.int64],
     *,
     iou_threshold: IouThreshold,
-    score_threshold: float,
+    score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
 ) -> NDArray[np.float64]:
     """(resamples, values) those of `counts`."""
     replicas = Replicas.of(matches, weights)
-    return side_by_side(replicas.counts(iou_threshold, score_threshold, max_detections))
+    levels = levels_of(matches.labels, score_threshold)
+    return side_by_side(replicas.counts(iou_threshold, levels, max_detections))
 
 
 COUNTS = Metric(

@@ -52,7 +52,7 @@ class Outcomes:
 def outcomes(
     matches: Matches,
     iou_threshold: float,
-    score_threshold: float = -np.inf,
+    score_threshold: float | NDArray[np.float64] = -np.inf,
     max_detections: int | None = None,
 ) -> Outcomes:
     """Outcomes in the evidence's area range, of the same matches as `Matches.counts`.
@@ -60,7 +60,7 @@ def outcomes(
     Args:
         matches: Evidence whose plan remembers `iou_threshold`.
         iou_threshold: From which overlap on a pair matches.
-        score_threshold: Detections from this score on.
+        score_threshold: Detections from this score on; (n,) where each has its own.
         max_detections: The best so many per image and label; None for all.
     """
     close = matches.plan.encounters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from annotated_types import Interval, MinLen
@@ -22,6 +22,9 @@ Interpolation = Literal["101_point", "11_point", "every_point"]
 RecallScores = float | ScoreThresholds
 """One score threshold, or several over which the recall is averaged."""
 MaxDetections = Annotated[int, Interval(ge=1, le=2**31 - 1)] | None
+
+UNNAMED: Final = 0.5
+"""The score threshold of a label that a mapping does not name: that of the metrics by default."""
 
 COCO_IOUS: tuple[float, ...] = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """pycocotools' thresholds; 0.05 steps as linspace rounds them."""
@@ -99,9 +102,13 @@ def _closeness(calls: Sequence[Call]) -> Closeness | None:
         if name.endswith("iou_threshold")
     }
     lowest = {float(one["background_iou"]) for one in asking if "background_iou" in one}
-    scores = [
-        min(one.get("score_thresholds", (one.get("score_threshold", -np.inf),))) for one in asking
-    ]
+    scores = [min(one.get("score_thresholds", _levels(one))) for one in asking]
     return Closeness(
         min(*remembered, *lowest, 1 - 1e-10), float(min(scores)), tuple(sorted(remembered))
     )
+
+
+def _levels(parameters: Mapping[str, Any]) -> tuple[float, ...]:
+    """The score thresholds of a metric that has one, or one for each label."""
+    given = parameters.get("score_threshold", -np.inf)
+    return (*given.values(), UNNAMED) if isinstance(given, Mapping) else (given,)

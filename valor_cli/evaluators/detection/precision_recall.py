@@ -1,17 +1,22 @@
 """Precision, recall and F1 of each label at one threshold pair, and their averages.
 
-Averages run over labels that have ground truth. F1 of a label that has ground truth and no
-detection follows `zero_division`, where scikit-learn has 0.
+A score threshold may be one for each label, such as `best_f1` finds; labels that are not named have
+0.5 then. Averages run over labels that have ground truth. F1 of a label that has ground truth and
+no detection follows `zero_division`, where scikit-learn has 0.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.detection.label_thresholds import counts_at, levels_of, own_threshold
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.replicas import Replicas
+from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
@@ -33,7 +38,7 @@ def precision(
     matches: Matches,
     *,
     iou_threshold: IouThreshold = 0.5,
-    score_threshold: float = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
     max_detections: MaxDetections = None,
     average: Average = "macro",
     zero_division: ZeroDivision = 0.0,
@@ -56,14 +61,15 @@ def precision(
         10 detections of cats score 0.5 or more, and 8 of them match a cat: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    return labels_and_average(matches.labels, margins.precision(zero_division), average, WORDS)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.precision(zero_division), average, WORDS, own)
 
 
 def recall(
     matches: Matches,
     *,
     iou_threshold: IouThreshold = 0.5,
-    score_threshold: float = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
     max_detections: MaxDetections = None,
     average: Average = "macro",
 ) -> Findings:
@@ -83,14 +89,15 @@ def recall(
         8 of 10 cats are matched by a detection that scores 0.5 or more: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    return labels_and_average(matches.labels, margins.recall(), average, WORDS)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.recall(), average, WORDS, own)
 
 
 def f1(
     matches: Matches,
     *,
     iou_threshold: IouThreshold = 0.5,
-    score_threshold: float = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
     max_detections: MaxDetections = None,
     average: Average = "macro",
     zero_division: ZeroDivision = 0.0,
@@ -114,12 +121,14 @@ def f1(
         0.6.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    return labels_and_average(matches.labels, margins.f1(zero_division), average, WORDS)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.f1(zero_division), average, WORDS, own)
 
 
-def _margins(matches: Matches, iou: float, score: float, max_detections: int | None) -> Margins:
-    found = matches.counts(iou, [score], max_detections)
-    tp, fp, fn = found.tp[0], found.fp[0], found.fn[0]
+def _margins(
+    matches: Matches, iou: float, score: ScoreThreshold, max_detections: int | None
+) -> Margins:
+    tp, fp, fn = counts_at(matches, iou, score, max_detections)
     return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
 
 
@@ -128,7 +137,7 @@ def precision_replicas(
     weights: NDArray[np.int64],
     *,
     iou_threshold: IouThreshold,
-    score_threshold: float,
+    score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
@@ -146,7 +155,7 @@ def recall_replicas(
     weights: NDArray[np.int64],
     *,
     iou_threshold: IouThreshold,
-    score_threshold: float,
+    score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
     average: Average,
 ) -> NDArray[np.float64]:
@@ -161,7 +170,7 @@ def f1_replicas(
     weights: NDArray[np.int64],
     *,
     iou_threshold: IouThreshold,
-    score_threshold: float,
+    score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
@@ -175,10 +184,12 @@ def f1_replicas(
 
 
 def _replicated(
-    matches: Matches, weights: NDArray[np.int64], at: tuple[float, float, int | None]
+    matches: Matches, weights: NDArray[np.int64], at: tuple[float, ScoreThreshold, int | None]
 ) -> Margins:
     """Margins with a row for each resample."""
-    tp, fp, fn = Replicas.of(matches, weights).counts(*at)
+    iou, score, limit = at
+    levels = levels_of(matches.labels, score)
+    tp, fp, fn = Replicas.of(matches, weights).counts(iou, levels, limit)
     return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
 
 

@@ -113,7 +113,10 @@ class Replicas:
         return quotient(found.reshape(-1, ious, labels), truths, np.nan)
 
     def counts(
-        self, iou_threshold: float, score_threshold: float, max_detections: int | None = None
+        self,
+        iou_threshold: float,
+        score_threshold: float | tuple[float, ...],
+        max_detections: int | None = None,
     ) -> tuple[Ints, Ints, Ints]:
         """(resamples, labels) true positives, false positives and false negatives."""
         asked = (iou_threshold, score_threshold, self.matches.limit(max_detections))
@@ -150,15 +153,19 @@ class Replicas:
             kept &= self.matches.rank[order.rows] < limit
         return Tally(order.segment[kept], self.matches.image[order.rows[kept]])
 
-    def _positive(self, iou: float, score: float, limit: int | None) -> tuple[Tally, ...]:
+    def _positive(
+        self, iou: float, score: float | tuple[float, ...], limit: int | None
+    ) -> tuple[Tally, ...]:
         """True positives, counted detections, and those that count, or do not, against the rule."""
         matches = self.matches
+        least = np.array(score)[matches.label] if isinstance(score, tuple) else score
+        reached = matches.score >= least
         order = matches.order([iou], limit)
         corrected = [order.corrected[order.sign == sign] for sign in (1, -1)]
         return tuple(
             Tally(matches.label[passing], matches.image[passing])
             for rows in (order.rows, np.flatnonzero(order.counted), *corrected)
-            for passing in [rows[matches.score[rows] >= score]]
+            for passing in [rows[reached[rows]]]
         )
 
     def _interpolated(
