@@ -171,7 +171,7 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
 
 def labels_and_average_replicas(
     ratios: Ratios, all_data: Ratios, how: Average, words: Words
-) -> NDArray[np.float64]:
+) -> NDArray[np.complex128]:
     """What `labels_and_average` finds of each resample; NaN for no value.
 
     Args:
@@ -184,7 +184,7 @@ def labels_and_average_replicas(
     """
     nothing = ~ratios.truth.any(axis=1, keepdims=True)
     undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined & nothing)
-    found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan)
+    found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan, np.complex128)
     found[:, :-1] = np.where(undefined, np.nan, ratios.values)
     over = over_labels(all_data, how, words).over
     for resample in range(len(found)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from valor_cli.pipeline.resampling import TOGETHER, Parts, resampled
 from valor_cli.pipeline.workers import Workers
 from valor_cli.results import Findings, IntervalMethod, MetricValue
 from valor_cli.statistics.bootstrap import percentile_intervals
+from valor_cli.statistics.label_means import centred
 from valor_cli.statistics.proportions import wilson_interval
 
 
@@ -125,18 +126,22 @@ def _columns(
         at_once *= max(last // (at_once * workers.count * 2), 1)
     shared = workers.share((calls, evidence, parts, draws))
     tasks = [((first, min(first + at_once, last)), [shared]) for first in range(0, last, at_once)]
-    batches: list[NDArray[np.float64]] = []
+    batches: list[NDArray[Any]] = []
     for batch in workers.map_kept(_resampled, tasks):
         batches.append(batch)
         told(sum(map(len, batches)))
     workers.forget([shared])
-    return np.ascontiguousarray(np.concatenate(batches).T)
+    outputs = [call.metric.output(one.output) for call, found in calls for one in found.values]
+    columns = np.concatenate(batches).T
+    return np.array(
+        [centred(column, one.bounds) for column, one in zip(columns, outputs, strict=True)]
+    )
 
 
 def _resampled(
     task: tuple[int, int],
     shared: Sequence[tuple[Sequence[tuple[Call, Findings]], Evidence, Parts, Draws]],
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     (first, last), (calls, evidence, parts, draws) = task, shared[0]
     weights = np.array([draws.weights(number) for number in range(first, last)])
     metrics, findings = zip(*calls, strict=True)

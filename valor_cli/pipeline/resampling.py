@@ -61,10 +61,10 @@ def resampled(
     evidence: Evidence,
     parts: Parts,
     weights: NDArray[np.int64],
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """The values of all calls, one after the other, at each resample.
 
-    Means over labels are those over the labels of all data.
+    Means over labels are as `held_mean` has them.
 
     Args:
         calls: The metrics.
@@ -84,8 +84,8 @@ def resampled(
     )
 
 
-def held(found: Findings, whole: Findings) -> list[float]:
-    """The values of a resample; NaN for none."""
+def held(found: Findings, whole: Findings) -> list[complex]:
+    """The values of a resample, as `held_mean` has them; NaN for none."""
     return [
         held_mean(one.value, one.over, every.over)
         for one, every in zip(found.values, whole.values, strict=True)
@@ -98,20 +98,20 @@ def _together(
     evidence: Evidence,
     parts: Parts,
     weights: NDArray[np.int64],
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) of neighbouring resamples."""
     alone = [
         (call, whole)
         for call, whole in zip(calls, findings, strict=True)
         if call.metric.replicas is None
     ]
-    found: list[list[list[float]]] = [[] for _ in alone]
+    found: list[list[list[complex]]] = [[] for _ in alone]
     for again in evidence.resamples(weights) if alone else ():
         for rows, (call, whole) in zip(found, alone, strict=True):
             rows.append(held(findings_of(call, again, parts), whole))
     one_by_one = iter(found)
     blocks = [
-        np.array(next(one_by_one), np.float64)
+        np.array(next(one_by_one), np.complex128)
         if call.metric.replicas is None
         else np.concatenate([call.replicas(part, weights) for _, part in parts(evidence)], axis=1)
         for call in calls

@@ -72,7 +72,7 @@ def keys(call: Call, matches: Matches) -> list[tuple[Key, MetricValue]]:
     ]
 
 
-def held_to(found: MetricValue, whole: MetricValue, at: Sequence[int]) -> float | None:
+def held_to(found: MetricValue, whole: MetricValue, at: Sequence[int]) -> complex | None:
     """The value over the labels of all data; those of the files stand `at` these of them."""
     over = None
     if found.over is not None and whole.over is not None:

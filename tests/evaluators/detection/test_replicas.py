@@ -57,7 +57,7 @@ def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> np.ndarray:
             held(findings_of(call, again, WING.parts), whole)
             for again in evidence.resamples(weights)
         ],
-        float,
+        complex,
     )
 
 

@@ -10,6 +10,7 @@ detection has 0.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +151,7 @@ def average_precision_replicas(
     iou_thresholds: IouThresholds,
     max_detections: MaxDetections,
     interpolation: Interpolation,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of the metric that takes its mean over these."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, max_detections, interpolation)

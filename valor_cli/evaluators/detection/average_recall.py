@@ -6,6 +6,8 @@ without ground truth has no value and enters no mean; one that is never detected
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -100,7 +102,7 @@ def average_recall_replicas(
     iou_thresholds: IouThresholds,
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `average_recall`."""
     replicas = Replicas.of(matches, weights)
     recalls = _recalls(replicas, iou_thresholds, recall_score_threshold, max_detections)
@@ -114,7 +116,7 @@ def mean_average_recall_replicas(
     iou_thresholds: IouThresholds,
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `mean_average_recall`."""
     replicas = Replicas.of(matches, weights)
     at = (iou_thresholds, recall_score_threshold, max_detections)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,7 +61,7 @@ def coco_replicas(
     *,
     iou_thresholds: IouThresholds,
     areas: Sizes,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `coco`."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, MAX_DETECTIONS)

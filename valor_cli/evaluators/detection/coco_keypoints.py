@@ -6,7 +6,7 @@ truth without visible keypoints is ignored, as crowds are. The challenge has no 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Interval, MinLen
@@ -95,7 +95,7 @@ def coco_keypoints_replicas(
     areas: PoseSizes,
     max_detections: MaxDetections,
     sigmas: Sigmas,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `coco_keypoints`."""
     matches = poses.by_sigmas[sigmas]
     replicas = Replicas.of(matches, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def counts_replicas(
     iou_threshold: IouThreshold,
     score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `counts`."""
     replicas = Replicas.of(matches, weights)
     levels = levels_of(matches.labels, score_threshold)

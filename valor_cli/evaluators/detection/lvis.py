@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ def lvis_replicas(
     iou_thresholds: IouThresholds,
     areas: Sizes,
     max_detections: MaxDetections,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """(resamples, values) those of `lvis`."""
     matches = federated.matches
     replicas = Replicas.of(matches, weights)

@@ -141,7 +141,7 @@ def precision_replicas(
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
-) -> NDArray[np.float64]:
+) -> NDArray[np.complex128]:
     """(resamples, values) those of `precision`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
@@ -158,7 +158,7 @@ def recall_replicas(
     score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
     average: Average,
-) -> NDArray[np.float64]:
+) -> NDArray[np.complex128]:
     """(resamples, values) those of `recall`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
@@ -174,7 +174,7 @@ def f1_replicas(
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
-) -> NDArray[np.float64]:
+) -> NDArray[np.complex128]:
     """(resamples, values) those of `f1`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)

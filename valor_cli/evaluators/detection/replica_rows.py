@@ -6,6 +6,7 @@ What `rows` does for one evidence, in the same order; NaN where it has no value.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from valor_cli.statistics.label_means import held_mean
 Floats = NDArray[np.float64]
 
 
-def side_by_side(columns: Sequence[NDArray[np.float64] | NDArray[np.int64]]) -> Floats:
+def side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[np.complex128]:
     """(resamples, values) of columns that are (resamples,) or (resamples, values)."""
-    return np.column_stack([np.asarray(one, np.float64) for one in columns])
+    return np.column_stack([np.asarray(one, np.complex128) for one in columns])
 
 
 def over_labels(
@@ -27,11 +28,10 @@ def over_labels(
     values: Floats,
     whole: Floats,
     among: NDArray[np.bool_] | None = None,
-) -> Floats:
-    """(resamples,) the mean over the labels that have ground truth in all data.
+) -> NDArray[Any]:
+    """(resamples,) the mean over labels that have ground truth, as `held_mean` has it.
 
-    All numbers of a resample are added in one pass, as `rows.over_labels` adds them; where a label
-    is missing the values of labels are, as `held_mean` has them.
+    All numbers of a resample are added in one pass, as `rows.over_labels` adds them.
 
     Args:
         replicas: The resamples.
@@ -45,14 +45,15 @@ def over_labels(
     seen = (replicas.ground_truth_count > 0) & wanted
     if wanted.all() and seen.all() and values.flags.c_contiguous:
         return np.asarray(values.reshape(len(values), -1).mean(axis=1))
-    means = np.full(len(values), np.nan)
+    means = np.full(len(values), np.nan, np.complex128)
     over = None
     for resample in np.flatnonzero(seen.any(axis=1)):
         mine, present = values[resample], seen[resample]
-        means[resample] = np.ascontiguousarray(mine[..., present]).ravel().mean()
+        mean = float(np.ascontiguousarray(mine[..., present]).ravel().mean())
+        means[resample] = mean
         if not present[wanted].all():
             over = rows.label_mean(whole, wanted) if over is None else over
-            means[resample] = held_mean(means[resample], rows.label_mean(mine, present), over)
+            means[resample] = held_mean(mean, rows.label_mean(mine, present), over)
     return means
 
 
@@ -64,7 +65,7 @@ def means_by_label(values: Floats) -> Floats:
 
 def at_thresholds(
     replicas: Replicas, values: Floats, whole: Floats, thresholds: Sequence[float]
-) -> list[Floats]:
+) -> list[NDArray[Any]]:
     """As `rows.at_thresholds`: the mean over thresholds, and those at 0.5 and 0.75."""
     found = [over_labels(replicas, values, whole)]
     for threshold in (0.5, 0.75):
@@ -79,7 +80,7 @@ def in_areas(
     areas: Sequence[str],
     thresholds: Sequence[float],
     max_detections: int | None,
-) -> list[Floats]:
+) -> list[NDArray[Any]]:
     """As `rows.in_areas`: average precision and recall over the objects of each area range."""
     found = []
     for area in areas:
