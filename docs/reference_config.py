@@ -114,8 +114,8 @@ with other parameters.
 
 Beside its own parameters any metric with a value takes `threshold`, a number that the value is
 held against (default: the metric's own, where it has one; null: none). A value on the wrong side
-of its threshold is a *problem* in the report, and does not change the exit code; a [gate](#gates)
-does."""
+of a threshold given here is a *problem* in the report, one on the wrong side of the metric's own
+an insight; neither changes the exit code, and a [gate](#gates) does."""
 
 METRICS_EXAMPLE = """\
 metrics:

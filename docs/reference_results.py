@@ -68,7 +68,9 @@ compare A B` holds two of them against each other."""
 
 RESULTS_INTRODUCTION = """\
 What `valor evaluate` leaves in the folder `--out DIR`, or `report: {out: …}`, for programs to
-read: the files, every key of `results.json`, the exit codes, and what may be relied on."""
+read: the files, every key of `results.json`, the exit codes, and what may be relied on. A run owns
+the names of these files in its folder: those of an earlier run that it does not write, because
+other formats were asked for, are removed once its own are written; no other file is touched."""
 
 READING = """\
 ## Reading it
