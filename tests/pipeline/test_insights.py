@@ -66,6 +66,7 @@ def test_a_best_model_is_named_where_the_tests_tell_it_from_all_others() -> None
     alike = compared("hit", "b", "c", "cannot tell", p=0.4)
     worst = ("worst_model", "worst model by hit: a (0.500)")
     none = "no best model by hit: c (0.900) is "
+    open_one = ("no_best_model", f"{none}not told from b by the test")
     assert said() == [("no_best_model", f"{none}not tested against a, b")]
     assert said(first) == [("no_best_model", f"{none}not tested against b")]
     assert said(first, last, alike) == [open_one, worst]

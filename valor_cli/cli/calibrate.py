@@ -9,7 +9,7 @@ import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
 from valor_cli.cli.output import Talk, say, to_terminal
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, without_secrets
 
 
 def calibrate(
@@ -70,17 +70,20 @@ def calibrate(
             progress=progress,
         )
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if format_ == "json":
         say(as_json(found.rows, found.usage))
     else:
         to_terminal(calibrated(found.rows))
     if found.stopped is not None:
         kind, reason = found.stopped
-        typer.echo(f"stopped: {reason}; --resume goes on", err=True)
+        typer.echo(without_secrets(f"stopped: {reason}; --resume goes on"), err=True)
         raise typer.Exit(STOPPED[kind])
     if found.unanswered:
-        typer.echo(f"incomplete: judges gave no reply for {found.unanswered:,} values", err=True)
+        typer.echo(
+            without_secrets(f"incomplete: judges gave no reply for {found.unanswered:,} values"),
+            err=True,
+        )
         raise typer.Exit(INCOMPLETE)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import say
-from valor_cli.errors import ValorError
+from valor_cli.errors import ValorError, without_secrets
 
 _KEYS = {"on_invalid": "--on-invalid", "images": "--images", "names": "--names", "format": "--from"}
 """Keys of a config, as hints of the readers have them, to options."""
@@ -102,10 +102,10 @@ def convert(
         # There is no config here to set a key in.
         raise type(error)(error.problems, total=error.total, hint=_options(error.hint)) from None
     for warning in dict.fromkeys(done.warnings):
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if done.content is not None:
         say(done.content)
-    typer.echo(done.summary, err=True)
+    typer.echo(without_secrets(done.summary), err=True)
 
 
 def _options(hint: str) -> str:

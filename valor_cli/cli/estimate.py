@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.errors import without_secrets
 
 
 def estimate(
@@ -43,7 +44,7 @@ def estimate(
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if format_ == "json":
         say(as_json(found.usage, found.samples))
     else:

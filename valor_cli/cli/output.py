@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from valor_cli.errors import Problem, ValorError
+from valor_cli.errors import Problem, ValorError, masked_bytes, without_kept
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,6 +36,7 @@ def say(answer: str | bytes, *, end: str = "\n") -> None:
     """
     if sys.stdout is None:
         return  # closed by the caller
+    answer = masked_bytes(answer) if isinstance(answer, bytes) else without_kept(answer)
     try:
         if isinstance(answer, bytes):
             sys.stdout.flush()

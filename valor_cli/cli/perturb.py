@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import say
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, without_secrets
 
 
 def perturb(
@@ -89,7 +89,7 @@ def perturb(
         )
     )
     for warning in dict.fromkeys(done.warnings):
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if done.content is not None:
         say(done.content)
-    typer.echo(done.summary, err=True)
+    typer.echo(without_secrets(done.summary), err=True)

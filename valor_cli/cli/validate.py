@@ -9,7 +9,7 @@ import typer
 
 from valor_cli.cli.github import tell_error
 from valor_cli.cli.output import say
-from valor_cli.errors import ValorError, printable
+from valor_cli.errors import ValorError, printable, without_secrets
 
 
 def validate(
@@ -33,7 +33,7 @@ def validate(
         try:
             config = load_config(Path(path), catalogue, set_ or ())
             for lack in pipeline.check(pipeline.make_plan(config)):
-                typer.echo(f"warning: {path}: {printable(lack)}", err=True)
+                typer.echo(without_secrets(f"warning: {path}: {printable(lack)}"), err=True)
             say(f"{path}: ok")
         except ValorError as error:
             failed = True

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from valor_cli.config.problems import on_one_line, quoted
+from valor_cli.errors import keep_secret
 from valor_cli.results import Scalar
 
 # Numbers of a thousand digits stay text: Python refuses to convert them, and so does every use.
@@ -54,6 +55,8 @@ def expanded(
         # As in a shell, an empty variable counts as unset where there is a default.
         elif environment.get(name) or (name in environment and default is None):
             secrets.append(environment[name])
+            before, after = written[: found.start()], written[found.end() :]
+            keep_secret(name, environment[name], before, after)
             return environment[name]
         elif default is None:
             name = on_one_line(name)

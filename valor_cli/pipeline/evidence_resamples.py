@@ -22,6 +22,7 @@ from valor_cli.pipeline.resampling import findings_of, resampled
 from valor_cli.reports.sample_columns import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
+from valor_cli.statistics.label_means import centred
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
@@ -67,7 +68,8 @@ def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[Re
     for call, found, rows in rows_of:
         columns = resampled([call], [found], evidence, wing.parts, weights)
         for at, row in rows.items():
-            yield resampled_row(row, drawn, columns[:, at])
+            bounds = call.metric.output(row.output).bounds
+            yield resampled_row(row, drawn, centred(columns[:, at], bounds))
 
 
 def _restored(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
+from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean, masked_bytes
 from valor_cli.results import Pictures, RunResult
 from valor_cli.whole_files import clear, put, temporary
 
@@ -125,10 +125,13 @@ def write_files(
             if target.is_dir():
                 raise IsADirectoryError(None, "a folder stands where the file goes")
             if isinstance(content, bytes):
-                waiting[target].write_bytes(content)
+                waiting[target].write_bytes(masked_bytes(content))
                 continue
             with waiting[target].open("wb") as file:
-                file.writelines(content)
+                # Arrays, which come as memory, hold no text.
+                file.writelines(
+                    masked_bytes(one) if isinstance(one, bytes) else one for one in content
+                )
         for at, written in waiting.items():
             # The other reports can be rendered again from it.
             put(written, at, synced=at.name == FILES["json"])
