@@ -283,9 +283,9 @@ def config_page(generated: str) -> str:
         *("## gates", GATES, _keys(_schema(Gate)), yaml(GATES_EXAMPLE)),
         *("## report", REPORT, _keys(_schema(Report))),
         yaml("report: {out: ../reports/nightly, formats: [json, markdown, junit]}"),
-        *("## matching, geometry, inclusive_pixels", MATCHING),
+        *("## matching, geometry, inclusive_pixels, difficult", MATCHING),
         _keys(_schema(catalogue.options("object_detection"))),
-        yaml("matching: valor\ngeometry: box\ninclusive_pixels: true"),
+        yaml("matching: valor\ngeometry: box\ninclusive_pixels: true\ndifficult: count"),
         *("## judge", JUDGE, _keys(_schema(JudgeSettings)), yaml(JUDGE_EXAMPLE)),
         *("### price", PRICE, _keys(_schema(PriceSettings))),
         *("## judges, combine", JUDGES, _only(top, "judges", "combine"), yaml(JUDGES_EXAMPLE)),
@@ -337,7 +337,8 @@ _HEADINGS = (
 )
 _HEADING_OF: Mapping[str, str] = {
     **dict.fromkeys(
-        ("matching", "geometry", "inclusive_pixels"), "matching-geometry-inclusive_pixels"
+        ("matching", "geometry", "inclusive_pixels", "difficult"),
+        "matching-geometry-inclusive_pixels-difficult",
     ),
     **dict.fromkeys(("judges", "combine"), "judges-combine"),
     **dict.fromkeys(("device", "prompts"), "device-prompts"),
