@@ -6,9 +6,12 @@ from typing import Final, Literal, TypeAlias
 
 from valor_cli.readers.inputs import extension_of
 
-Format: TypeAlias = Literal["png", "manifest", "coco_panoptic"]
+Format: TypeAlias = Literal["png", "masks", "manifest", "coco_panoptic"]
 Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
 """What a column of a manifest is."""
+
+NO_MASK: Final = 0
+"""The value of a pixel that is in no mask of a label."""
 
 MANIFESTS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
 """Extensions of manifests."""

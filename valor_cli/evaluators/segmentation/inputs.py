@@ -32,7 +32,8 @@ class SegmentationInputs(Strict):
     """Files of a segmentation run: true label maps, and those of one or more models."""
 
     ground_truth: InputPath = Field(
-        description="true label maps: a folder of PNGs, a manifest (.jsonl, .csv, .tsv with the "
+        description="true label maps: a folder of PNGs, a folder of masks for each label "
+        "(format: masks), a manifest (.jsonl, .csv, .tsv with the "
         "columns ground_truth, prediction, sample_id), or COCO panoptic JSON beside its PNGs"
     )
     predictions: ByModel | None = Field(

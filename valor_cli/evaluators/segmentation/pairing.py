@@ -24,6 +24,7 @@ from valor_cli.evaluators.selection import (
 )
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.readers.label_map_folders import Meeting, meet, refuse_unpaired
+from valor_cli.readers.label_map_formats import NO_MASK
 from valor_cli.readers.label_maps import LabelMap
 from valor_cli.results import Scalar
 
@@ -79,6 +80,9 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         selection = with_metadata(selection, metadata_there(inputs))
     columns = filtered_columns(selection)
     sides = read_sides(inputs, columns)
+    if inputs.format_of("ground_truth", inputs.ground_truth) == "masks" and not inputs.background:
+        # Pixels in no mask are of no label.
+        inputs = inputs.model_copy(update={"background": NO_MASK})
     coding, warnings = make_coding(sides.names, inputs, selection)
     warnings = [*sides.other_files(), *warnings]
     if any(side.meanings is None for side in (sides.truth, *sides.predictions.values())):

@@ -88,6 +88,10 @@ def _side(
         from valor_cli.readers.label_map_panoptic import read_panoptic_maps
 
         return read_panoptic_maps(path, role, names=names, metadata=metadata)
+    if form == "masks" and not metadata:
+        from valor_cli.readers.label_map_masks import read_masks
+
+        return read_masks(path, names if role == "predictions" else None)
     if metadata:
         listed = ", ".join(f"'{name}'" for name in metadata)
         raise DataError(
