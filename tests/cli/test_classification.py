@@ -257,7 +257,7 @@ def test_ids_on_one_side_only(valor: Valor, folder: Path) -> None:
     one_side, other_side = sorted(result["warnings"])
     assert one_side == (
         "pr.csv: left out, for gt.csv does not have their sample: 30 of 33 rows "
-        "('p0', 'p1', 'p10' …)"
+        "('p0', 'p1', 'p10' …); sample ids of the ground truth look like 'a', 'b', 'c'"
     )
     assert "without a prediction of pr, which counts as a wrong one: 7 ('g0', " in other_side
     assert accuracy(result) == [2 / 10]
