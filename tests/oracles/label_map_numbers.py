@@ -100,7 +100,7 @@ def all_numbers(
             value: float | None = part / whole if whole else zero
             if metric in ("precision", "f1") and not found:
                 value = zero
-            if not truth and metric != "precision":
+            if not truth and (metric != "precision" or not found):
                 value = None
             ratios[metric][label] = value
     seen = [label for label in labels if counts[label].truth]

@@ -11,7 +11,7 @@ from tests.oracles.label_map_problems import random_maps
 from tests.oracles.scikit_segmentation import by_label, pixels_of, sklearn
 from tests.oracles.segmentation import drawn
 from valor_cli.evaluators.segmentation.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.segmentation.rows import NO_LABEL, NO_PREDICTIONS
+from valor_cli.evaluators.segmentation.rows import NO_GROUND_TRUTH, NO_LABEL, NO_PREDICTIONS
 
 METRICS = (PRECISION, RECALL, F1)
 # a: 6 in the ground truth, 5 predicted, 4 both; b: 2, 1, 1; c: 2, 0, 0; d: 0, 2, 0; e nowhere.
@@ -31,7 +31,7 @@ def test_worked_by_hand() -> None:
         "b": 1 / 2,
         "c": 0.0,
         "d": 0.0,
-        "e": 0.0,
+        "e": None,
         None: (4 / 5 + 1 / 2 + 0) / 3,
     }
     assert by_hand(RECALL) == {
@@ -55,7 +55,7 @@ def test_worked_by_hand() -> None:
         "b": None,
         "c": NO_PREDICTIONS,
         "d": None,
-        "e": NO_PREDICTIONS,
+        "e": NO_GROUND_TRUTH,
         None: None,
     }
     assert [value.n for value in ask(DATASET, F1).values] == [6, 2, 2, 0, 0, 10]

@@ -6,11 +6,13 @@ scikit-learn has 0.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
 from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import WORDS, margins
+from valor_cli.evaluators.segmentation.rows import NO_GROUND_TRUTH, WORDS, margins
 from valor_cli.metric import Metric
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
 REFERENCE = "sklearn.metrics.precision_recall_fscore_support"
@@ -25,7 +27,7 @@ def precision(
     """Right pixels among those predicted as each label, and the average over labels.
 
     A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
-    has its precision reported, too, and enters no average.
+    has its precision reported, if it is predicted, and enters no average.
 
     Formula:
         TP / (TP + FP) for each label, in pixels of all images
@@ -39,7 +41,15 @@ def precision(
         80 pixels are predicted as road, and 60 of them are road: 60 / 80 = 0.75.
     """
     ratios = margins(confusions).precision(zero_division)
-    return labels_and_average(confusions.labels, ratios, average, WORDS)
+    found = labels_and_average(confusions.labels, ratios, average, WORDS)
+    return replace(found, values=[_of_seen(value) for value in found.values])
+
+
+def _of_seen(value: MetricValue) -> MetricValue:
+    """None for a label that has no pixel on either side: it has nothing that is counted."""
+    if value.n or value.label is None or value.undefined is None:
+        return value
+    return replace(value, value=None, undefined=NO_GROUND_TRUTH)
 
 
 def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
