@@ -59,7 +59,9 @@ def test_files_that_cannot_be_read_are_listed_among_them() -> None:
     values = np.array([[0, 9]], np.uint8)
     stray.note_error(DataError(Problem("truth/b.png", "damaged"), hint="Copy it again."))
     stray.note(PLACES, RawPair(values, values, *codes_of(2)))
-    stray.note_error(DataError([Problem("truth/c.png", "damaged")] * LISTED, total=100))
+    stray.note_error(
+        DataError([Problem(f"truth/c{at}.png", "damaged") for at in range(LISTED)], total=100)
+    )
     with pytest.raises(DataError) as caught:
         stray.stop()
     assert (len(caught.value.problems), caught.value.total) == (LISTED, 103)

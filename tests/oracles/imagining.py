@@ -50,6 +50,9 @@ class ImaginingJudge:
     async def reply(self, request: Request) -> Said:
         return Said(Reply(self._text(request)), False)
 
+    def forget(self, request: Request) -> None:
+        """Nothing is kept."""
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         if self.best:
             return np.ones((len(texts), 3))

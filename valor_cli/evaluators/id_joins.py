@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from valor_cli.readers.csv_columns import quoted
-
 LITTLE: Final = 0.5
 """Where a smaller share of the ids of either side joins, it is said."""
 
@@ -60,6 +58,9 @@ def spellings(own: Sequence[str], other: Sequence[str]) -> str:
 
 
 def _some(ids: Sequence[str]) -> str:
+    # Few inputs need it, and it imports what reads CSV.
+    from valor_cli.readers.csv_columns import quoted
+
     return ", ".join(map(quoted, ids[:SHOWN])) + ", …" * (len(ids) > SHOWN)
 
 

@@ -169,7 +169,7 @@ def test_places_name_the_file_and_the_line() -> None:
 
 
 def test_metadata_of_lines_is_found_by_line() -> None:
-    lines = [{"image_id": 1, "camera": "x"}, {"image_id": 2, "camera": ["y"]}]
+    lines = [{"image_id": 1, "camera": "x"}, {"image_id": 2, "camera": ["y"], "objects": []}]
     write("gt.jsonl", "\n" + "\n".join(map(json.dumps, lines)))
     inputs = DetectionInputs(ground_truth="gt.jsonl", predictions=write("dt.jsonl", lines[0]))
     with pytest.raises(DataError) as caught:
