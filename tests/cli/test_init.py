@@ -274,8 +274,10 @@ def test_the_cassette_is_what_recording_its_replies_gives(tmp_path: Path) -> Non
         json.loads(line)
         for line in (SAMPLE / "text_generation/rag.jsonl").read_text(encoding="utf-8").splitlines()
     ]
+    samples = list(dict.fromkeys(row["sample_id"] for row in rows))
     replies = []
-    for row in rows:
+    # Sample by sample, of each all models.
+    for row in sorted(rows, key=lambda row: samples.index(row["sample_id"])):
         for metric, prompt in ASKED:
             own = [
                 line

@@ -602,13 +602,16 @@ def _picture_masks(objects: layouts.Objects, path: str) -> None:
 
 # Label maps
 
+MAP_LABELS = ("background", "inside", "boundary")
+"""Of the values 0, 1 and 2."""
+
 
 def segmentation() -> Iterator[Case]:
     """Folders, manifests, panoptic files."""
     every = _metrics("semantic_segmentation")
     gates = "gates: [{metric: mean_iou, min: 0.5}, {metric: iou, label: inside, max: 0.2}]\n"
     head = f"task: semantic_segmentation\n{every}{INTERVAL}{gates}"
-    labels = "labels: [background, inside, boundary]"
+    labels = f"labels: [{', '.join(MAP_LABELS)}]"
     sides = "ground_truth: data/ground_truth, predictions: {forest: data/random_forest, "
     folders = f"{{{sides}shifted: data/shifted}}"
     run = Run(f"{head}data: {folders}, {labels}}}\n", _maps_as_folders, ALL_WAYS)
@@ -622,6 +625,8 @@ def segmentation() -> Iterator[Case]:
         config = f"{head}data: {folders}, {labels}, {more}}}\n"
         yield Case(f"semantic_segmentation/{name}", {"png": Run(config, _maps_as_folders)})
     config = f"{head}{chosen}filter: {{label: [inside]}}\ndata: {folders}, {labels}}}\n"
+    run = Run(f"{head}data: {folders}, format: masks}}\n", _maps_as_masks)
+    yield Case("semantic_segmentation/masks", {"masks": run})
     yield Case("semantic_segmentation/chosen", {"png": Run(config, _maps_as_folders)})
     yield Case(
         "semantic_segmentation/manifests",
@@ -657,8 +662,12 @@ def _maps_as_manifests(extension: str) -> None:
     layouts.manifests(layouts.label_maps()[1], extension, TABLES[extension])
 
 
+def _maps_as_masks() -> None:
+    layouts.mask_folders(layouts.label_maps()[1], MAP_LABELS)
+
+
 def _maps_as_panoptic() -> None:
-    layouts.panoptic_maps(layouts.label_maps()[1], ("background", "inside", "boundary"))
+    layouts.panoptic_maps(layouts.label_maps()[1], MAP_LABELS)
 
 
 def _faulty_maps() -> None:

@@ -470,6 +470,14 @@ def png_folders(sides: Mapping[str, Mapping[str, np.ndarray]]) -> None:
             put(f"{side}/{name}.png", picture(pixels))
 
 
+def mask_folders(sides: Mapping[str, Mapping[str, np.ndarray]], labels: Sequence[str]) -> None:
+    """A folder of masks for each label but the first, which is where no mask is."""
+    for side, maps in sides.items():
+        for value, label in enumerate(labels[1:], 1):
+            for name, pixels in maps.items():
+                put(f"{side}/{label}/{name}.png", picture((pixels == value).astype(np.uint8)))
+
+
 def manifests(
     sides: Mapping[str, Mapping[str, np.ndarray]], extension: str, writer: Writer
 ) -> None:
