@@ -32,6 +32,7 @@ from valor_cli.results import (
     MetricValue,
     Pictures,
     PromptUsed,
+    Resampled,
     Scalar,
     UsageResult,
 )
@@ -146,9 +147,8 @@ class Metric(Generic[R]):
     `prompts` names those that it asks judges with.
     A metric that is not `resampled` gets no intervals. `replicas` finds its values at several
     resamples at once: it takes what `compute` takes, the weights (resamples, units) and the
-    parameters, to (resamples, values), NaN for none, bit for bit those of `compute` and in its
-    order, means over labels as `held_mean` has them; without it they are computed one after the
-    other.
+    parameters, and finds, bit for bit and in its order, what `compute` finds in each; without it
+    they are computed one after the other.
     `condensed` says that it reads sums of its evidence alone, which the wing's `condense` keeps.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -173,7 +173,7 @@ class Metric(Generic[R]):
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     resampled: bool = True
-    replicas: Callable[..., NDArray[Any]] | None = None
+    replicas: Callable[..., Resampled] | None = None
     threshold: float | None = None
     reproducible: bool = True
     condensed: bool = False
@@ -269,8 +269,8 @@ class Call:
             return self.metric.compute(evidence, **self.parameters)
         return self.metric.compute(evidence.of(self))
 
-    def replicas(self, evidence: Any, weights: NDArray[np.int64]) -> NDArray[Any]:
-        """(resamples, values) what the metric says of each; of metrics that have `replicas`."""
+    def replicas(self, evidence: Any, weights: NDArray[np.int64]) -> Resampled:
+        """What the metric says of each resample; of metrics that have `replicas`."""
         if self.metric.replicas is None:
             raise ValueError(f"{self.metric.name} is computed of one resample after the other")
         if self.metric.measure is None:

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from valor_cli import api
-from valor_cli.results import LabelMean
-from valor_cli.statistics.label_means import centred, held_mean
+from valor_cli.results import LabelMean, Resampled
+from valor_cli.statistics.label_means import centred, joined, unshifted, value_and_shift
 
 
 def over(*values: float | None) -> LabelMean:
@@ -25,25 +25,43 @@ def over(*values: float | None) -> LabelMean:
 def test_a_missing_label_shifts_a_resample_by_its_part_of_the_mean() -> None:
     whole = over(0.9, 0.3)
     # By hand: with the 0.3 of all data the 0.8 would be (0.8 + 0.3) / 2 = 0.55.
-    assert held_mean(0.8, over(0.8, None), whole) == pytest.approx(0.8 + 0.25j)
-    assert held_mean(0.25, over(None, 0.25), whole) == pytest.approx(0.25 - 0.325j)
+    assert value_and_shift(0.8, over(0.8, None), whole) == pytest.approx((0.8, 0.25))
+    assert value_and_shift(0.25, over(None, 0.25), whole) == pytest.approx((0.25, -0.325))
     # Where all labels are there, and of what is no mean over labels, there is nothing to shift.
-    assert held_mean(0.625, over(0.75, 0.5), whole) == 0.625
-    assert held_mean(0.8, None, None) == 0.8
+    assert value_and_shift(0.625, over(0.75, 0.5), whole) == (0.625, 0)
+    assert value_and_shift(0.8, None, None) == (0.8, 0)
     # A resample without any label says nothing; one that all data lack takes no part either.
-    assert isnan(held_mean(None, None, whole).real)
-    assert isnan(held_mean(0.0, over(None, None), whole).real)
-    assert held_mean(0.8, over(0.8, None, None), over(0.9, None, 0.3)) == pytest.approx(0.8 + 0.25j)
+    assert isnan(value_and_shift(None, None, whole)[0])
+    assert isnan(value_and_shift(0.0, over(None, None), whole)[0])
+    never = value_and_shift(0.8, over(0.8, None, None), over(0.9, None, 0.3))
+    assert never == pytest.approx((0.8, 0.25))
 
 
 def test_resamples_are_centred_and_lie_apart_as_they_did() -> None:
-    found = np.array([0.8 + 0.25j, 0.6, 0.5, complex(np.nan), 0.9 + 0.35j])
+    values, shifts = [0.8, 0.6, 0.5, np.nan, 0.9], [0.25, 0, 0, 0, 0.35]
     # By hand: (0.25 + 0.35) / 4 of those that have a value.
     expected = [0.65, 0.45, 0.35, np.nan, 0.75]
-    assert centred(found, (0, 1)).tolist() == pytest.approx(expected, nan_ok=True)
-    assert centred(np.array([0.1 + 0.4j, 0.0]), (0, None)).tolist() == [0.0, 0.0]
-    plain = np.array([0.1 + 0j, 0.7])
-    assert centred(plain, (0, 1)).tolist() == [0.1, 0.7]
+    assert of_one(values, shifts, (0, 1)) == pytest.approx(expected, nan_ok=True)
+    assert of_one([0.1, 0.0], [0.4, 0], (0, None)) == [0.0, 0.0]
+    assert of_one([0.1, 0.7], [0, 0], (0, 1)) == [0.1, 0.7]
+
+
+def of_one(
+    values: list[float], shifts: list[float], bounds: tuple[float, float | None]
+) -> list[float]:
+    """One value, `centred`."""
+    column, of_column = np.array([values]).T, np.array([shifts], float).T
+    return centred(Resampled(column, of_column), [bounds])[0].tolist()
+
+
+def test_values_and_shifts_stay_side_by_side() -> None:
+    counts = unshifted(np.array([[3], [4]]))
+    means = Resampled(np.array([[0.5], [0.75]]), np.array([[0.0], [0.25]]))
+    values, shifts = joined([counts, means], axis=1)
+    assert (values.tolist(), shifts.tolist()) == ([[3, 0.5], [4, 0.75]], [[0, 0], [0, 0.25]])
+    again = joined([Resampled(values, shifts)] * 2, axis=0)
+    assert again.values.tolist() == [*values.tolist()] * 2
+    assert again.shifts.tolist() == [*shifts.tolist()] * 2
 
 
 def test_labels_of_one_image_each_are_not_taken_to_be_certain() -> None:
@@ -54,9 +72,10 @@ def test_labels_of_one_image_each_are_not_taken_to_be_certain() -> None:
     for _ in range(400):
         there = np.isin(np.arange(20), rng.integers(0, 20, 20))
         mine = LabelMean(np.where(there, whole.values, np.nan), there)
-        found.append(held_mean(float(whole.values[there].mean()), mine, whole))
+        found.append(value_and_shift(float(whole.values[there].mean()), mine, whole))
+    values, shifts = np.array(found).T.tolist()
     # Filled in with what all data have, they would not lie apart at all.
-    assert 0.05 < centred(np.array(found), (0, 1)).std() < 0.15
+    assert 0.05 < np.std(of_one(values, shifts, (0, 1))) < 0.15
 
 
 IMAGES = 20

@@ -14,8 +14,8 @@ from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns import quotient
-from valor_cli.results import Findings, LabelMean, MetricValue, Scalar
-from valor_cli.statistics.label_means import held_mean
+from valor_cli.results import Findings, LabelMean, MetricValue, Resampled, Scalar
+from valor_cli.statistics.label_means import joined, unshifted, value_and_shift
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -171,28 +171,26 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
 
 def labels_and_average_replicas(
     ratios: Ratios, all_data: Ratios, how: Average, words: Words
-) -> NDArray[np.complex128]:
-    """What `labels_and_average` finds of each resample; NaN for no value.
+) -> Resampled:
+    """What `labels_and_average` finds of each resample.
 
     Args:
         ratios: (resamples, labels) columns.
         all_data: The same of all data, (labels,).
         how, words: As `over_labels`.
-
-    Returns:
-        (resamples, labels + 1).
     """
     nothing = ~ratios.truth.any(axis=1, keepdims=True)
     undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined & nothing)
-    found = np.full((len(ratios.truth), ratios.truth.shape[1] + 1), np.nan, np.complex128)
-    found[:, :-1] = np.where(undefined, np.nan, ratios.values)
+    by_label = unshifted(np.where(undefined, np.nan, ratios.values))
+    average = unshifted(np.empty((len(ratios.truth), 1)))
     over = over_labels(all_data, how, words).over
-    for resample in range(len(found)):
+    for resample in range(len(ratios.truth)):
         part, whole, truth, defined, seen = (column[resample] for column in ratios[:5])
         mine = Ratios(part, whole, truth, defined, seen, ratios.instead, ratios.needs_truth)
         mean = over_labels(mine, how, words)
-        found[resample, -1] = held_mean(mean.value, mean.over, over)
-    return found
+        pair = value_and_shift(mean.value, mean.over, over)
+        average.values[resample], average.shifts[resample] = pair
+    return joined([by_label, average], axis=1)
 
 
 def labels_and_average(

@@ -18,11 +18,10 @@ from valor_cli.pipeline.draws import Draws
 from valor_cli.pipeline.found_rows import metric_row, resampled_row
 from valor_cli.pipeline.intervals import Around
 from valor_cli.pipeline.paired_rows import Sides, value_key
-from valor_cli.pipeline.resampling import findings_of, resampled
+from valor_cli.pipeline.resampling import columns_of, findings_of, resampled
 from valor_cli.reports.sample_columns import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
-from valor_cli.statistics.label_means import centred
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
@@ -66,10 +65,10 @@ def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[Re
     drawn = draws.digest(one.unit_ids)
     weights = np.array([draws.weights(number) for number in range(sides.resamples)])
     for call, found, rows in rows_of:
-        columns = resampled([call], [found], evidence, wing.parts, weights)
+        batch = resampled([call], [found], evidence, wing.parts, weights)
+        columns = columns_of([call], [found], [batch])
         for at, row in rows.items():
-            bounds = call.metric.output(row.output).bounds
-            yield resampled_row(row, drawn, centred(columns[:, at], bounds))
+            yield resampled_row(row, drawn, columns[at])
 
 
 def _restored(

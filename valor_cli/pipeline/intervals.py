@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call, Evidence
 from valor_cli.pipeline.draws import Draws
-from valor_cli.pipeline.resampling import TOGETHER, Parts, resampled
+from valor_cli.pipeline.resampling import TOGETHER, Parts, columns_of, resampled
 from valor_cli.pipeline.workers import Workers
-from valor_cli.results import Findings, IntervalMethod, MetricValue
+from valor_cli.results import Findings, IntervalMethod, MetricValue, Resampled
 from valor_cli.statistics.bootstrap import percentile_intervals
-from valor_cli.statistics.label_means import centred
 from valor_cli.statistics.proportions import wilson_interval
 
 
@@ -126,22 +125,19 @@ def _columns(
         at_once *= max(last // (at_once * workers.count * 2), 1)
     shared = workers.share((calls, evidence, parts, draws))
     tasks = [((first, min(first + at_once, last)), [shared]) for first in range(0, last, at_once)]
-    batches: list[NDArray[Any]] = []
+    batches: list[Resampled] = []
     for batch in workers.map_kept(_resampled, tasks):
         batches.append(batch)
-        told(sum(map(len, batches)))
+        told(sum(len(one.values) for one in batches))
     workers.forget([shared])
-    outputs = [call.metric.output(one.output) for call, found in calls for one in found.values]
-    columns = np.concatenate(batches).T
-    return np.array(
-        [centred(column, one.bounds) for column, one in zip(columns, outputs, strict=True)]
-    )
+    metrics, findings = zip(*calls, strict=True)
+    return columns_of(metrics, findings, batches)
 
 
 def _resampled(
     task: tuple[int, int],
     shared: Sequence[tuple[Sequence[tuple[Call, Findings]], Evidence, Parts, Draws]],
-) -> NDArray[Any]:
+) -> Resampled:
     (first, last), (calls, evidence, parts, draws) = task, shared[0]
     weights = np.array([draws.weights(number) for number in range(first, last)])
     metrics, findings = zip(*calls, strict=True)

@@ -16,9 +16,10 @@ from valor_cli.results import (
     MetricExample,
     MetricTable,
     MetricValue,
+    Resampled,
     Scalar,
 )
-from valor_cli.statistics.label_means import held_mean
+from valor_cli.statistics.label_means import centred, joined, value_and_shift
 
 Parts = Callable[[Any], Sequence[tuple[Mapping[str, Scalar], Any]]]
 
@@ -61,10 +62,8 @@ def resampled(
     evidence: Evidence,
     parts: Parts,
     weights: NDArray[np.int64],
-) -> NDArray[Any]:
+) -> Resampled:
     """The values of all calls, one after the other, at each resample.
-
-    Means over labels are as `held_mean` has them.
 
     Args:
         calls: The metrics.
@@ -72,24 +71,33 @@ def resampled(
         evidence: What they are computed from.
         parts: Its independent parts.
         weights: (resamples, units) how often each unit stands in each.
-
-    Returns:
-        (resamples, values); NaN for no value.
     """
-    return np.concatenate(
-        [
-            _together(calls, findings, evidence, parts, weights[first : first + TOGETHER])
-            for first in range(0, len(weights), TOGETHER)
-        ]
-    )
+    batches = [
+        _together(calls, findings, evidence, parts, weights[first : first + TOGETHER])
+        for first in range(0, len(weights), TOGETHER)
+    ]
+    return joined(batches, axis=0)
 
 
-def held(found: Findings, whole: Findings) -> list[complex]:
-    """The values of a resample, as `held_mean` has them; NaN for none."""
-    return [
-        held_mean(one.value, one.over, every.over)
+def columns_of(
+    calls: Sequence[Call], findings: Sequence[Findings], batches: Sequence[Resampled]
+) -> NDArray[np.float64]:
+    """(values, resamples) of all batches that `resampled` found; NaN for no value."""
+    bounds = [
+        call.metric.output(one.output).bounds
+        for call, found in zip(calls, findings, strict=True)
+        for one in found.values
+    ]
+    return centred(joined(batches, axis=0), bounds)
+
+
+def one_resample(found: Findings, whole: Findings) -> Resampled:
+    """What a metric finds in one resample, as a row; `whole` is what it finds in all data."""
+    pairs = [
+        value_and_shift(one.value, one.over, every.over)
         for one, every in zip(found.values, whole.values, strict=True)
     ]
+    return Resampled(*np.array(pairs, np.float64).reshape(1, -1, 2).transpose(2, 0, 1))
 
 
 def _together(
@@ -98,22 +106,22 @@ def _together(
     evidence: Evidence,
     parts: Parts,
     weights: NDArray[np.int64],
-) -> NDArray[Any]:
-    """(resamples, values) of neighbouring resamples."""
+) -> Resampled:
+    """`resampled` of neighbouring resamples."""
     alone = [
         (call, whole)
         for call, whole in zip(calls, findings, strict=True)
         if call.metric.replicas is None
     ]
-    found: list[list[list[complex]]] = [[] for _ in alone]
+    found: list[list[Resampled]] = [[] for _ in alone]
     for again in evidence.resamples(weights) if alone else ():
         for rows, (call, whole) in zip(found, alone, strict=True):
-            rows.append(held(findings_of(call, again, parts), whole))
+            rows.append(one_resample(findings_of(call, again, parts), whole))
     one_by_one = iter(found)
     blocks = [
-        np.array(next(one_by_one), np.complex128)
+        joined(next(one_by_one), axis=0)
         if call.metric.replicas is None
-        else np.concatenate([call.replicas(part, weights) for _, part in parts(evidence)], axis=1)
+        else joined([call.replicas(part, weights) for _, part in parts(evidence)], axis=1)
         for call in calls
     ]
-    return np.concatenate(blocks, axis=1)
+    return joined(blocks, axis=1)

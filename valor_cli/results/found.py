@@ -36,6 +36,19 @@ class LabelMean(NamedTuple):
     present: NDArray[np.bool_]
 
 
+class Resampled(NamedTuple):
+    """What metrics find in resamples.
+
+    Attributes:
+        values: (resamples, values); NaN for no value.
+        shifts: (resamples, values) the part of each that is due to missing labels; 0 where all are
+            there, or where the value is no mean over labels.
+    """
+
+    values: NDArray[np.float64]
+    shifts: NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True)
 class MetricValue:
     """One number a metric found, or why there is none.

@@ -1,26 +1,39 @@
 """Means over labels at resamples that do not hold all labels.
 
-Labels that few units hold are missing from many resamples, whose value then is the mean of other
-labels than that of all data: where the rare labels are the worst, or the best, resamples lie to one
-side of it. What that shifts resamples by on average is taken off them. How far they lie apart stays
-as it is: to fill in the missing labels would let a label of one image pass for one without doubt.
+A label of few units is missing from many resamples. Their mean is then over other labels than that
+of all data, and is shifted: up where the missing labels are the worst, down where they are the
+best. The average of these shifts over all resamples is subtracted from each of them. Their spread
+is kept: to fill in the missing labels would let a label of one image pass for one without doubt.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.results import LabelMean
+from valor_cli.results import LabelMean, Resampled
+
+Floats = NDArray[np.float64]
 
 
-def held_mean(value: float | None, labels: LabelMean | None, whole: LabelMean | None) -> complex:
-    """The value of a resample; as its imaginary part, what missing labels shift it by.
+def unshifted(values: NDArray[np.float64] | NDArray[np.int64]) -> Resampled:
+    """(resamples, values) that are no means over labels, or of resamples that hold all labels."""
+    return Resampled(np.asarray(values, np.float64), np.zeros(values.shape))
 
-    A missing label takes no part in the shift but for being missing: it is the difference to the
-    mean in which it has what all data have.
+
+def joined(blocks: Sequence[Resampled], axis: int) -> Resampled:
+    """Blocks of further resamples (axis 0), or of further values of the same (axis 1)."""
+    return Resampled(*(np.concatenate(both, axis) for both in zip(*blocks, strict=True)))
+
+
+def value_and_shift(
+    value: float | None, labels: LabelMean | None, whole: LabelMean | None
+) -> tuple[float, float]:
+    """The value of a resample, NaN for none, and how much of it is due to missing labels.
+
+    That is the difference to the mean in which a missing label has the value it has in all data.
 
     Args:
         value: What the metric finds in the resample; None: nothing.
@@ -28,25 +41,26 @@ def held_mean(value: float | None, labels: LabelMean | None, whole: LabelMean | 
         whole: Likewise of all data; None: the value is no mean over labels.
     """
     if value is None or (labels is not None and not labels.present.any()):
-        return complex(np.nan)
+        return np.nan, 0.0
     if whole is None or labels is None:
-        return complex(value)
+        return value, 0.0
     wanted = ~np.isnan(whole.values)
     if labels.present[wanted].all():
-        return complex(value)
-    held = np.where(labels.present, labels.values, whole.values)[wanted].mean()
-    return complex(value, value - float(held))
+        return value, 0.0
+    filled = np.where(labels.present, labels.values, whole.values)[wanted].mean()
+    return value, value - float(filled)
 
 
-def centred(resampled: NDArray[Any], bounds: tuple[float, float | None]) -> NDArray[np.float64]:
-    """(resamples,) values less what missing labels shift them by on average, within their bounds.
+def centred(found: Resampled, bounds: Sequence[tuple[float, float | None]]) -> Floats:
+    """(values, resamples) less the average shift of each value, within its bounds.
 
     Args:
-        resampled: (resamples,) from `held_mean`; NaN for no value.
-        bounds: The lowest and the highest value; None: there is no highest.
+        found: Of all resamples.
+        bounds: Of each value the lowest and the highest; None: there is no highest.
     """
-    values = np.ascontiguousarray(resampled.real, np.float64)
-    shifts = np.imag(resampled)[~np.isnan(values)]
-    if not shifts.any():
-        return values
-    return np.asarray(np.clip(values - shifts.mean(), *bounds))
+    columns = np.ascontiguousarray(found.values.T)
+    for column, shifts, limits in zip(columns, found.shifts.T, bounds, strict=True):
+        known = shifts[~np.isnan(column)]
+        if known.any():
+            column[:] = np.clip(column - known.mean(), *limits)
+    return columns

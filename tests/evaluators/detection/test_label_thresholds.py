@@ -72,6 +72,6 @@ def test_resamples_equal_each_by_itself(matches: Matches, metric: Any) -> None:
     if metric in (PRECISION, F1):
         more["zero_division"] = 0.0
     found = metric.replicas(matches, weights, **more)
-    for row, one in zip(found, matches.resamples(weights), strict=True):
+    for row, one in zip(found.values, matches.resamples(weights), strict=True):
         expected = [value.value for value in metric.compute(one, **more).values]
         assert np.array_equal(row, np.array(expected, float), equal_nan=True)

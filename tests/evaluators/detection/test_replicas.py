@@ -24,7 +24,9 @@ from valor_cli.evaluators.detection.plan import MatchingPlan
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.pipeline.resampling import findings_of, held, resampled
+from valor_cli.pipeline.resampling import findings_of, one_resample, resampled
+from valor_cli.results import Resampled
+from valor_cli.statistics.label_means import joined
 
 QUICK = [one for wing in OBJECT_DETECTION.wings for one in wing.metrics if one.replicas]
 PLAIN = [one for one in WING.metrics if one.replicas]
@@ -50,21 +52,24 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> np.ndarray:
+def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> Resampled:
     whole = findings_of(call, evidence, WING.parts)
-    return np.array(
-        [
-            held(findings_of(call, again, WING.parts), whole)
-            for again in evidence.resamples(weights)
-        ],
-        complex,
-    )
+    rows = [
+        one_resample(findings_of(call, again, WING.parts), whole)
+        for again in evidence.resamples(weights)
+    ]
+    return joined(rows, axis=0)
+
+
+def assert_same_bits(mine: Resampled, expected: Resampled) -> None:
+    for own, other in zip(mine, expected, strict=True):
+        assert np.array_equal(own, other, equal_nan=True)
 
 
 def same_bits(call: Call, evidence: Any, weights: np.ndarray) -> None:
     mine = call.replicas(evidence, weights)
-    assert mine.shape[1] > 0
-    assert np.array_equal(mine, one_by_one(call, evidence, weights), equal_nan=True)
+    assert mine.values.shape[1] > 0
+    assert_same_bits(mine, one_by_one(call, evidence, weights))
 
 
 def calls_of(metrics: Sequence[Metric[Any]]) -> list[Call]:
@@ -158,7 +163,7 @@ def test_resampled_mixes_quick_metrics_and_others() -> None:
     whole = [findings_of(call, evidence, WING.parts) for call in calls]
     found = resampled(calls, whole, evidence, WING.parts, weights)
     expected = [one_by_one(call, evidence, weights) for call in calls]
-    assert np.array_equal(found, np.hstack(expected), equal_nan=True)
+    assert_same_bits(found, joined(expected, axis=1))
 
 
 def test_resampled_has_the_values_of_every_part() -> None:
@@ -173,7 +178,7 @@ def test_resampled_has_the_values_of_every_part() -> None:
     weights = np.random.default_rng(4).integers(0, 3, (3, 20))
     whole = findings_of(asked(COCO), evidence, areas.parts)
     found = resampled([asked(COCO)], [whole], evidence, areas.parts, weights)
-    small, large = (
+    expected = [
         one_by_one(asked(COCO), evidence.within(size), weights) for size in ("small", "large")
-    )
-    assert np.array_equal(found, np.hstack([small, large]), equal_nan=True)
+    ]
+    assert_same_bits(found, joined(expected, axis=1))

@@ -10,7 +10,6 @@ detection has 0.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,8 @@ from valor_cli.evaluators.detection.plan import (
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings, MetricValue, Resampled
+from valor_cli.statistics.label_means import joined
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
 CITATION = "Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014"
@@ -151,7 +151,7 @@ def average_precision_replicas(
     iou_thresholds: IouThresholds,
     max_detections: MaxDetections,
     interpolation: Interpolation,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of the metric that takes its mean over these."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, max_detections, interpolation)
@@ -159,13 +159,13 @@ def average_precision_replicas(
     if over_labels:
         whole = matches.precision(iou_thresholds, max_detections, interpolation)
         wholes = [whole] if over_ious else whole
-        return replica_rows.side_by_side(
-            [
-                replica_rows.over_labels(replicas, part, of_all)
-                for part, of_all in zip(parts, wholes, strict=True)
-            ]
-        )
-    return replica_rows.side_by_side([replica_rows.means_by_label(part) for part in parts])
+        found = [
+            replica_rows.over_labels(replicas, part, of_all)
+            for part, of_all in zip(parts, wholes, strict=True)
+        ]
+    else:
+        found = [replica_rows.means_by_label(part) for part in parts]
+    return joined(found, axis=1)
 
 
 AVERAGE_PRECISION = Metric(

@@ -6,8 +6,6 @@ without ground truth has no value and enters no mean; one that is never detected
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +20,7 @@ from valor_cli.evaluators.detection.plan import (
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings, MetricValue, Resampled
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
 CITATION = "Hosang et al., What makes for effective detection proposals?, TPAMI 2016"
@@ -102,7 +100,7 @@ def average_recall_replicas(
     iou_thresholds: IouThresholds,
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `average_recall`."""
     replicas = Replicas.of(matches, weights)
     recalls = _recalls(replicas, iou_thresholds, recall_score_threshold, max_detections)
@@ -116,12 +114,12 @@ def mean_average_recall_replicas(
     iou_thresholds: IouThresholds,
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `mean_average_recall`."""
     replicas = Replicas.of(matches, weights)
     at = (iou_thresholds, recall_score_threshold, max_detections)
     recalls, whole = _recalls(replicas, *at), _recalls(matches, *at)
-    return replica_rows.side_by_side([replica_rows.over_labels(replicas, recalls, whole)])
+    return replica_rows.over_labels(replicas, recalls, whole)
 
 
 AVERAGE_RECALL = Metric(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +11,8 @@ from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, Sizes
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, over_labels
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings
+from valor_cli.results import Findings, Resampled
+from valor_cli.statistics.label_means import joined
 
 MAX_DETECTIONS = 100
 
@@ -61,7 +60,7 @@ def coco_replicas(
     *,
     iou_thresholds: IouThresholds,
     areas: Sizes,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `coco`."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, MAX_DETECTIONS)
@@ -73,7 +72,7 @@ def coco_replicas(
         values.append(replica_rows.over_labels(replicas, recalls, whole))
     if matches.area == "all":
         values += replica_rows.in_areas(replicas, areas, iou_thresholds, MAX_DETECTIONS)
-    return replica_rows.side_by_side(values)
+    return joined(values, axis=1)
 
 
 COCO = Metric(

@@ -6,7 +6,7 @@ truth without visible keypoints is ignored, as crowds are. The challenge has no 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Interval, MinLen
@@ -25,7 +25,8 @@ from valor_cli.evaluators.detection.plan import COCO_IOUS, IouThresholds, MaxDet
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas
 from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings
+from valor_cli.results import Findings, Resampled
+from valor_cli.statistics.label_means import joined
 
 # Divided as pycocotools divides them: the last bit of 0.026 depends on it.
 COCO_SIGMAS: tuple[float, ...] = tuple(
@@ -95,7 +96,7 @@ def coco_keypoints_replicas(
     areas: PoseSizes,
     max_detections: MaxDetections,
     sigmas: Sigmas,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `coco_keypoints`."""
     matches = poses.by_sigmas[sigmas]
     replicas = Replicas.of(matches, weights)
@@ -103,13 +104,12 @@ def coco_keypoints_replicas(
     recalls = replicas.recalls(oks_thresholds, max_detections)
     whole = matches.precision(oks_thresholds, max_detections)
     whole_recalls = matches.recalls(oks_thresholds, max_detections)
-    return replica_rows.side_by_side(
-        [
-            *replica_rows.at_thresholds(replicas, precision, whole, oks_thresholds),
-            *replica_rows.at_thresholds(replicas, recalls, whole_recalls, oks_thresholds),
-            *replica_rows.in_areas(replicas, areas, oks_thresholds, max_detections),
-        ]
-    )
+    blocks = [
+        *replica_rows.at_thresholds(replicas, precision, whole, oks_thresholds),
+        *replica_rows.at_thresholds(replicas, recalls, whole_recalls, oks_thresholds),
+        *replica_rows.in_areas(replicas, areas, oks_thresholds, max_detections),
+    ]
+    return joined(blocks, axis=1)
 
 
 COCO_KEYPOINTS = Metric(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection.label_thresholds import counts_at, levels_of, own_threshold
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import IouThreshold, MaxDetections
-from valor_cli.evaluators.detection.replica_rows import side_by_side
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import per_label
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings
+from valor_cli.results import Findings, Resampled
+from valor_cli.statistics.label_means import unshifted
 
 
 def counts(
@@ -65,11 +64,12 @@ def counts_replicas(
     iou_threshold: IouThreshold,
     score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `counts`."""
     replicas = Replicas.of(matches, weights)
     levels = levels_of(matches.labels, score_threshold)
-    return side_by_side(replicas.counts(iou_threshold, levels, max_detections))
+    tallies = replicas.counts(iou_threshold, levels, max_detections)
+    return unshifted(np.concatenate(tallies, axis=1))
 
 
 COUNTS = Metric(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,8 @@ from valor_cli.evaluators.detection.plan import (
 from valor_cli.evaluators.detection.replicas import Replicas
 from valor_cli.evaluators.detection.rows import at_thresholds, in_areas, label_mean, over_labels
 from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings, MetricValue, Resampled
+from valor_cli.statistics.label_means import joined
 
 FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
 """LVIS's groups of labels: in up to 10, up to 100, or more images of the training set."""
@@ -77,7 +77,7 @@ def lvis_replicas(
     iou_thresholds: IouThresholds,
     areas: Sizes,
     max_detections: MaxDetections,
-) -> NDArray[Any]:
+) -> Resampled:
     """(resamples, values) those of `lvis`."""
     matches = federated.matches
     replicas = Replicas.of(matches, weights)
@@ -86,17 +86,16 @@ def lvis_replicas(
     recalls = replicas.recalls(iou_thresholds, max_detections)
     whole = matches.precision(iou_thresholds, max_detections)
     whole_recalls = matches.recalls(iou_thresholds, max_detections)
-    return replica_rows.side_by_side(
-        [
-            *replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds),
-            *(
-                replica_rows.over_labels(replicas, precision, whole, among=frequency == group)
-                for group in FREQUENCIES
-            ),
-            replica_rows.over_labels(replicas, recalls, whole_recalls),
-            *replica_rows.in_areas(replicas, areas, iou_thresholds, max_detections),
-        ]
-    )
+    blocks = [
+        *replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds),
+        *(
+            replica_rows.over_labels(replicas, precision, whole, among=frequency == group)
+            for group in FREQUENCIES
+        ),
+        replica_rows.over_labels(replicas, recalls, whole_recalls),
+        *replica_rows.in_areas(replicas, areas, iou_thresholds, max_detections),
+    ]
+    return joined(blocks, axis=1)
 
 
 def _over_group(

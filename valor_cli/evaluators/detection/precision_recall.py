@@ -26,7 +26,7 @@ from valor_cli.evaluators.ratios import (
     labels_and_average_replicas,
 )
 from valor_cli.metric import Metric
-from valor_cli.results import Findings
+from valor_cli.results import Findings, Resampled
 
 REFERENCE = "pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted"
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
@@ -141,7 +141,7 @@ def precision_replicas(
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
-) -> NDArray[np.complex128]:
+) -> Resampled:
     """(resamples, values) those of `precision`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
@@ -158,7 +158,7 @@ def recall_replicas(
     score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
     average: Average,
-) -> NDArray[np.complex128]:
+) -> Resampled:
     """(resamples, values) those of `recall`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
@@ -174,7 +174,7 @@ def f1_replicas(
     max_detections: MaxDetections,
     average: Average,
     zero_division: ZeroDivision,
-) -> NDArray[np.complex128]:
+) -> Resampled:
     """(resamples, values) those of `f1`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)

@@ -1,26 +1,21 @@
 """Columns over labels of several resamples to the values that a metric has at each of them.
 
-What `rows` does for one evidence, in the same order; NaN where it has no value.
+What `rows` does for one evidence, in the same order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection import rows
 from valor_cli.evaluators.detection.replicas import Replicas
-from valor_cli.statistics.label_means import held_mean
+from valor_cli.results import Resampled
+from valor_cli.statistics.label_means import unshifted, value_and_shift
 
 Floats = NDArray[np.float64]
-
-
-def side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[np.complex128]:
-    """(resamples, values) of columns that are (resamples,) or (resamples, values)."""
-    return np.column_stack([np.asarray(one, np.complex128) for one in columns])
 
 
 def over_labels(
@@ -28,8 +23,8 @@ def over_labels(
     values: Floats,
     whole: Floats,
     among: NDArray[np.bool_] | None = None,
-) -> NDArray[Any]:
-    """(resamples,) the mean over labels that have ground truth, as `held_mean` has it.
+) -> Resampled:
+    """The mean over labels that have ground truth, as one value.
 
     All numbers of a resample are added in one pass, as `rows.over_labels` adds them.
 
@@ -44,28 +39,30 @@ def over_labels(
         wanted &= among
     seen = (replicas.ground_truth_count > 0) & wanted
     if wanted.all() and seen.all() and values.flags.c_contiguous:
-        return np.asarray(values.reshape(len(values), -1).mean(axis=1))
-    means = np.full(len(values), np.nan, np.complex128)
+        return unshifted(values.reshape(len(values), -1).mean(axis=1, keepdims=True))
+    means = unshifted(np.full((len(values), 1), np.nan))
     over = None
     for resample in np.flatnonzero(seen.any(axis=1)):
         mine, present = values[resample], seen[resample]
         mean = float(np.ascontiguousarray(mine[..., present]).ravel().mean())
-        means[resample] = mean
+        means.values[resample] = mean
         if not present[wanted].all():
             over = rows.label_mean(whole, wanted) if over is None else over
-            means[resample] = held_mean(mean, rows.label_mean(mine, present), over)
+            _, shift = value_and_shift(mean, rows.label_mean(mine, present), over)
+            means.shifts[resample] = shift
     return means
 
 
-def means_by_label(values: Floats) -> Floats:
-    """(resamples, labels) mean over all axes between; `values` has labels last."""
+def means_by_label(values: Floats) -> Resampled:
+    """By label the mean over all axes between; `values` has resamples first, labels last."""
     # One by one: a copy of all of them would not fit the cache.
-    return np.array([rows.means_by_label(one) for one in values]).reshape(len(values), -1)
+    means = np.array([rows.means_by_label(one) for one in values])
+    return unshifted(means.reshape(len(values), -1))
 
 
 def at_thresholds(
     replicas: Replicas, values: Floats, whole: Floats, thresholds: Sequence[float]
-) -> list[NDArray[Any]]:
+) -> list[Resampled]:
     """As `rows.at_thresholds`: the mean over thresholds, and those at 0.5 and 0.75."""
     found = [over_labels(replicas, values, whole)]
     for threshold in (0.5, 0.75):
@@ -80,7 +77,7 @@ def in_areas(
     areas: Sequence[str],
     thresholds: Sequence[float],
     max_detections: int | None,
-) -> list[NDArray[Any]]:
+) -> list[Resampled]:
     """As `rows.in_areas`: average precision and recall over the objects of each area range."""
     found = []
     for area in areas:
