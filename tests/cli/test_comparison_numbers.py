@@ -334,14 +334,16 @@ def test_gates_against_a_baseline(tmp_path: Path) -> None:
 
 def test_classification(tmp_path: Path) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
-    rng, labels, count = np.random.default_rng(5), list("abc"), 60
-    truth = rng.choice(labels, count, p=[0.5, 0.3, 0.2])
+    rng, labels, count = np.random.default_rng(5), list("abcd"), 60
+    truth = rng.choice(labels[:3], count, p=[0.5, 0.3, 0.2])
+    # Many resamples hold none of these.
+    truth[[7, 31]] = "d"
     ids = [f"i{at:02}" for at in range(count)]
     lines = [("sample_id", "ground_truth"), *zip(ids, truth.tolist(), strict=True)]
     _table(tmp_path / "truth.csv", lines)
     scores: dict[str, NDArray[np.float64]] = {}
     for model, noise in (("weak", 1.1), ("strong", 0.5)):
-        odds = np.exp(truth[:, None] == np.array(labels)) * np.exp(rng.normal(0, noise, (count, 3)))
+        odds = np.exp(truth[:, None] == np.array(labels)) * np.exp(rng.normal(0, noise, (count, 4)))
         scores[model] = odds / odds.sum(1, keepdims=True)
         wide = [
             (name, *map(repr, row.tolist())) for name, row in zip(ids, scores[model], strict=True)
@@ -365,19 +367,33 @@ def test_classification(tmp_path: Path) -> None:
     )
     top = {model: np.array(labels)[own.argmax(1)] for model, own in scores.items()}
 
-    def auc(model: str, at: Any) -> float:
-        areas = [
-            sklearn.roc_auc_score(truth[at] == label, scores[model][at, number])
+    def areas(model: str, at: Any) -> list[float | None]:
+        return [
+            float(sklearn.roc_auc_score(truth[at] == label, scores[model][at, number]))
+            if label in truth[at]
+            else None
             for number, label in enumerate(labels)
         ]
-        return float(np.mean(areas))
 
+    def f1(model: str, at: Any) -> list[float | None]:
+        """None: of a label without ground truth, or that is never predicted."""
+        found: list[float | None] = []
+        for label in labels:
+            right = real = said = 0
+            for true, predicted in zip(truth[at], top[model][at], strict=True):
+                right += true == predicted == label
+                real += true == label
+                said += predicted == label
+            found.append(2 * right / (real + said) if real and said else None)
+        return found
+
+    by_label = {"mean_roc_auc": areas, "f1": f1}
     values: dict[str, Callable[[str, Any], float]] = {
         "accuracy": lambda model, at: float((top[model][at] == truth[at]).mean()),
         "f1": lambda model, at: float(
             sklearn.f1_score(truth[at], top[model][at], average="macro", zero_division=0)
         ),
-        "mean_roc_auc": auc,
+        "mean_roc_auc": lambda model, at: mean_of(areas(model, at)),
         "log_loss": lambda model, at: float(
             sklearn.log_loss(truth[at], scores[model][at], labels=labels)
         ),
@@ -387,6 +403,11 @@ def test_classification(tmp_path: Path) -> None:
     for name, of in values.items():
         again = {model: [of(model, at) for at in samples] for model in scores}
         for model in scores:
+            if name in by_label:
+                labelled = [by_label[name](model, at) for at in samples]
+                assert any(None in row for row in labelled)
+                whole = by_label[name](model, everything)
+                again[model] = plain.centred(again[model], labelled, whole)
             row = one(result["metrics"], name, model=model)
             close(row["value"], of(model, everything))
             right = int((top[model] == truth).sum())
@@ -405,12 +426,23 @@ def test_classification(tmp_path: Path) -> None:
     for label in labels:
         row = one(result["metrics"], "f1", model="weak", label=label)
         of_label = [
-            float(sklearn.f1_score(truth[at], top["weak"][at], labels=[label], average="macro"))
+            float(
+                sklearn.f1_score(
+                    truth[at], top["weak"][at], labels=[label], average="macro", zero_division=0
+                )
+            )
+            if label in truth[at]
+            else math.nan
             for at in samples
         ]
         close(row["interval"], plain.percentiles(of_label, LEVEL))
         assert row["caution"] == ("small_n" if (truth == label).sum() < 30 else None)
     plain.check_verdicts(result["comparisons"], result["primary"])
+
+
+def mean_of(values: Sequence[float | None]) -> float:
+    """The mean of those that there are."""
+    return float(np.mean([value for value in values if value is not None]))
 
 
 def _table(path: Path, rows: Sequence[Sequence[str]]) -> None:
@@ -457,22 +489,29 @@ def test_detection(tmp_path: Path, grouped: bool) -> None:
     again = {model: [_coco(truth, found[model], images) for images in picked] for model in found}
     whole = {model: _coco(truth, found[model], kept) for model in found}
     for at, output in enumerate(outputs):
-        columns = {model: [values[at] for values in again[model]] for model in found}
+        columns = {}
         for model in found:
+            labelled = [values[at] for values in again[model]]
+            columns[model] = plain.centred(list(map(mean_of, labelled)), labelled, whole[model][at])
             row = one(result["metrics"], "coco", output, model=model)
-            close(row["value"], whole[model][at])
+            close(row["value"], mean_of(whole[model][at]))
             close(row["interval"], plain.percentiles(columns[model], LEVEL))
             assert row["caution"] == "small_n"
         apart = np.subtract(columns["large"], columns["small"]).tolist()
-        observed = whole["large"][at] - whole["small"][at]
+        observed = mean_of(whole["large"][at]) - mean_of(whole["small"][at])
         # How many groups of images there are is known to nobody but the run.
         units = 1000 if grouped else len(kept)
         plain.check_resampled(one(result["comparisons"], "coco", output), apart, observed, units)
     plain.check_verdicts(result["comparisons"], result["primary"])
 
 
-def _coco(truth: Record, found: Sequence[Record], images: Sequence[int]) -> list[float]:
-    """AP, AP50 and AP75 of a file in which each image stands as often as it is named."""
+def _coco(
+    truth: Record, found: Sequence[Record], images: Sequence[int]
+) -> list[list[float | None]]:
+    """AP, AP50 and AP75 of each label, of a file in which each image stands as often as named.
+
+    None: the file has no box of the label.
+    """
     from pycocotools.coco import COCO
     from pycocotools.cocoeval import COCOeval
 
@@ -494,14 +533,22 @@ def _coco(truth: Record, found: Sequence[Record], images: Sequence[int]) -> list
         evaluated.evaluate()
         evaluated.accumulate()
         evaluated.summarize()
-    return [float(value) for value in evaluated.stats[:3]]
+    # (IoU thresholds, recalls, labels) over all sizes, of up to 100 detections; -1 for none.
+    precision = evaluated.eval["precision"][:, :, :, 0, -1]
+    found_in = [
+        [None if (own < 0).any() else float(own.mean()) for own in np.moveaxis(part, -1, 0)]
+        for part in (precision, precision[:1], precision[5:6])
+    ]
+    close(list(map(mean_of, found_in)), evaluated.stats[:3])
+    return found_in
 
 
 def test_segmentation(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     rng, count = np.random.default_rng(2), 31
     truth = rng.integers(0, 2, (count, 6, 5)).astype(np.uint8)
-    truth[::4, :2] = 2
+    # Many resamples hold none of these two.
+    truth[::16, :2] = 2
     found = {}
     for model, part in (("weak", 0.3), ("strong", 0.1)):
         noise = rng.integers(0, 3, truth.shape).astype(np.uint8)
@@ -523,20 +570,25 @@ def test_segmentation(tmp_path: Path) -> None:
         interval=INTERVAL,
     )
 
-    def mean_iou(model: str, at: Sequence[int]) -> float:
+    def ious(model: str, at: Sequence[int]) -> list[float | None]:
+        """None: of a label without ground truth."""
         right, said = truth[at], found[model][at]
         both = [((right == k) & (said == k)).sum() for k in range(3)]
         either = [((right == k) | (said == k)).sum() for k in range(3)]
-        return float(np.mean([b / e for b, e in zip(both, either, strict=True) if e]))
+        return [float(both[k] / either[k]) if (right == k).any() else None for k in range(3)]
 
     samples = plain.drawn(count, SEED, RESAMPLES)
-    again = {model: [mean_iou(model, at) for at in samples] for model in found}
+    whole = {model: ious(model, range(count)) for model in found}
+    again = {}
     for model in found:
+        labelled = [ious(model, at) for at in samples]
+        assert any(None in row for row in labelled)
+        again[model] = plain.centred(list(map(mean_of, labelled)), labelled, whole[model])
         row = one(result["metrics"], "mean_iou", model=model)
-        close(row["value"], mean_iou(model, range(count)))
+        close(row["value"], mean_of(whole[model]))
         close(row["interval"], plain.percentiles(again[model], LEVEL))
     apart = np.subtract(again["strong"], again["weak"]).tolist()
-    observed = mean_iou("strong", range(count)) - mean_iou("weak", range(count))
+    observed = mean_of(whole["strong"]) - mean_of(whole["weak"])
     plain.check_resampled(one(result["comparisons"], "mean_iou"), apart, observed, count)
     each = {
         model: {f"{at:02}": float((maps[at] == truth[at]).mean()) for at in range(count)}

@@ -15,6 +15,7 @@ from scipy import stats
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Mapping[str, Any]]
+Values = Sequence[float | None]
 
 
 def one(rows: Rows, metric: str, output: str = "value", **where: Any) -> Mapping[str, Any]:
@@ -47,6 +48,25 @@ def percentiles(values: Sequence[float], level: float) -> list[float] | None:
     if len(known) < 0.95 * len(values):
         return None
     return [float(np.quantile(known, part)) for part in ((1 - level) / 2, (1 + level) / 2)]
+
+
+def centred(means: Sequence[float], by_label: Sequence[Values], whole: Values) -> list[float]:
+    """Means over labels at resamples, less what missing labels shift them by on average.
+
+    Args:
+        means: Of each resample.
+        by_label: In each resample, of each label; None: it is missing.
+        whole: The same in all data.
+    """
+    shifts = []
+    for mean, row in zip(means, by_label, strict=True):
+        filled = []
+        for own, of_all in zip(row, whole, strict=True):
+            if of_all is not None:
+                filled.append(of_all if own is None else own)
+        shifts.append(mean - sum(filled) / len(filled))
+    shift = sum(shifts) / len(shifts)
+    return [min(max(mean - shift, 0.0), 1.0) for mean in means]
 
 
 def wilson(successes: int, n: int, level: float) -> list[float]:
@@ -165,15 +185,8 @@ def check_resampled(
     """Hold a comparison by resamples against the differences at each."""
     assert (row["test"], row["wins"], row["effect"]) == ("paired_bootstrap", None, None)
     close(row["difference"], observed)
-    plain = percentiles(differences, row["level"])
-    if plain is not None and row["interval"] is not None:
-        # Means over labels are shifted by what missing labels shift them, all resamples alike.
-        shift = plain[0] - row["interval"][0]
-        assert abs(shift) < 0.05
-        differences = [one - shift for one in differences]
-        plain = percentiles(differences, row["level"])
     close(row["p"], bootstrap_p(differences, observed, units))
-    close(row["interval"], plain)
+    close(row["interval"], percentiles(differences, row["level"]))
 
 
 def close(found: Any, expected: Any, within: float = 1e-9) -> None:
