@@ -6,7 +6,7 @@ other ignored objects take no part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,12 +62,17 @@ def missed(verdict: Verdict, told: Sequence[Error]) -> list[Truth]:
     return [truth for truth in verdict.missed if truth not in aims]
 
 
-def costs(scene: Scene, verdict: Verdict, told: Sequence[Error]) -> dict[str, float]:
-    """How much average precision each reason costs, and all wrong and all missed ones."""
+def costs(
+    scene: Scene, verdict: Verdict, told: Sequence[Error], near: Mapping[int, float] | None = None
+) -> dict[str, float]:
+    """How much average precision each reason costs, and all wrong and all missed ones.
+
+    `near` ranks detections of equal score, by their rows, the highest first.
+    """
     truths = [sum(one.label == label for one in verdict.real) for label in range(scene.labels)]
     right = [(found, True) for found, _ in verdict.right]
     wrong = [(error.found, False) for error in told]
-    before = mean(scene, [*right, *wrong], truths, truths)
+    before = mean(scene, [*right, *wrong], truths, truths, near)
     lost = missed(verdict, told)
     champions = {}
     for truth in verdict.missed:
@@ -84,13 +89,13 @@ def costs(scene: Scene, verdict: Verdict, told: Sequence[Error]) -> dict[str, fl
             elif error.found.row in champions:
                 label = champions[error.found.row].label
                 ranking.append((replace(error.found, label=label), True))
-        after[reason] = mean(scene, ranking, truths, truths)
+        after[reason] = mean(scene, ranking, truths, truths, near)
     fewer = [n - sum(one.label == at for one in lost) for at, n in enumerate(truths)]
-    after["missed"] = mean(scene, [*right, *wrong], fewer, truths)
+    after["missed"] = mean(scene, [*right, *wrong], fewer, truths, near)
     first = [(replace(found, score=float(hit)), hit) for found, hit in [*right, *wrong]]
-    after["false_positive"] = mean(scene, first, truths, truths)
+    after["false_positive"] = mean(scene, first, truths, truths, near)
     fewest = [n - sum(one.label == at for one in verdict.missed) for at, n in enumerate(truths)]
-    after["false_negative"] = mean(scene, [*right, *wrong], fewest, truths)
+    after["false_negative"] = mean(scene, [*right, *wrong], fewest, truths, near)
     return {name: max(value - before, 0.0) for name, value in after.items()}
 
 
@@ -99,6 +104,7 @@ def mean(
     ranking: Sequence[tuple[Found, bool]],
     truths: Sequence[int],
     had: Sequence[int],
+    near: Mapping[int, float] | None,
 ) -> float:
     """Mean average precision over labels that had ground truth and have anything left."""
     found = []
@@ -106,7 +112,14 @@ def mean(
         own = [(one, hit) for one, hit in ranking if one.label == label]
         if not had[label] or not (truths[label] or own):
             continue
-        own.sort(key=lambda pair: (-pair[0].score, pair[0].image, pair[0].row))
+        own.sort(
+            key=lambda pair: (
+                -pair[0].score,
+                -(near or {}).get(pair[0].row, 0.0),
+                pair[0].image,
+                pair[0].row,
+            )
+        )
         outcomes = [(hit, one.score) for one, hit in own]
         precisions = [0.0]
         if truths[label]:

@@ -21,6 +21,21 @@ def taking_part(scene: Scene) -> Scene:
     )
 
 
+def nearest(scene: Scene) -> dict[int, float]:
+    """The overlap by which each detection is ranked among those of equal score.
+
+    The highest with a ground truth of its label; where it overlaps none of these, of any label.
+    """
+    near = {}
+    for found in scene.founds:
+        here = [truth for truth in scene.truths if truth.image == found.image]
+        own = [overlap(found, truth) for truth in here if truth.label == found.label]
+        near[found.row] = max(own, default=0.0) or max(
+            [overlap(found, truth) for truth in here], default=0.0
+        )
+    return near
+
+
 def valor(
     founds: Sequence[Found],
     truths: Sequence[Truth],

@@ -127,6 +127,7 @@ class DetectionDataset:
         gallery: What it takes to show an object; a shard has none.
         things: By label, whether it is of things or of stuff, None where that is open; None for all
             where the ground truth does not say.
+        inclusive_pixels: Whether boxes were made a pixel wider and higher.
     """
 
     image_ids: NDArray[np.generic]
@@ -137,6 +138,7 @@ class DetectionDataset:
     federation: Federation | None = None
     gallery: Gallery | None = None
     things: tuple[bool | None, ...] | None = None
+    inclusive_pixels: bool = False
 
     @property
     def unit_count(self) -> int:

@@ -183,6 +183,24 @@ def ranked(
     return np.asarray(by_image[key % n])
 
 
+def standing(
+    score: NDArray[np.float64], nearest: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """(n,) what takes the place of scores where equal ones are ranked by another column, too.
+
+    Args:
+        score: (n,) the scores.
+        nearest: (n,) of equal scores the higher of these comes first; None for the scores alone.
+    """
+    if nearest is None:
+        return score
+    order = np.lexsort((nearest, score))
+    score, nearest = score[order], nearest[order]
+    place = np.zeros(len(order))
+    place[order[1:]] = np.cumsum((score[1:] > score[:-1]) | (nearest[1:] > nearest[:-1]))
+    return place
+
+
 def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
     """Row numbers ordered by image, then `within`, then position."""
     if within is not None:

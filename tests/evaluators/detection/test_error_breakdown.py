@@ -23,7 +23,7 @@ from tests.evaluators.detection.asking import (
 )
 from tests.oracles.confusion import Scene, coco, settle
 from tests.oracles.tide import costs, errors, missed
-from tests.oracles.valor import valor
+from tests.oracles.valor import nearest, valor
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.counts import COUNTS
 from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN, KINDS
@@ -300,7 +300,8 @@ def test_reasons_costs_and_examples_are_those_of_the_oracle(
             dataset.image_ids[one.image] for one in cases[:most]
         ]
     if verdict.real:
-        for name, value in costs(scene, verdict, told).items():
+        near = nearest(scene) if matching == "valor" else None
+        for name, value in costs(scene, verdict, told, near).items():
             assert numbers(found, f"{name}_cost") == {None: pytest.approx(value, abs=1e-12)}
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def tied_of(matches: Matches) -> NDArray[np.int64] | None:
     """(n,) numbers of the groups of tied detections that may be right; None without any."""
-    groups = tied_groups((matches.label, matches.score, matches.image), matches.candidate)
+    columns = [matches.label, matches.score, matches.image]
+    if matches.nearest is not None:
+        columns.append(matches.nearest)
+    groups = tied_groups(columns, matches.candidate)
     return groups if (groups >= 0).any() else None
 
 
@@ -51,6 +54,7 @@ def stood_apart(
         codes=matches.codes[:, :, chosen],
         taken=matches.taken[:, :, chosen],
         encounters=None,
+        nearest=None if matches.nearest is None else matches.nearest[row],
         weights=None,
         replica=0,
         _shared=Memo(),

@@ -33,7 +33,7 @@ from valor_cli.evaluators.detection.plan import (
 from valor_cli.evaluators.detection.showing import example, first_of_each
 from valor_cli.evaluators.parameters import MaxExamples
 from valor_cli.evaluators.ratios import NO_LABEL
-from valor_cli.kernels.columns import ranked
+from valor_cli.kernels.columns import ranked, standing
 from valor_cli.kernels.precision_recall import RECALLS, Hits, interpolate
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricExample, MetricValue
@@ -188,7 +188,8 @@ class _Ranking:
         if label is not None or score is not None:
             label = matches.label if label is None else label
             score = matches.score if score is None else score
-            rows = rows[ranked(label[rows], score[rows], matches.image[rows], matches.number[rows])]
+            place = standing(score, matches.nearest)[rows]
+            rows = rows[ranked(label[rows], place, matches.image[rows], matches.number[rows])]
         else:
             label = matches.label
         of_label = label[rows]

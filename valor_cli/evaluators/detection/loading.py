@@ -354,6 +354,7 @@ def _loaded(
                 federation and federation.of_labels(np.flatnonzero(seen)),
                 part.gallery,
                 things and tuple(compress(things, seen.tolist())),
+                options.inclusive_pixels,
             )
             for model, part in found.items()
         },

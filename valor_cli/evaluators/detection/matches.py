@@ -60,6 +60,8 @@ class Matches:
         taken: (areas, remembered, c) row of the ground truth that each candidate matched at the IoU
             thresholds that the plan remembers; -1 for none.
         encounters: Overlaps with ground truths of any label, if the plan has them.
+        nearest: (n,) what ranks detections of equal score, the highest first: the IoU with the
+            favourite (`shards.nearest`); None where the matching does not rank by it.
         area: The area range that metrics read.
         weights: (replicas, units) how often each image counts; None for once each.
         replica: The row of `weights` that metrics read.
@@ -82,6 +84,7 @@ class Matches:
     codes: NDArray[np.uint8]
     taken: NDArray[np.int64]
     encounters: Encounters | None = None
+    nearest: NDArray[np.float64] | None = None
     area: str = "all"
     weights: NDArray[np.int64] | None = None
     replica: int = 0
@@ -133,6 +136,7 @@ class Matches:
             codes=self.codes[:, :, kept],
             taken=np.append(np.cumsum(truths) - 1, -1)[self.taken[:, :, kept]],
             encounters=self.encounters and self.encounters.where(rows, truths),
+            nearest=None if self.nearest is None else self.nearest[rows],
             _shared=Memo(),
             _known=Memo(),
         )
@@ -267,9 +271,9 @@ class Matches:
     def apart(self, weights: NDArray[np.int64]) -> tuple[Matches, NDArray[np.int64]]:
         """The same detections, and weights, to rank those of copies of an image as copies are.
 
-        Detections of an image that have one label and score are tied: each copy of the image has
-        rows of its own for them, and stands behind all images as one that counts once or not at
-        all (`kernels.tied_copies`).
+        Detections of an image that have one label and score, and `nearest`, are tied: each copy of
+        the image has rows of its own for them, and stands behind all images as one that counts
+        once or not at all (`kernels.tied_copies`).
         """
         groups = self._shared.once("tied groups", lambda: tied_of(self))
         if groups is None:

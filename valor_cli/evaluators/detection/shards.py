@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,27 @@ from valor_cli.evaluators.detection.encounters import find_encounters, merge_enc
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
 from valor_cli.kernels.cells import Cells, meet
-from valor_cli.kernels.columns import positions_of, ranked
+from valor_cli.kernels.columns import positions_of, ranked, standing
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
 from valor_cli.kernels.merged_runs import order_of_runs
 from valor_cli.kernels.overlaps import overlapping
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", bound=np.generic)
+
+LEAST_OVERLAP = 1e-9
+"""The least IoU that is an overlap, as valor-lite has it."""
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     """Evidence of one shard of images."""
     truths, found = dataset.ground_truths, dataset.detections
-    order = ranked(found.label, found.score, found.image)
+    # The tools of VOC, whose boxes have inclusive pixels, rank equal scores by image instead.
+    by_iou = dataset.matching == "valor" and not dataset.inclusive_pixels
+    near = nearest(dataset) if by_iou else None
+    order = ranked(found.label, standing(found.score, near), found.image)
     image, label, score = found.image[order], found.label[order], found.score[order]
     limits = np.array([AREAS[name] for name in plan.areas])
     low, high = limits[:, :1], limits[:, 1:]
@@ -87,7 +95,33 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         else find_encounters(
             found.shapes, order, image, np.flatnonzero(score >= close.score), truths, close.iou
         ),
+        nearest=None if near is None else near[order],
     )
+
+
+def nearest(dataset: DetectionDataset) -> Floats:
+    """(n,) the highest IoU of each detection with a ground truth of its image; 0 with none.
+
+    Of its own label, where it overlaps one of those at all, else of any: valor-lite ranks by it.
+    """
+    truths, found = dataset.ground_truths, dataset.detections
+    anyhow, any_truth = np.zeros_like(found.label), np.zeros_like(truths.label)
+    met = meet(anyhow, found.image, any_truth, truths.image, dataset.unit_count)
+    pairs = overlapping(
+        found.shapes,
+        truths.shapes.take(met.truths),
+        truths.crowd[met.truths],
+        met.first,
+        met.size,
+        LEAST_OVERLAP,
+        rows=met.rows,
+    )
+    detection = met.rows[pairs.detection]
+    mine = found.label[detection] == truths.label[met.truths[pairs.ground_truth]]
+    own, other = np.zeros(len(found.label)), np.zeros(len(found.label))
+    np.maximum.at(own, detection[mine], pairs.iou[mine])
+    np.maximum.at(other, detection[~mine], pairs.iou[~mine])
+    return np.where(own > 0, own, other)
 
 
 def _by_images(parts: Sequence[Matches]) -> list[Matches]:
@@ -108,7 +142,10 @@ def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> li
         parts: The shards, by their first image.
         images: Of each, the positions of its images among those of all.
     """
-    labels, scores = [part.label for part in parts], [part.score for part in parts]
+    labels = [part.label for part in parts]
+    near = [part.nearest for part in parts if part.nearest is not None]
+    score = np.concatenate([part.score for part in parts])
+    scores = _apart(standing(score, np.concatenate(near) if near else None), parts=labels)
     if _are_apart(parts):
         order = order_of_runs(labels, scores, len(parts[0].labels))
     else:
@@ -129,7 +166,7 @@ def _inverse(order: Ints) -> Ints:
     return place
 
 
-def _apart(whole: Ints, parts: Sequence[Ints]) -> list[Ints]:
+def _apart(whole: NDArray[Number], parts: Sequence[NDArray[Any]]) -> list[NDArray[Number]]:
     """A column, cut where the next of these parts begins."""
     return np.split(whole, np.cumsum([len(part) for part in parts[:-1]]))
 
@@ -169,6 +206,7 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         np.where(part.taken >= 0, part.taken + offset, -1)
         for part, offset in zip(parts, gt_offsets, strict=True)
     ]
+    near = [part.nearest for part in parts if part.nearest is not None]
     met = [
         (part.encounters, place, np.arange(gt_offset, gt_offset + len(part.gt_label)))
         for part, place, gt_offset in zip(parts, places, gt_offsets, strict=True)
@@ -192,4 +230,5 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         codes=_put([part.codes for part in parts], candidates),
         taken=_put(taken, candidates),
         encounters=merge_encounters(met) if met else None,
+        nearest=_put(near, places) if near else None,
     )
