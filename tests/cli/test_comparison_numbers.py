@@ -260,9 +260,10 @@ def test_replies_that_say_nothing(tmp_path: Path) -> None:
     found = {name: rng.choice(kinds, 24, p=p).tolist() for name, p in
              (("weak", (0.4, 0.4, 0.2)), ("strong", (0.8, 0.1, 0.1)))}  # fmt: skip
     rows, replies = [], []
-    for model, verdicts in found.items():
-        for at, verdict in enumerate(verdicts):
+    for at in range(24):
+        for model, verdicts in found.items():
             rows.append({"sample_id": f"s{at:02}", "model": model, "response": f"{model} {at}"})
+            verdict = verdicts[at]
             reply: Any = {"reason": "so", "verdict": verdict}
             replies.append({"reply": "hm" if verdict == "unreadable" else reply})
     store(tmp_path / "samples.jsonl", rows)
