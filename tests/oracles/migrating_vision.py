@@ -31,6 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 from tests.docs.pages import ROOT, blocks, text_of
+from tests.oracles.valor_lite_detection import evaluator_of
 
 SAMPLES: Final = ROOT / "sample_data"
 TOOLS: Final = {
@@ -291,40 +292,9 @@ def valor_lite_facts() -> dict[str, float]:
 
 def _valor_lite(model: str) -> Any:
     """Its evaluator of the sample data for object detection."""
-    from valor_lite.object_detection import BoundingBox, Detection, Loader
-
     folder = SAMPLES / "object_detection"
     truth = json.loads((folder / "ground_truth.json").read_text())
-    found = json.loads((folder / f"{model}.json").read_text())
-    names = {one["id"]: one["name"] for one in truth["categories"]}
-
-    def boxes(objects: list[dict[str, Any]], image: int) -> list[Any]:
-        return [
-            BoundingBox(
-                uid=str(number),
-                xmin=one["bbox"][0],
-                xmax=one["bbox"][0] + one["bbox"][2],
-                ymin=one["bbox"][1],
-                ymax=one["bbox"][1] + one["bbox"][3],
-                labels=[names[one["category_id"]]],
-                scores=[one["score"]] if "score" in one else [],
-            )
-            for number, one in enumerate(objects)
-            if one["image_id"] == image
-        ]
-
-    loader = Loader.in_memory()
-    loader.add_bounding_boxes(
-        [
-            Detection(
-                uid=str(one["id"]),
-                groundtruths=boxes(truth["annotations"], one["id"]),
-                predictions=boxes(found, one["id"]),
-            )
-            for one in truth["images"]
-        ]
-    )
-    return loader.finalize()
+    return evaluator_of(truth, json.loads((folder / f"{model}.json").read_text()))
 
 
 FACTS: Final[dict[str, Callable[[], dict[str, float]]]] = {

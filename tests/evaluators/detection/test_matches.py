@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import fields, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools.cocoeval import COCOeval
 
-from tests.engines import computing
+from tests.engines import by_both, computing
+from tests.evaluators.detection.asking import confused_dataset
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.dataset.detection import DetectionDataset
@@ -32,6 +35,15 @@ from valor_cli.kernels.shapes import joined as joined_shapes
 from valor_cli.metric import Call
 
 PLAN = MatchingPlan()
+
+
+def problem(seed: int, matching: str, **options: Any) -> DetectionDataset:
+    """A random problem for each rule; heavy ties of scores, of IoUs, and of both."""
+    make = random_dataset if matching == "coco" else partial(confused_dataset, matching=matching)
+    return make(seed, **options)
+
+
+both_rules = pytest.mark.parametrize("matching", ["coco", "valor"])
 
 
 def bits(array: np.ndarray) -> np.ndarray:
@@ -111,9 +123,10 @@ def ground_truths(matches: Matches) -> np.ndarray:
     return rows[:, np.lexsort(rows)]
 
 
+@both_rules
 @pytest.mark.parametrize("count", [1, 5, 7])
-def test_shards_in_any_order_give_the_same_bits(count: int) -> None:
-    dataset = random_dataset(3, images=40)
+def test_shards_in_any_order_give_the_same_bits(count: int, matching: str) -> None:
+    dataset = problem(3, matching, images=40)
     whole = match_detections(dataset, PLAN)
     parts = [match_detections(shard, PLAN) for shard in shards(dataset, count, seed=count)]
     for order in (parts, parts[::-1]):
@@ -127,16 +140,35 @@ def test_shards_in_any_order_give_the_same_bits(count: int) -> None:
             )
 
 
-def test_merging_is_associative() -> None:
-    dataset = random_dataset(4, images=30)
+@both_rules
+def test_shards_apart_give_the_same_bits(matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    number = np.arange(40) // 9
+    parts = [match_detections(dataset.shard(number == at), PLAN) for at in range(5)]
+    assert same(merge_matches(parts[::-1]), match_detections(dataset, PLAN))
+
+
+@both_rules
+def test_both_engines_give_the_same_bits(matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    parts = shards(dataset, 5, seed=1)
+    mine, theirs = by_both(lambda: merge_matches([match_detections(one, PLAN) for one in parts]))
+    assert same(mine, theirs)
+    assert (mine.nearest is None) == (matching == "coco")
+
+
+@both_rules
+def test_merging_is_associative(matching: str) -> None:
+    dataset = problem(4, matching, images=30)
     a, b, c = (match_detections(shard, PLAN) for shard in shards(dataset, 3, seed=0))
     left = merge_matches([merge_matches([a, b]), c])
     right = merge_matches([a, merge_matches([c, b])])
     assert same(left, right)
 
 
-def test_selecting_images_equals_evaluating_them_alone() -> None:
-    dataset = random_dataset(5, images=30)
+@both_rules
+def test_selecting_images_equals_evaluating_them_alone(matching: str) -> None:
+    dataset = problem(5, matching, images=30)
     units = np.random.default_rng(0).random(30) < 0.5
     selected = match_detections(dataset, PLAN).select(units)
     alone = match_detections(dataset.shard(units), PLAN)
@@ -144,10 +176,13 @@ def test_selecting_images_equals_evaluating_them_alone() -> None:
     assert np.array_equal(selected.ground_truth_count, alone.ground_truth_count)
 
 
+@both_rules
 @pytest.mark.parametrize("digits", [None, 1, 0])
 @pytest.mark.parametrize("seed", range(6))
-def test_resampling_equals_evaluating_copies_of_images(seed: int, digits: int | None) -> None:
-    dataset = random_dataset(seed, images=15, digits=digits)
+def test_resampling_equals_evaluating_copies_of_images(
+    seed: int, digits: int | None, matching: str
+) -> None:
+    dataset = problem(seed, matching, images=15, digits=digits)
     weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
     for number, again in enumerate(match_detections(dataset, PLAN).resamples(weights)):
         whole = match_detections(copied(dataset, weights[number]), PLAN)

@@ -108,6 +108,13 @@ def test_every_metric_equals_its_loop(
     same_bits(call, evidence, weights)
 
 
+@pytest.mark.parametrize("call", calls_of(PLAIN), ids=lambda call: call.metric.name)
+def test_of_equal_scores_ranked_by_iou(call: Call) -> None:
+    dataset = confused_dataset(2, digits=1, images=12, matching="valor")
+    evidence = match_detections(dataset, WING.plan([call], ["area"]))
+    same_bits(call, evidence, np.random.default_rng(2).integers(0, 4, (6, 12)))
+
+
 def _most(call: Call) -> str:
     return f"{call.parameters['max_detections']} detections"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.evaluators.detection.asking import (
 from tests.oracles.confusion import Scene, settle
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.valor import taking_part, valor
+from tests.oracles.valor_lite_detection import evaluator_of
 from valor_cli.dataset.detection import DetectionDataset
 from valor_cli.evaluators.detection.average_precision import (
     AVERAGE_PRECISION,
@@ -86,6 +88,60 @@ def test_of_equal_scores_the_higher_iou_comes_first() -> None:
     coco = small_dataset(("cat",), CATS[:1], found)
     examples = ask(coco, CONFUSION_MATRIX).examples
     assert [ref.number for ref in examples[0].objects] == [0, 0]
+
+
+# A cat in image 0 and one in image 1. A detection 10 by 10 moved by 2 overlaps by 2/3, by 5 by 1/3.
+PAIR = [(0, "cat", (0, 0, 10, 10)), (1, "cat", (0, 0, 10, 10)), (1, "dog", (40, 0, 10, 10))]
+RIGHT_FIRST, WRONG_FIRST = 51 / 101, 51 / 2 / 101
+
+
+@pytest.mark.parametrize(
+    ("found", "valor", "coco"),
+    [
+        # By 1/3 in image 0, wrong, and by 2/3 in image 1, right.
+        (
+            [(0, "cat", 0.9, (5, 0, 10, 10)), (1, "cat", 0.9, (2, 0, 10, 10))],
+            RIGHT_FIRST,
+            WRONG_FIRST,
+        ),
+        # By 2/3, right, and on a dog, with no cat near: it ranks by the dog.
+        (
+            [(0, "cat", 0.9, (2, 0, 10, 10)), (1, "cat", 0.9, (40, 0, 10, 10))],
+            WRONG_FIRST,
+            RIGHT_FIRST,
+        ),
+        # By 2/3, right, and over a cat by 1/3: by the cat that it overlaps, however little.
+        (
+            [(0, "cat", 0.9, (2, 0, 10, 10)), (1, "cat", 0.9, (5, 0, 10, 10))],
+            RIGHT_FIRST,
+            RIGHT_FIRST,
+        ),
+        # The score comes first.
+        (
+            [(0, "cat", 0.9, (5, 0, 10, 10)), (1, "cat", 0.8, (2, 0, 10, 10))],
+            WRONG_FIRST,
+            WRONG_FIRST,
+        ),
+        # Of equal IoUs that of the earlier image.
+        ([(0, "cat", 0.9, (80, 0, 10, 10)), (1, "cat", 0.9, (80, 0, 10, 10))], 0, 0),
+    ],
+)
+def test_equal_scores_of_several_images_come_by_iou(found: Any, valor: float, coco: float) -> None:
+    asking = {"iou_thresholds": (0.5,)}
+    for matching, expected in (("valor", valor), ("coco", coco)):
+        dataset = small_dataset(("cat", "dog"), PAIR, found, matching=matching)
+        values = numbers(ask(dataset, AVERAGE_PRECISION, **asking), "value")
+        assert values["cat"] == pytest.approx(expected, abs=1e-12)
+        # Nor does it depend on what else the run asks for.
+        both = match_detections(dataset, plan_of(asked(COUNTS, iou_threshold=0.1)))
+        lone = match_detections(dataset, plan_of(asked(COUNTS, iou_threshold=0.9)))
+        assert both.number.tolist() == lone.number.tolist()
+    # The tools of VOC, whose boxes have inclusive pixels, know no IoU between images.
+    dataset = replace(small_dataset(("cat", "dog"), PAIR, found), matching="valor")
+    values = numbers(
+        ask(replace(dataset, inclusive_pixels=True), AVERAGE_PRECISION, **asking), "value"
+    )
+    assert values["cat"] == pytest.approx(coco, abs=1e-12)
 
 
 def test_a_limit_leaves_out_no_detection_that_was_matched_for_one_that_was_not() -> None:
@@ -276,3 +332,50 @@ def test_precision_recall_curve_of_valor_lite(dataset: DetectionDataset, labels:
         assert list(curves[label]["precision"]) == pytest.approx(points["precisions"], abs=1e-12)
         for mine, theirs in zip(curves[label]["score"], points["scores"], strict=True):
             assert (mine or 0) == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("decimals", [2, 1, 0])
+def test_valor_lite_says_the_same_of_many_equal_scores(decimals: int, tmp_path: Path) -> None:
+    pytest.importorskip("valor_lite")
+    truth = json.loads((GOLDEN / "groundtruth.coco.json").read_text())
+    found = json.loads((GOLDEN / "predictions.bbox.json").read_text())
+    for one in found:
+        # Above 0: valor-lite never counts a score of 0 and yet ranks it.
+        one["score"] = max(round(one["score"], decimals), 0.01)
+    assert_as_valor_lite(truth, found, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 5])
+def test_valor_lite_says_the_same_of_random_ties(seed: int, tmp_path: Path) -> None:
+    """Whole pixels, of which both tools compute the same IoUs; many detections of wrong labels.
+
+    No label of these has a recall of just a hundredth that the tools compare unlike.
+    """
+    pytest.importorskip("valor_lite")
+    truth, found = coco_files(confused_dataset(seed, images=30, matching="valor"))
+    for side in (truth["annotations"], found):
+        for one in side:
+            one["bbox"] = [float(round(number)) for number in one["bbox"]]
+        side[:] = [one for one in side if min(one["bbox"][2:]) > 0]
+    assert_as_valor_lite(truth, found, tmp_path)
+
+
+def assert_as_valor_lite(truth: Any, found: Any, folder: Path) -> None:
+    (folder / "gt.json").write_text(json.dumps(truth))
+    (folder / "dt.json").write_text(json.dumps(found))
+    mine = only(load(folder / "gt.json", folder / "dt.json"))
+    ious = [0.1, 0.5, 0.75]
+    stored = evaluator_of(truth, found).compute_precision_recall(ious, [0.5])
+    theirs = {kind.value: metrics for kind, metrics in stored.items()}
+    compared = 0
+    for name, metric in (("AP", AVERAGE_PRECISION), ("Precision", PRECISION), ("F1", F1)):
+        for iou in ious:
+            one = {"iou_thresholds": (iou,), "max_detections": None}
+            asking = one if name == "AP" else {"iou_threshold": iou, "score_threshold": 0.5}
+            values = numbers(ask(mine, metric, **asking), "value")
+            for entry in theirs[name]:
+                value = values.get(entry.parameters["label"])
+                if entry.parameters["iou_threshold"] == iou and value is not None:
+                    assert value == pytest.approx(entry.value, abs=1e-9)
+                    compared += 1
+    assert compared > 40
