@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.evaluators.detection.asking import confused_dataset
 from tests.oracles.classification_problems import random_samples
 from tests.oracles.federations import with_federation
 from tests.oracles.imagining import ImaginingJudge, ImaginingPanel
@@ -175,7 +176,11 @@ def _odd_texts() -> Any:
 
 Made = Mapping[str, Callable[[], Any]]
 
-_BOXES: Made = {"voc": _boxes, "coco": _few_boxes}
+_BOXES: Made = {
+    "voc": _boxes,
+    "coco": _few_boxes,
+    "valor": lambda: confused_dataset(8, images=24, matching="valor"),
+}
 _MASKS: Made = {"nuclei": _masks, "coco": _polygons}
 _TEXTS: Made = {"answers": _answers, "odd": _odd_texts}
 

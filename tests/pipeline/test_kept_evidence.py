@@ -73,6 +73,28 @@ def test_it_tests_as_intervals_do(task: str, tmp_path: Path) -> None:
     assert _tests(api.compare(plain[0], asked[1])) == _tests(expected)
 
 
+def test_it_keeps_what_ranks_equal_scores(tmp_path: Path) -> None:
+    runs = []
+    for name, more in (("plain", {}), ("asked", {"interval": INTERVAL})):
+        pair = []
+        for model in RUNS["object_detection"][1:]:
+            found = json.loads((DATA / "object_detection" / model).read_text())
+            for one in found:
+                one["score"] = round(one["score"], 1)
+            (tmp_path / model).write_text(json.dumps(found))
+            config = _config("object_detection", str(tmp_path / model), matching="valor", **more)
+            pair.append(_evaluated(config, tmp_path / name / Path(model).stem))
+        runs.append(pair)
+    plain, asked = runs
+    assert all(run.evidence for run in plain)
+    assert _tests(api.compare(*plain)) == _tests(api.compare(*asked))
+
+
+def _evaluated(config: dict[str, Any], out: Path) -> RunResult:
+    api.evaluate(config, out=out, formats=["json"], jobs=1)
+    return api.read_run(out)
+
+
 @pytest.mark.parametrize("task", RUNS)
 def test_results_are_the_same_with_and_without_it(task: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
