@@ -10,7 +10,8 @@ import pytest
 
 from valor_cli import errors
 from valor_cli.cli.app import app
-from valor_cli.errors import DataError, keep_secret, masked_bytes, without_secrets
+from valor_cli.errors import DataError
+from valor_cli.masking import keep_secret, masked_bytes, without_secrets
 
 SECRET = 'hé"l<l>o_w*rld-42'
 

@@ -30,7 +30,8 @@ from valor_cli.cli.quick_start import leave_at_once, quicken
 from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
-from valor_cli.errors import Problem, ValorError, without_secrets
+from valor_cli.errors import Problem, ValorError
+from valor_cli.masking import without_secrets
 
 INTERRUPTED, TERMINATED = 130, 143
 

@@ -9,7 +9,8 @@ import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
 from valor_cli.cli.output import Talk, say, to_terminal
-from valor_cli.errors import ConfigError, Problem, without_secrets
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.masking import without_secrets
 
 
 def calibrate(

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import say
-from valor_cli.errors import ValorError, without_secrets
+from valor_cli.errors import ValorError
+from valor_cli.masking import without_secrets
 
 _KEYS = {"on_invalid": "--on-invalid", "images": "--images", "names": "--names", "format": "--from"}
 """Keys of a config, as hints of the readers have them, to options."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import Talk, say, to_terminal
-from valor_cli.errors import without_secrets
+from valor_cli.masking import without_secrets
 
 
 def estimate(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from valor_cli.errors import Problem, ValorError, masked_bytes, without_kept
+from valor_cli.errors import Problem, ValorError
+from valor_cli.masking import masked_bytes, without_kept
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.output import say
-from valor_cli.errors import ConfigError, Problem, without_secrets
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.masking import without_secrets
 
 
 def perturb(

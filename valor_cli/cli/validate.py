@@ -9,7 +9,8 @@ import typer
 
 from valor_cli.cli.github import tell_error
 from valor_cli.cli.output import say
-from valor_cli.errors import ValorError, printable, without_secrets
+from valor_cli.errors import ValorError, printable
+from valor_cli.masking import without_secrets
 
 
 def validate(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from valor_cli.config.problems import on_one_line, quoted
-from valor_cli.errors import keep_secret
+from valor_cli.masking import keep_secret
 from valor_cli.results import Scalar
 
 # Numbers of a thousand digits stay text: Python refuses to convert them, and so does every use.

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from valor_cli.errors import DataError, Problem, UnreachableError, without_secrets
+from valor_cli.errors import DataError, Problem, UnreachableError
+from valor_cli.masking import without_secrets
 from valor_cli.paths import is_web, scheme_of
 
 _MOST_CAUSES: Final = 8

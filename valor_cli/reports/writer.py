@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean, masked_bytes
+from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
+from valor_cli.masking import masked_bytes
 from valor_cli.results import Pictures, RunResult
 from valor_cli.whole_files import clear, put, temporary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from valor_cli.errors import without_secrets
+from valor_cli.masking import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
 from valor_cli.results.found import Scalar
 from valor_cli.results.rows import (
