@@ -1,4 +1,4 @@
-"""What holds for all tests: the same examples in each run, a cache of their own, signals heard."""
+"""What holds for all tests: the same examples, a cache of their own, signals heard, no secrets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from valor_cli import masking
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
@@ -22,3 +24,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VALOR_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def pytest_runtest_teardown() -> None:
+    """Forget secrets: what one test keeps would be masked in what the next one reads."""
+    masking._KEPT.clear()

@@ -8,17 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from valor_cli import errors
 from valor_cli.cli.app import app
 from valor_cli.errors import DataError
 from valor_cli.masking import keep_secret, masked_bytes, without_secrets
 
 SECRET = 'hé"l<l>o_w*rld-42'
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "_KEPT", {})
 
 
 @pytest.mark.parametrize(
