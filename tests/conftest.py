@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,6 +14,12 @@ from valor_cli import masking
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+OPTIONS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync "
+)
 
 # In the background a shell has them ignore it, and with them every process that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -29,3 +37,17 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def pytest_runtest_teardown() -> None:
     """Forget secrets: what one test keeps would be masked in what the next one reads."""
     masking._KEPT.clear()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The one browser of a process, which reaches this machine alone; skips where there is none."""
+    if not CHROMIUM:
+        pytest.skip("needs chromium: make test-browser")
+    from playwright.sync_api import sync_playwright
+
+    rules = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS.split(), rules])
+        yield browser
+        browser.close()

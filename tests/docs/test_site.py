@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.reports.browser.conftest import CHROMIUM, OPTIONS, pictures
+from tests.reports.browser.conftest import pictures
 from tests.reports.browser.test_every_report import violations
 
 __all__ = ["pictures"]
@@ -43,27 +43,14 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM:
-        pytest.skip("needs chromium: make test-browser")
-    from playwright.sync_api import sync_playwright
-
-    rules = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-    with sync_playwright() as player:
-        started = player.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS.split(), rules])
-        yield started
-        started.close()
-
-
 @pytest.fixture
-def opened(browser: Any, site: str) -> Opener:
+def opened(chromium: Any, site: str) -> Opener:
     """`with opened("index.md") as page`; no other host may be asked, nothing complained of."""
 
     @contextmanager
     def opening(name: str, width: int = 1280, scheme: str = "light", at: str = "") -> Iterator[Any]:
         size = {"width": width, "height": 900}
-        window = browser.new_context(viewport=size, color_scheme=scheme)
+        window = chromium.new_context(viewport=size, color_scheme=scheme)
         page = window.new_page()
         said: list[str] = []
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
@@ -115,14 +102,14 @@ def test_headings_have_the_anchors_of_a_code_host(opened: Opener) -> None:
         assert page.locator("#recall-1").inner_text().startswith("recall")
 
 
-def test_the_picture_of_the_report_is_what_a_browser_shows(browser: Any, tmp_path: Path) -> None:
+def test_the_picture_of_the_report_is_what_a_browser_shows(chromium: Any, tmp_path: Path) -> None:
     """As far as fonts allow: of one size, and the verdict at the same place."""
     import numpy as np
     from PIL import Image
 
     from docs import report_picture
 
-    report_picture.draw(browser, tmp_path / "report.png")
+    report_picture.draw(chromium, tmp_path / "report.png")
     green = []
     for path in (tmp_path / "report.png", report_picture.PICTURE):
         picture = np.asarray(Image.open(path).convert("RGB")).astype(int)

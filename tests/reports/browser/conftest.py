@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 AXE = Path(__file__).parents[1] / "axe/node_modules/axe-core/axe.min.js"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-OPTIONS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 
 CONFIGS = tuple(
     path.stem
@@ -33,20 +27,6 @@ CONFIGS = tuple(
 """Those of this repository that write a page."""
 
 Opener = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """The browser; a test is skipped where there is none."""
-    if not CHROMIUM:
-        pytest.skip("needs chromium: make test-browser")
-    from playwright.sync_api import sync_playwright
-
-    rules = "--host-resolver-rules=MAP * ~NOTFOUND"
-    with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS.split(), rules])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
