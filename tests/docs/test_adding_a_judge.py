@@ -90,10 +90,12 @@ def test_the_page_names_its_files() -> None:
         assert f"`{path}`" in text
 
 
+@pytest.mark.slow
 def test_the_test_of_the_page_passes(package: PackageCopy) -> None:
     assert "6 passed" in package.pytest(TEST)
 
 
+@pytest.mark.slow
 def test_a_run_asks_it_and_then_its_cache(package: PackageCopy, server: str) -> None:
     options = (
         "run.yaml",

@@ -43,6 +43,7 @@ def test_the_page_names_its_files() -> None:
         assert f"`{path}`" in text
 
 
+@pytest.mark.slow
 def test_the_test_of_the_page_passes(package: PackageCopy) -> None:
     assert "5 passed" in package.pytest(TEST)
 

@@ -14,7 +14,14 @@ from valor_cli import catalogue
 from valor_cli.cli.catalogue_text import in_config, needed_by
 
 
-@pytest.mark.parametrize("name", generate.PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # The picture shows a whole run, with all its resamples.
+        pytest.param(name, marks=pytest.mark.slow) if name.endswith(".svg") else name
+        for name in generate.PAGES
+    ],
+)
 def test_is_fresh(name: str) -> None:
     assert not generate.is_stale(ROOT / name, generate.PAGES[name]()), "stale; run: make docs"
 

@@ -70,7 +70,15 @@ def run(desk: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != OF_COMMANDS])
+@pytest.mark.parametrize(
+    "page",
+    [
+        # The first steps are run at once, the others by `make test-slow`.
+        page if page.startswith("docs/start/") else pytest.param(page, marks=pytest.mark.slow)
+        for page in PAGES
+        if page != OF_COMMANDS
+    ],
+)
 def test_everything_runs_in_its_order(desk: Path, page: str) -> None:
     """Files are kept where the page says, commands and Python run, and print what is shown."""
     for block in blocks(page):

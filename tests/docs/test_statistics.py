@@ -76,6 +76,7 @@ def line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
+@pytest.mark.slow
 def test_the_values_and_their_intervals(
     detection: RunResult, classification: RunResult, text: RunResult
 ) -> None:
@@ -107,6 +108,7 @@ def test_what_is_said_of_wilson(classification: RunResult, text: RunResult) -> N
     assert f"Wilson's interval is {perfect.interval[0]:.3f} … 1." in WORDS
 
 
+@pytest.mark.slow
 def test_what_is_said_of_seeds(detection: RunResult) -> None:
     only = ("metrics=[mean_average_precision]", "gates=[]", "slices=[]")
     again = evaluated("object_detection", *only, "interval.seed=1")
@@ -120,6 +122,7 @@ def test_what_is_marked(classification: RunResult) -> None:
     assert value(classification, "random_forest", "accuracy").caution is None
 
 
+@pytest.mark.slow
 def test_the_paired_difference(detection: RunResult) -> None:
     for model in ("small", "large"):
         row = value(detection, model, "image_scores", "precision")
@@ -132,6 +135,7 @@ def test_the_paired_difference(detection: RunResult) -> None:
     assert (row.p or 1) < 0.05
 
 
+@pytest.mark.slow
 def test_the_verdicts(detection: RunResult, classification: RunResult, text: RunResult) -> None:
     wanted = (
         ("`coco` AP", held(detection, "large", "small", "coco", "AP")),
@@ -160,6 +164,7 @@ def test_the_reasons(text: RunResult) -> None:
     assert "2 / 2⁶ = 0.03; five have 0.06" in WORDS
 
 
+@pytest.mark.slow
 def test_what_is_said_of_many_values(detection: RunResult) -> None:
     assert f"at least one is {1 - 0.95**20:.0%}".replace("%", " %") in WORDS
     row = held(detection, "large", "small", "coco", "AP")
