@@ -45,6 +45,10 @@ CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
 WITH_BASELINE = {"max_drop", "not_worse"}
 """Rules of gates that nothing is checked of without an earlier run."""
 
+LONG = {"object_detection_nightly", "text_generation_models", "text_generation_robustness"}
+RUN = [pytest.param(one, marks=pytest.mark.slow) if one in LONG else one for one in CONFIGS]
+"""Every config, those whose runs take longest among the slow tests."""
+
 MOST_BYTES = 1_000_000
 
 
@@ -176,7 +180,7 @@ def test_every_config_is_valid(desk: Path) -> None:
     assert done.output.splitlines() == [f"{path}: ok" for path in paths]
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", RUN)
 def test_every_config_runs_and_passes(name: str, desk: Path, evaluated: Evaluating) -> None:
     ran = evaluated(name)
     settings = yaml.safe_load((desk / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))
@@ -536,7 +540,7 @@ def language_of(row: Mapping[str, Any]) -> str:
     return str(py3langid.classify(row["user_input"])[0])
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", RUN)
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")  # `na`: no answer
 @pytest.mark.filterwarnings("ignore:__array__ implementation doesn't:DeprecationWarning")  # COCO's
 def test_a_number_of_every_config(name: str, evaluated: Evaluating) -> None:

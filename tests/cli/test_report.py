@@ -24,6 +24,8 @@ from valor_cli.reports.run_files import read_run
 from valor_cli.reports.writer import content_of, write_reports
 
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
+LONG = {"object_detection", "object_detection_nightly", "text_generation_models"}
+"""Those whose runs take longest."""
 
 
 @pytest.fixture
@@ -34,7 +36,11 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "config",
+    [pytest.param(path, marks=pytest.mark.slow) if path.stem in LONG else path for path in CONFIGS],
+    ids=lambda path: path.stem,
+)
 def test_a_run_is_rendered_again_to_the_byte(config: Path, tmp_path: Path) -> None:
     plan = pipeline.make_plan(load_config(config, catalogue, ["interval.resamples=5"]))
     result = pipeline.evaluate(plan, command="valor evaluate", limit=20)
@@ -180,6 +186,7 @@ def test_charts(valor: Valor, folder: Path) -> None:
     assert (folder / "l.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(valor: Valor, tmp_path: Path) -> None:
     for name in ("configs", "sample_data"):
         (tmp_path / name).symlink_to(ROOT / name)

@@ -326,6 +326,7 @@ def test_contexts_as_one_text_are_one_context(folder: Path, evaluate: Evaluate) 
     assert "JSON list" in warning
 
 
+@pytest.mark.slow
 def test_a_pattern_without_end_ends(folder: Path, evaluate: Evaluate) -> None:
     condition = 'regexp("(a|aa)+$") OR "mat"'
     rows = [{"id": n, "answer": "a" * (40 + n) + "!", "condition": condition} for n in range(2)]
@@ -339,6 +340,7 @@ def test_a_pattern_without_end_ends(folder: Path, evaluate: Evaluate) -> None:
     assert run.values("text_matching", "parse_failures") == {"slow": 2 / 3}
 
 
+@pytest.mark.slow
 def test_ten_megabytes_in_a_field(folder: Path, evaluate: Evaluate) -> None:
     long = "word and " * 1_200_000
     written(folder / "big.jsonl", [*ROWS, {"id": "e", "answer": long, "reference": "and so on"}])

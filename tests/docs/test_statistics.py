@@ -97,6 +97,7 @@ def test_the_values_and_their_intervals(
     assert text.data["samples"] == 24
 
 
+@pytest.mark.slow
 def test_what_is_said_of_wilson(classification: RunResult, text: RunResult) -> None:
     accuracy = value(classification, "random_forest", "accuracy")
     assert accuracy.value == 292 / 300
@@ -117,6 +118,7 @@ def test_what_is_said_of_seeds(detection: RunResult) -> None:
     assert f"with `seed: 1` the {first} above becomes {second}" in WORDS
 
 
+@pytest.mark.slow
 def test_what_is_marked(classification: RunResult) -> None:
     assert value(classification, "random_forest", "recall", label="8").caution == "small_n"
     assert value(classification, "random_forest", "accuracy").caution is None
@@ -157,6 +159,7 @@ def test_the_verdicts(detection: RunResult, classification: RunResult, text: Run
     assert "29 of 100 tries" in WORDS
 
 
+@pytest.mark.slow
 def test_the_reasons(text: RunResult) -> None:
     row = held(text, "gpt4", "chatgpt", "text_matching", "pass")
     assert f"`{row.reason}`" in WORDS
@@ -182,6 +185,7 @@ def test_what_is_said_of_the_search(detection: RunResult) -> None:
     assert "0 parts were looked at" in WORDS
 
 
+@pytest.mark.slow
 def test_what_is_said_of_coverage(text: RunResult) -> None:
     row, passes = (
         covered(text, "fid", "language_consistency"),
