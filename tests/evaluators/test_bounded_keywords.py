@@ -123,7 +123,7 @@ DEEP: dict[str, Any] = {"anyOf": [{"items": {"$ref": "#"}}] * 3, "type": "array"
 EVALUATED: dict[str, Any] = {**DOUBLING, "unevaluatedProperties": False}
 
 
-@pytest.mark.parametrize("draft", DRAFTS[3:])
+@pytest.mark.parametrize("draft", [pytest.param(DRAFTS[3], marks=pytest.mark.slow), *DRAFTS[4:]])
 @pytest.mark.parametrize("schema", [DOUBLING, DEEP, EVALUATED])
 def test_references_that_lead_on_and_on_have_an_end(draft: Any, schema: Any) -> None:
     nested: Any = 1
@@ -134,6 +134,7 @@ def test_references_that_lead_on_and_on_have_an_end(draft: Any, schema: Any) -> 
         list(validator(draft, schema).iter_errors(value))
 
 
+@pytest.mark.slow
 def test_what_is_evaluated_is_counted_too() -> None:
     kind: Any = type(validator(DRAFTS[-1], EVALUATED))
     kind.VALIDATORS = {"unevaluatedProperties": kind.VALIDATORS["unevaluatedProperties"]}

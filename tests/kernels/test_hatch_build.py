@@ -41,6 +41,7 @@ def made(hatch_build: ModuleType, root: Path, version: str) -> tuple[Any, dict[s
     return hook, data
 
 
+@pytest.mark.slow
 def test_a_wheel_of_this_platform(hatch_build: ModuleType, tmp_path: Path) -> None:
     hook, data = made(hatch_build, tmp_path, "standard")
     ((source, place),) = data["force_include"].items()

@@ -396,6 +396,7 @@ def test_settings_are_told_where_they_are_unusual(found: Build) -> None:
     assert "<dt>Matching</dt><dd><bdi>valor</bdi></dd>" in text
 
 
+@pytest.mark.slow
 def test_findings_are_bounded(found: Build) -> None:
     names = [f"label {i}" for i in range(300)]
     pictures = Pictures({f"{i:012d}.jpg": b"x" * 15_000 for i in range(7000)})

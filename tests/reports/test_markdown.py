@@ -155,6 +155,7 @@ def test_wide_label_tables_are_cut(found: Build) -> None:
     assert "… and 8 more columns in results.json." in text
 
 
+@pytest.mark.slow
 def test_a_pull_request_holds_it(found: Build) -> None:
     # GitHub cuts a comment at 65,536 characters.
     text = to_markdown(found(("small", "large"), [f"label {i}" for i in range(1200)]))

@@ -125,6 +125,7 @@ def test_a_sample_s_own_condition_and_a_fault_that_shows_no_secret() -> None:
     assert outcome(found, 1).values["retrieval_failures"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_condition_that_takes_too_long_or_cannot_be_read_is_a_parse_failure() -> None:
     slow = outcome(
         measured(

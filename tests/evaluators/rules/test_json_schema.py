@@ -158,6 +158,7 @@ def test_a_hundred_levels_are_validated() -> None:
     assert [outcome(found, at).values["pass"] for at in range(3)] == [1, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_pattern_of_the_schema_that_takes_too_long_skips_the_response() -> None:
     data = samples(['"' + "a" * 60 + '!"'])
     found = outcome(measured(JSON_SCHEMA, data, schema={"pattern": "(a|aa)+$"}), 0)
@@ -166,6 +167,7 @@ def test_a_pattern_of_the_schema_that_takes_too_long_skips_the_response() -> Non
     assert found.values == {}
 
 
+@pytest.mark.slow
 def test_a_recursive_schema_has_an_end_and_skips_the_response() -> None:
     schema = {"anyOf": [{"type": "array", "items": {"$ref": "#"}}] * 3}
     data = samples(["[" * 60 + "1" + "]" * 60, "[1]", "[[]]"])
