@@ -21,6 +21,7 @@ def test_version(valor: Valor) -> None:
     assert valor("--version").stdout == f"valor {__version__}\n"
 
 
+@pytest.mark.slow
 def test_the_example_of_the_program_runs(valor: Valor, tmp_path: Path) -> None:
     lines = re.findall(r"^\s+valor (.+)$", valor("--help").stdout, re.MULTILINE)
     assert [line.split()[0] for line in lines] == ["init", "evaluate"]

@@ -35,6 +35,8 @@ SHORT = (
     "11 letters.",
 )
 MODELS = ("red", "blue")
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+"""Other rows, where those of one seed already meet every case."""
 THRESHOLDS = (-0.2, 0.3, 0.7, 1.0)
 
 
@@ -264,7 +266,7 @@ def test_metrics_of_vectors_are_those_of_loops(evaluate: Evaluate, seed: int) ->
         assert check(found, rows, metric, lambda one, of=reference: of(one, vectors)) > 30
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_short_answers_are_compared_as_written(evaluate: Evaluate, seed: int) -> None:
     rows = drawn_rows(seed)
     vectors = vectors_of(rows)
@@ -282,7 +284,7 @@ def test_short_answers_are_compared_as_written(evaluate: Evaluate, seed: int) ->
         check(found, rows, "answer_accuracy_semantic", reference, **way)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_ranks_of_relevant_contexts(evaluate: Evaluate, seed: int) -> None:
     rows = drawn_rows(seed)
     vectors = vectors_of(rows)
@@ -440,7 +442,7 @@ def test_steps_are_aligned_with_the_fewest_edits(evaluate: Evaluate, similarity:
         assert check(found, rows, "step_alignment", reference, **way) > 40
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS[:3])
 def test_perplexity_of_given_log_probabilities(evaluate: Evaluate, seed: int) -> None:
     rows = drawn_rows(seed, 60)
     interval = {"method": "bootstrap", "resamples": 1_500, "seed": seed}

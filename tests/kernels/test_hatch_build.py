@@ -58,6 +58,7 @@ def test_a_wheel_of_this_platform(hatch_build: ModuleType, tmp_path: Path) -> No
     assert not os.path.exists(source)
 
 
+@pytest.mark.slow
 def test_a_checkout_has_it_beside_its_modules(hatch_build: ModuleType, tmp_path: Path) -> None:
     folder = tmp_path / "valor_cli" / "kernels"
     folder.mkdir(parents=True)

@@ -98,6 +98,7 @@ def test_patterns_are_looked_at() -> None:
     assert len(every_pattern()) > 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["a", "a@", "@a.", "1", "12 ", "123-", "(1)", "4111 ", "::1 ", "GB12", "eyJ", "-eyJ", "eyJa."]

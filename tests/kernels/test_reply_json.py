@@ -184,6 +184,7 @@ def test_of_what_is_too_deep_the_inside_is_read() -> None:
     assert json_values(just)[0] == json.loads(just)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("piece", "values"),
     [

@@ -37,6 +37,7 @@ def test_real_texts_are_split_as_nltk_splits_them() -> None:
             assert treebank_words(text) == NLTKWordTokenizer().tokenize(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [".", ". ", ".'", "'", "`", '."', ".\n", "' ", "--", "[", "'s "])
 def test_long_runs_take_time_in_proportion(piece: str) -> None:
     # Were a pattern to look at the rest of the text from every place, this would take hours.

@@ -48,7 +48,7 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("at", ["a cell", "the header"])
+@pytest.mark.parametrize("at", ["a cell", pytest.param("the header", marks=pytest.mark.slow)])
 def test_a_cell_of_ten_megabytes_is_read(name: str, at: str) -> None:
     head, read = READERS[name]
     text = f"{head}{NOTE}\n"

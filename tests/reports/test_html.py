@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pytest
+
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.cases import CASES, MISTAKES
 from valor_cli.reports.charts.curve_charts import figures
