@@ -123,6 +123,7 @@ def test_one_version_is_told_everywhere() -> None:
     assert f"\n## {__version__} (" in text_of("CHANGELOG.md")
 
 
+@pytest.mark.slow
 def test_the_source_distribution_holds_what_building_and_testing_take(tmp_path: Path) -> None:
     (made,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     with tarfile.open(made) as archive:

@@ -94,9 +94,7 @@ def told(wing: Wing[Any, Any], calls: Sequence[Call], evidence: Any) -> dict[str
     return {call.metric.name: exact(findings_of(call, evidence, wing.parts)) for call in calls}
 
 
-def all_told(
-    wing: Wing[Any, Any], calls: Sequence[Call], evidence: Any
-) -> list[dict[str, Any]]:
+def all_told(wing: Wing[Any, Any], calls: Sequence[Call], evidence: Any) -> list[dict[str, Any]]:
     """The same of the evidence as a whole, and of every slice."""
     cuts = [cut(evidence, value) for values, cut in wing.slices.values() for value in values]
     return [told(wing, calls, one) for one in (evidence, *cuts)]

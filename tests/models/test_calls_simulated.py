@@ -15,6 +15,15 @@ from valor_cli.models.judge import Reply, Request
 N = 1000
 
 
+def slow(*values: object) -> Any:
+    """A case for the slow tests."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+LARGE = slow(24)
+"""A server of many at a time, which takes longest to simulate."""
+
+
 def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> float:
     """Ask, as a session does, and see that each is answered once; seconds that took."""
     calls = Calls(server, Limits(concurrency, timeout_s), Stop())
@@ -40,7 +49,7 @@ def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> f
 
 
 @pytest.mark.parametrize("retry_after", [None, 1.0, 5.0])
-@pytest.mark.parametrize("concurrency", [8, 16, 32])
+@pytest.mark.parametrize("concurrency", [8, slow(16), 32])
 @pytest.mark.parametrize("at_a_time", [1, 3, 8])
 def test_a_server_that_serves_few_at_a_time_is_kept_busy_and_seldom_refuses(
     at_a_time: int, concurrency: int, retry_after: float | None
@@ -91,10 +100,10 @@ def test_a_server_that_fails_one_in_ten(at_a_time: int, concurrency: int) -> Non
     assert server.refused <= concurrency + 20
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, slow(1)])
 @pytest.mark.parametrize("stray", [0.0, 0.03, 0.1])
 @pytest.mark.parametrize("times", [1, 2, 4])
-@pytest.mark.parametrize("at_a_time", [8, 24])
+@pytest.mark.parametrize("at_a_time", [8, LARGE])
 def test_a_server_with_all_faults_at_once(
     at_a_time: int, times: int, stray: float, seed: int
 ) -> None:
@@ -107,7 +116,7 @@ def test_a_server_with_all_faults_at_once(
 
 
 @pytest.mark.parametrize("stray", [0.0, 0.1])
-@pytest.mark.parametrize(("at_a_time", "concurrency"), [(3, 12), (8, 32), (24, 48)])
+@pytest.mark.parametrize(("at_a_time", "concurrency"), [(3, 12), (8, 32), slow(24, 48)])
 def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: float) -> None:
     server = FarServer(at_a_time, stray=stray)
     ask_all(server, concurrency)
@@ -118,7 +127,7 @@ def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: floa
 
 @pytest.mark.parametrize("stray", [0.0, 0.1])
 @pytest.mark.parametrize("times", [1, 2, 4])
-@pytest.mark.parametrize("at_a_time", [8, 24])
+@pytest.mark.parametrize("at_a_time", [8, LARGE])
 def test_a_server_that_works_on_when_nobody_waits(at_a_time: int, times: int, stray: float) -> None:
     used = []
     for seed in range(3):
@@ -170,7 +179,7 @@ def test_a_server_that_serves_fewer_from_now_on(before: int, after: int, stray: 
 
 @pytest.mark.parametrize("faults", [0.0, 0.05])
 @pytest.mark.parametrize("concurrency", [1, 4, 24])
-@pytest.mark.parametrize("seconds", [5.0, 20.0, 60.0, 110.0])
+@pytest.mark.parametrize("seconds", [slow(5.0), 20.0, slow(60.0), 110.0])
 def test_a_server_that_is_down_for_a_while(seconds: float, concurrency: int, faults: float) -> None:
     server = ModelServer(
         concurrency, down=(10.0, 10.0 + seconds), failing=faults, cut=faults, stray=faults

@@ -598,6 +598,7 @@ print(json.dumps(tried))
 """
 
 
+@pytest.mark.slow
 def test_nothing_else_is_asked_and_nothing_is_printed() -> None:
     """In a process of its own, with a proxy in its environment and a file `.env` beside it."""
     environment = {

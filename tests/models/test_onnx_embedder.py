@@ -93,6 +93,7 @@ def test_the_slow_twin(embedder: OnnxEmbedder) -> None:
         assert np.abs(states[0].astype(np.float64).mean(axis=0) - found).max() <= 1e-6
 
 
+@pytest.mark.slow
 def test_neither_batches_nor_order_nor_company_change_a_vector(embedder: OnnxEmbedder) -> None:
     # Long ones are padded most: one of each kind is enough.
     texts = [*SENTENCES[:20], *(text for text in ODD if len(text) < 10_000)]
