@@ -64,7 +64,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(tree=st.dictionaries(st.sampled_from(KEYS), TREES, max_size=6))
 def test_any_tree_is_a_config_or_a_config_error(tree: dict[str, object]) -> None:
     lines: list[str] = []
@@ -76,7 +76,7 @@ def test_any_tree_is_a_config_or_a_config_error(tree: dict[str, object]) -> None
     assert all(line.isprintable() for line in lines)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(text=st.text(max_size=80), start=st.sampled_from(["", START]))
 def test_any_text_is_a_config_or_a_config_error(text: str, start: str) -> None:
     lines: list[str] = []

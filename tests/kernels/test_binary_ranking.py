@@ -100,7 +100,7 @@ def test_what_is_not_listed_stands_above_scores_below_zero() -> None:
 
 
 @given(ROWS | WEIGHED_ROWS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_equals_all_pairs(rows: list[Row]) -> None:
     ranking, positives, negatives = ranked(rows)
     if positives:

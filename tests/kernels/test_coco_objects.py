@@ -27,7 +27,7 @@ from valor_cli.kernels.coco_objects import (
 pytestmark = needs_kernel
 
 LARGEST = 1e150
-thorough = settings(derandomize=True, deadline=None, max_examples=400)
+thorough = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 def detected(text: bytes) -> DetectedBoxes | None:

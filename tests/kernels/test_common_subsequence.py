@@ -28,7 +28,7 @@ def test_of_equally_long_ones_it_is_that_read_from_the_end() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 2048])
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(reference=FEW, hypothesis=FEW)
 def test_the_choice_of_rouge_score(block: int, reference: list[int], hypothesis: list[int]) -> None:
     """Blocks of any size: a long reference is read in parts."""

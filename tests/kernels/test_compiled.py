@@ -22,7 +22,7 @@ from valor_cli.kernels.ranking import order_hits
 
 pytestmark = needs_kernel
 
-thorough = settings(derandomize=True, deadline=None, max_examples=200)
+thorough = settings(derandomize=True, deadline=None, max_examples=100)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -43,7 +43,7 @@ def test_by_hand() -> None:
 
 
 @given(st.lists(FINITE, max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_equals_fractions(values: list[float]) -> None:
     found = exact_sums(np.array(values, np.float64))
     assert found.units == (exactly(values),)

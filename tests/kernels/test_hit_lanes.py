@@ -50,7 +50,7 @@ def alone(
     count=st.integers(1, 9),
     recalls=st.sampled_from([RECALLS, ELEVEN_RECALLS]),
 )
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_equals_each_resample_alone(
     seed: int,
     rows: int,

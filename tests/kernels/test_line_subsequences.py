@@ -62,7 +62,7 @@ def test_by_hand() -> None:
     assert shared("", "a") == shared("a", "") == [[]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(PAIRS)
 def test_the_union_of_rouge_score(pairs: list[tuple[str, list[str]]]) -> None:
     assert joint(pairs) == one_by_one(pairs)

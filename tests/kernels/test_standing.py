@@ -26,7 +26,7 @@ def test_by_hand() -> None:
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=40),
     st.integers(1, 4),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_equals_the_obvious_loop(rows: list[tuple[int, int]], most: int) -> None:
     levels = 5
     expected: dict[int, list[int]] = {}

@@ -25,7 +25,7 @@ def test_by_hand() -> None:
     )
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(st.lists(PIECES, max_size=20).map("".join))
 def test_any_text_is_split_as_nltk_splits_it(text: str) -> None:
     assert treebank_words(text) == NLTKWordTokenizer().tokenize(text)

@@ -93,7 +93,7 @@ class Counting(FakeJudge):
         return reply
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(plans())
 def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
     answered: Counter[str] = Counter()

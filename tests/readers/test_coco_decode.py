@@ -158,7 +158,7 @@ number_literals = st.from_regex(
 )
 
 
-@settings(derandomized, max_examples=250)
+@settings(derandomized, max_examples=100)
 @given(literal=number_literals)
 def test_float_literals_are_read_exactly(literal: str, tmp_path: Path) -> None:
     path = tmp_path / "dt.json"
@@ -172,7 +172,7 @@ def test_float_literals_are_read_exactly(literal: str, tmp_path: Path) -> None:
     assert found.shapes.box[0, 0] == expected
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=100)
 @given(value=st.floats(0, LARGEST_COORDINATE / 2), extra=st.integers(0, 40))
 def test_long_float_literals_are_read_exactly(value: float, extra: int, tmp_path: Path) -> None:
     path = tmp_path / "dt.json"

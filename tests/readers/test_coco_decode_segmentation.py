@@ -166,7 +166,7 @@ faulty = (
 )
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=100)
 @given(rows=st.lists(faulty, min_size=1, max_size=3))
 def test_what_is_found_fast_in_a_doubtful_file_is_found_slowly(
     rows: list[Any], tmp_path: Path
@@ -187,7 +187,7 @@ def test_what_is_found_fast_in_a_doubtful_file_is_found_slowly(
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=100)
 @given(text=st.text(st.characters(min_codepoint=47, max_codepoint=112), max_size=9))
 def test_strings_that_may_be_run_lengths(text: str, tmp_path: Path) -> None:
     """The size is made to fit, so that most strings with legal numbers are a mask."""

@@ -84,7 +84,7 @@ def plain(piece: ScorePiece) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(records=st.lists(RECORDS, min_size=1, max_size=3))
 @pytest.mark.parametrize("side", ["ground_truth", "predictions", "samples"])
 def test_what_is_read_is_what_the_slow_reading_finds(side: Side, records: list[Any]) -> None:

@@ -174,7 +174,7 @@ def check(samples: list[Sample], thresholds: tuple[float, ...], most: int) -> No
     st.sets(st.sampled_from([-1.0, -0.5, -0.2, 0.0, 0.1, 0.15, 0.5, 1.0]), min_size=1),
     st.integers(0, 3),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_equals_the_oracle(samples: list[Sample], levels: set[float], most: int) -> None:
     check(samples, tuple(sorted(levels)), most)
 

@@ -79,7 +79,7 @@ def counted(samples: list[Sample], label: str, level: float) -> list[int]:
 
 
 @given(SAMPLES, st.sets(st.sampled_from([-0.6, -0.1, 0.0, 0.1, 0.15, 0.5, 1.0]), min_size=1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_equals_the_obvious_loop(samples: list[Sample], levels: set[float]) -> None:
     thresholds = tuple(sorted(levels))
     found = curves(evidence("abcd", samples), thresholds)

@@ -97,7 +97,7 @@ def test_metrics_of_every_wing_are_quick() -> None:
     area=st.sampled_from(["all", "small", "large"]),
     call=st.sampled_from(calls_of(PLAIN)),
 )
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_every_metric_equals_its_loop(
     seed: int, digits: int | None, images: int, most: int, count: int, area: str, call: Call
 ) -> None:

@@ -91,7 +91,7 @@ def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
         assert ours(metric, rows, tokenizer=tokenizer) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ROW, st.lists(st.integers(0, 3), min_size=1, max_size=5).filter(any))
 def test_any_row_has_the_value_of_nltk(row: tuple[str, tuple[str, ...]], parts: list[int]) -> None:
     weights = tuple(part / sum(parts) for part in parts)
@@ -99,7 +99,7 @@ def test_any_row_has_the_value_of_nltk(row: tuple[str, tuple[str, ...]], parts: 
     assert ours(BLEU, [row], weights=weights) == [of_nltk(row[0].split(), split, weights)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     ROW,
     st.sampled_from(["none", "floor", "add-k", "exp"]),

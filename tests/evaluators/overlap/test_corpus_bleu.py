@@ -60,7 +60,7 @@ def test_real_rows_and_parts_of_them(asked: dict[str, Any]) -> None:
         assert ours(CORPUS_BLEU, rows, **asked) == told(SACREBLEU(force=True, **asked), rows)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     ROWS,
     st.sampled_from(["none", "floor", "add-k", "exp"]),

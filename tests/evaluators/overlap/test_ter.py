@@ -49,7 +49,7 @@ def test_real_rows_and_parts_of_them(asked: dict[str, Any]) -> None:
         assert signature == told_signature
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(ROWS, st.sampled_from(ASKED))
 def test_any_rows(rows: list[tuple[str, tuple[str, ...]]], asked: dict[str, Any]) -> None:
     value, signature = ours(TER, rows, **asked)
