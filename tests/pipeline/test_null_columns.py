@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from tests.evaluators.test_every_metric import REQUIRED
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.metric import Metric
+from valor_cli.models import onnx_graph
 from valor_cli.readers.sample_header import COLUMNS
 from valor_cli.results import RunResult
 
@@ -32,6 +35,14 @@ NULLS = [
     # What needs an extra is not there to be asked.
     if need in COLUMNS and set(metric.asks) <= {"judge", "embedder"} and metric.name != "perplexity"
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> Iterator[None]:
+    """The packaged embedder is loaded once: that it is, no test here is about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_graph, "_session", cache(onnx_graph._session))
+        yield
 
 
 def evaluated(folder: Path, metrics: list[Any], rows: list[dict[str, Any]]) -> RunResult:
