@@ -11,7 +11,7 @@ SCALE := .venv-scale
 export PYTHONDONTWRITEBYTECODE :=
 PARALLEL := --numprocesses auto --dist worksteal
 # The files with tests of a mark: to read all others takes 20 s.
-marked = $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py')
+marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
 # What the compiled kernel has a part in.
 KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
     tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest $(PARALLEL) \
 	    -m "not browser and not slow and not scale and not models and not local_model"
-	@echo "skipped: runs that are killed and stopped, judges behind a server with faults, the guides' mistakes and CI files (make test-slow)"
+	@echo "skipped: runs that are killed and stopped, judges behind a server with faults, long pages and configs, inputs without end, CI files (make test-slow)"
 	@echo "skipped: a Dask cluster and an object store (make test-scale)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"

@@ -6,13 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from tests import program
 from tests.program import READ_AT_START
@@ -21,14 +19,6 @@ ROOT = Path(__file__).parents[2]
 
 Valor = Callable[..., subprocess.CompletedProcess[str]]
 Shell = Callable[[str, Path], subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def commands() -> Iterator[None]:
-    """Typer's runner reads the commands once, not in each run: they stay the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typer.testing._get_command", cache(get_command))
-        yield
 
 
 @pytest.fixture
