@@ -366,13 +366,14 @@ def test_what_a_judge_does_not_say_is_told_sample_by_sample(tmp_path: Path) -> N
         assert "no JSON" in found[5]["faithfulness"]["reason"]
         assert found[5]["faithfulness"]["replies"] == 2 * ["I would rather not."]
         assert found[6]["contact_information"]["reason"] == "the judge refused to reply"
-        # Part 3 had no reply and is asked again; the rest is known, refusals too.
+        # Part 3 had no reply and is asked again, and so are the three that no verdict could be
+        # read of, twice each; the rest is known.
         asked = len(server.requests)
         gates = "gates: [{metric: faithfulness, coverage: 0.7}, {coverage: 0.8, "
         gates += "metric: contact_information}]"
         project(tmp_path, 12, server.url, more=gates)
         done = evaluated(tmp_path)
-        assert len(server.requests) == asked + 2
+        assert len(server.requests) == asked + 2 + 3 * 2
         assert (done.returncode, done.stdout.split("\n")[0]) == (0, "PASSED  2 of 2 gates")
         project(tmp_path, 12, server.url, more=gates.replace("0.7", "0.8"))
         assert evaluated(tmp_path).returncode == 3
