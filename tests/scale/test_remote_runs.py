@@ -67,7 +67,7 @@ def evaluate(config: Path, *more: str) -> tuple[Any, Any, str]:
     )
     assert done.returncode == 0, done.stderr
     results = json.loads((out / "results.json").read_bytes())
-    written = [one.read_text() for one in sorted(out.iterdir()) if one.is_file()]
+    written = [one.read_text(errors="replace") for one in sorted(out.iterdir()) if one.is_file()]
     return results, results.pop("run"), "\n".join([done.stdout, done.stderr, *written])
 
 
