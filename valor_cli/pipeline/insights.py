@@ -283,7 +283,6 @@ def _hardest(
     metrics = list(dict.fromkeys(one.metric for one, _ in used))
     what = f"by {', '.join(metrics)}" if len(metrics) <= LISTED else f"over {len(metrics)} metrics"
     models = list(dict.fromkeys(one.model for one, _ in used))
-    more = f" and {len(hardest) - LISTED:,} more" if len(hardest) > LISTED else ""
-    shown = ", ".join(map(str, hardest[:LISTED])) + more
+    shown = _some([str(one) for one in hardest])
     words = f"hardest sample: {shown} ({lowest:.3f} of 1 on average, {what})"
     yield InsightResult("hardest_sample", None, models, hardest[:LISTED], lowest, words)
