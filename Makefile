@@ -76,10 +76,8 @@ test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest $(PARALLEL) -m slow $(call marked,slow)
 
 # The same numbers from a Dask cluster whose workers are killed, and from an object store.
-# Where judges are asked as well, in the environment that has litellm.
 test-scale: $(SCALE)/.installed $(VENV)/.installed-dev
 	$(SCALE)/bin/pytest tests/scale -m scale
-	$(BIN)/pytest tests/scale/test_distributed_judge.py -m scale
 
 # Every report and every page of the documentation is opened in headless chromium and looked at by
 # axe; the pictures of all of them are kept in reports/screenshots.

@@ -457,7 +457,6 @@ class Terms:
         resume: Whether to go on with the run of that identity.
         imagined: Whether replies are only imagined, to see what asking would take.
         told: Told a stage, and how much of it is done.
-        workers: Of a cluster, that may ask models in place of this process (`Elsewhere`).
     """
 
     identity: str
@@ -465,7 +464,6 @@ class Terms:
     resume: bool = False
     imagined: bool = False
     told: Callable[[str, int, int], None] = lambda stage, done, total: None
-    workers: Any = None
 
 
 class Session(Protocol):

@@ -68,10 +68,10 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "cache"))
     real = open_judge
 
-    def opened(settings: JudgeSettings, workers: None = None) -> Any:
+    def opened(settings: JudgeSettings) -> Any:
         if settings.backend == "litellm":
             return SlowJudge(settings)
-        return real(settings, workers)
+        return real(settings)
 
     monkeypatch.setattr(panels, "open_judge", opened)
 

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 
 NEEDED = {
     "test_cluster*.py": ("distributed",),
-    "test_distributed*.py": ("distributed", "litellm"),
     "test_remote*.py": ("aiohttp", "moto", "s3fs"),
 }
 

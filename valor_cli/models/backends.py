@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedder import Embedder
 from valor_cli.models.embedder_settings import Device, EmbedderSettings
@@ -13,16 +11,9 @@ from valor_cli.models.stop import Stop
 from valor_cli.models.text_models import Told
 from valor_cli.models.token_encoder import TokenEncoder
 
-if TYPE_CHECKING:
-    from valor_cli.models.distant_judge import Elsewhere
 
-
-def open_judge(settings: JudgeSettings, workers: Elsewhere | None = None) -> Judge:
+def open_judge(settings: JudgeSettings) -> Judge:
     """The judge.
-
-    Args:
-        settings: Whom to ask, and how.
-        workers: Who asks, if they say `distribute:`; None: nobody yet.
 
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
@@ -41,13 +32,7 @@ def open_judge(settings: JudgeSettings, workers: Elsewhere | None = None) -> Jud
         return LocalJudge(settings)
     from valor_cli.models.litellm_judge import LitellmJudge
 
-    judge = LitellmJudge(settings)
-    if not settings.distribute:
-        return judge
-    from valor_cli.models.distant_judge import DistantJudge, check_no_keys
-
-    check_no_keys(settings)
-    return judge if workers is None else DistantJudge(judge, settings, workers)
+    return LitellmJudge(settings)
 
 
 def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Embedder:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, MutableSequence, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +28,10 @@ from valor_cli.models.text_models import Told
 from valor_cli.models.vectors import Vectors
 from valor_cli.results import Scalar, UsageResult
 
-if TYPE_CHECKING:
-    from valor_cli.models.distant_judge import Elsewhere
-
 NEAR = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
 
-NEAR_TOO = "leave `distribute:` out; what workers of a cluster ask leaves this machine"
-
 Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
-ON_THE_WAY_S: Final = 60.0
-"""Seconds that a worker's reply may take beyond `timeout_s`: it has litellm to import first."""
 
 ASKING = "asking judges"
 """What the run is at, for those who watch it."""
@@ -106,7 +98,6 @@ class Panel:
         resume: bool,
         imagined: bool,
         told: Told,
-        workers: Elsewhere | None = None,
     ) -> None:
         """Nobody is asked yet.
 
@@ -114,7 +105,7 @@ class Panel:
             prompts: What they are asked with.
             stop: Says whether the run goes on.
             warnings: Is told what was odd.
-            identity, offline, resume, imagined, told, workers: As of the `Session`.
+            identity, offline, resume, imagined, told: As of the `Session`.
         """
         self.members: tuple[Member, ...] = ()
         self._warnings = warnings
@@ -125,7 +116,6 @@ class Panel:
         self._resume = resume
         self._imagined = imagined
         self._told = told
-        self._workers = workers
         self._store: Store | None = None
         self._recorders: list[CassetteWriter] = []
 
@@ -147,9 +137,8 @@ class Panel:
                 budget_of(judge, settings.budget_usd, settings.max_tokens)
             calls = imagined_calls(settings, self._stop)
             return Member(settings, calls, self._prompts, vectors)
-        judge = open_judge(settings, self._asked_by(settings))
-        hint = NEAR_TOO if settings.distribute else NEAR
-        refuse_remote(judge, "judge", offline=self._offline, hint=hint)
+        judge = open_judge(settings)
+        refuse_remote(judge, "judge", offline=self._offline, hint=NEAR)
         recorder: CassetteWriter | None = None
         if settings.record is not None:
             recorder = held.enter_context(CassetteWriter(settings.record, judge.name))
@@ -159,7 +148,7 @@ class Panel:
             judge,
             Limits(
                 settings.concurrency,
-                settings.timeout_s + (ON_THE_WAY_S if settings.distribute else 0.0),
+                settings.timeout_s,
                 settings.max_retries,
                 settings.budget_usd,
                 settings.max_tokens,
@@ -170,17 +159,6 @@ class Panel:
             spent_before=0.0 if kept is None else kept.spent_before,
         )
         return Member(settings, calls, self._prompts, vectors)
-
-    def _asked_by(self, settings: JudgeSettings) -> Elsewhere | None:
-        """Who asks in place of this process; None: it does so itself.
-
-        Raises:
-            ConfigError: There is nobody who could.
-        """
-        if settings.distribute and self._workers is None:
-            told = "only `valor evaluate --engine dask` has workers that could ask"
-            raise ConfigError(Problem("distribute", told), hint="leave `distribute:` out")
-        return self._workers
 
     def _kept(self, settings: JudgeSettings, judge: Judge, held: ExitStack) -> RunStore:
         """What is kept of the judge's replies."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from valor_cli.models.absent_embedder import AbsentEmbedder
 from valor_cli.models.backends import look_for_embedder, open_embedder
@@ -23,9 +23,6 @@ from valor_cli.models.text_models import TextModels, Told
 from valor_cli.models.vector_store import VectorStore
 from valor_cli.models.vectors import Vectors
 from valor_cli.results import PromptUsed, Scalar, UsageResult
-
-if TYPE_CHECKING:
-    from valor_cli.models.distant_judge import Elsewhere
 
 NEAR = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or leave `embedder:` out: the packaged
@@ -69,7 +66,6 @@ class Session:
         resume: bool = False,
         imagined: bool = False,
         told: Told = lambda stage, done, total: None,
-        workers: Elsewhere | None = None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -80,7 +76,6 @@ class Session:
             resume: Whether to go on with the run of that identity.
             imagined: Whether replies are only imagined, to see what asking would take.
             told: Told a stage, and how much of it is done.
-            workers: Ask the judges that say `distribute:`; None: there are none.
         """
         self.wanted = wanted
         self.offline = offline
@@ -98,7 +93,6 @@ class Session:
             resume=resume,
             imagined=imagined,
             told=told,
-            workers=workers,
         )
         self.vectors: Vectors | None = None
         self.models = self._text_models()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
+    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from valor_cli.models.endpoints import is_address
 from valor_cli.models.judge import Price
@@ -61,6 +63,11 @@ class PriceSettings(Strict):
         """The same as arithmetic has it."""
         return Price(self.input_usd, self.output_usd)
 
+
+NOT_DISTRIBUTED: Final = (
+    "judges are asked by the process that `valor` runs in, workers of a cluster ask none: leave "
+    "it out, and raise `concurrency:` as far as the server takes it"
+)
 
 _NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
 
@@ -109,13 +116,18 @@ class JudgeSettings(Strict):
     cache: bool = Field(True, description="reuse replies of earlier runs to the same requests")
     record: LocalPath | None = Field(None, description="cassette file to write")
     cassette: LocalPath | None = Field(None, description="cassette file to replay")
-    distribute: bool = Field(
-        False,
-        description="with --engine dask: workers of the cluster ask, with the keys that they have",
-    )
     replies: LocalPath | None = Field(
         None, description='for scripted: JSONL, {"reply": "…"} a line, in the order of calls'
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _asked_from_here(cls, said: Any) -> Any:
+        if isinstance(said, dict) and "distribute" in said:
+            fault = PydanticCustomError("gone", NOT_DISTRIBUTED)
+            at = InitErrorDetails(type=fault, loc=("distribute",), input=said["distribute"])
+            raise ValidationError.from_exception_data(cls.__name__, [at])
+        return said
 
     @field_validator("model")
     @classmethod
@@ -134,11 +146,6 @@ class JudgeSettings(Strict):
         for backend, key in (("replay", "cassette"), ("scripted", "replies")):
             if self.backend != backend and getattr(self, key) is not None:
                 raise ValueError(f"`{key}:` is for backend: {backend}, here it is {self.backend}")
-        if self.distribute and self.backend != "litellm":
-            raise ValueError(
-                "`distribute:` is for backend: litellm; "
-                f"what {self.backend} replies comes from this machine"
-            )
         return self
 
     @property

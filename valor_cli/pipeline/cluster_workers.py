@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from valor_cli.pipeline.cluster_asking import Asking
 from valor_cli.pipeline.cluster_work import LARGE, Boxed, Call, boxed, opened, size_of, told_of
 from valor_cli.pipeline.handover import Parcel, parcel
 from valor_cli.pipeline.workers import Kept, local
@@ -34,7 +33,6 @@ class OnThisMachine:
         self.count = calls.at_once
         self._calls = calls
         self._folder = calls.setting.files
-        self.asking = Asking(calls)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
         """Results in the order of the tasks."""
@@ -107,7 +105,6 @@ class OnOtherMachines:
     def __init__(self, calls: Calls) -> None:
         self.count = calls.at_once
         self._calls = calls
-        self.asking = Asking(calls)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
         """Results in the order of the tasks."""

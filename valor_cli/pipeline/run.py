@@ -14,7 +14,6 @@ import numpy as np
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Session, Terms
-from valor_cli.pipeline.distributed_judges import check_engine
 from valor_cli.pipeline.earlier import has_baseline_gates
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.input_paths import input_paths
@@ -221,7 +220,6 @@ def evaluate(
     config = plan.config
     if offline:
         refuse_urls(config)
-    check_engine(config, engine)
     # Workers come first: nothing runs beside this process yet, so that they start fast.
     with workers(jobs, engine, scheduler, input_paths(config.data)) as pool:
         progress("reading", 0, 0)
@@ -231,7 +229,6 @@ def evaluate(
             offline=offline,
             resume=resume,
             told=progress,
-            workers=getattr(pool, "asking", None),
         )
         with session_of(plan, terms) as session:
             if session is not None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from valor_cli import catalogue
+from valor_cli.config import load_config
+from valor_cli.errors import ConfigError
 from valor_cli.evaluators.text_generation.asking import lacks, model_asked, open_session
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, Terms
+from valor_cli.models.settings import NOT_DISTRIBUTED
 
 JUDGE = {"backend": "litellm", "model": "openai/x"}
 
@@ -88,3 +92,33 @@ def test_models_that_metrics_name_are_looked_for() -> None:
     assert wanted(options(), "completeness").reduces == "completeness"
     said = options(language_model={"model": "distilgpt2"})
     assert wanted(said, "rouge_l").language_model is None
+
+
+@pytest.mark.parametrize(
+    ("judges", "places"),
+    [
+        ("judge: {model: openai/x, distribute: true}\n", ["4:38: judge.distribute"]),
+        (
+            """judges:
+  - {model: openai/x, price: {input_usd: 1, output_usd: 2}, distribute: false}
+  - {model: openai/y}
+  - model: openai/z
+    distribute: true
+""",
+            ["5:73: judges.0.distribute", "8:17: judges.2.distribute"],
+        ),
+    ],
+)
+def test_judges_that_workers_of_a_cluster_were_to_ask(
+    tmp_path: Path, judges: str, places: list[str]
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        f"task: text_generation\ndata: {{samples: a.jsonl}}\nmetrics: [faithfulness]\n{judges}"
+    )
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, catalogue, ())
+    assert [str(one) for one in caught.value.problems] == [
+        f"{path}:{place}: {NOT_DISTRIBUTED}" for place in places
+    ]
+    assert "raise `concurrency:`" in NOT_DISTRIBUTED

@@ -55,7 +55,6 @@ def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> S
         resume=terms.resume,
         imagined=terms.imagined,
         told=terms.told,
-        workers=terms.workers,
     )
 
 

@@ -70,11 +70,3 @@ class TextOptions(Strict):
     def panel(self) -> tuple[JudgeSettings, ...]:
         """All judges; none: nobody is asked."""
         return self.judges or (() if self.judge is None else (self.judge,))
-
-    @property
-    def distributed(self) -> tuple[tuple[str | int, ...], ...]:
-        """Where it says that workers of a cluster are to ask."""
-        if self.judge is not None:
-            return (("judge", "distribute"),) if self.judge.distribute else ()
-        several = enumerate(self.judges or ())
-        return tuple(("judges", at, "distribute") for at, one in several if one.distribute)
