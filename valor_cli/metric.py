@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import (
+    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -31,11 +32,12 @@ from valor_cli.results import (
     MetricExample,
     MetricValue,
     Pictures,
-    PromptUsed,
     Resampled,
     Scalar,
-    UsageResult,
 )
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
 
 
 class Evidence(Protocol):
@@ -464,43 +466,6 @@ class Terms:
     resume: bool = False
     imagined: bool = False
     told: Callable[[str, int, int], None] = lambda stage, done, total: None
-
-
-class Session(Protocol):
-    """The models of a run, from the first request to the last; a context manager."""
-
-    warnings: list[str]
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any, /) -> None: ...
-
-    def look(self) -> None:
-        """See that models of this machine are there and can be loaded, before any is asked."""
-
-    @property
-    def lacking(self) -> Sequence[str]:
-        """What is said of models that are not on this machine, with what fetches each."""
-
-    @property
-    def usage(self) -> Sequence[UsageResult]:
-        """What was asked, by metric, model and judge."""
-
-    @property
-    def models_used(self) -> Sequence[str]:
-        """Who was asked."""
-
-    @property
-    def prompts_used(self) -> Sequence[PromptUsed]:
-        """The prompts that were asked with."""
-
-    @property
-    def settings(self) -> Mapping[str, Scalar]:
-        """What of all that changes numbers, as `RunResult.settings`."""
-
-    @property
-    def stopped(self) -> tuple[str, str] | None:
-        """Why not everything was asked, as a word ("budget") and in words; None: it was."""
 
 
 class NoOptions(BaseModel):

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import DataError
-from valor_cli.models.calls import Recorder
 from valor_cli.models.cassette import CassetteWriter, Recorded, read_cassette
 from valor_cli.models.judge import Purpose, Reply, Request, conversation
 
@@ -41,7 +40,7 @@ EARLIER = '{"key": "an earlier one", "reply": ""}\n'
 
 def recorded(path: Path, asked: list[tuple[Request, Reply]]) -> bytes:
     with CassetteWriter(str(path), "judge") as writer:
-        recorder: Recorder = writer
+        recorder = writer
         for each in asked:
             recorder.record(*each)
     return path.read_bytes()

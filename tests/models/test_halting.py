@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from valor_cli.models.halting import Halting
 from valor_cli.models.stop import Stop
+from valor_cli.models.text_models import Halting
 
 SIGNALS = [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
 

@@ -30,11 +30,10 @@ from tests.models.server import (
 )
 from valor_cli.errors import ConfigError
 from valor_cli.models.embedder_settings import EmbedderSettings
-from valor_cli.models.halting import Halting
 from valor_cli.models.judge import NoAnswer, Stopped
 from valor_cli.models.litellm_embedder import LitellmEmbedder
 from valor_cli.models.stop import Stop
-from valor_cli.models.text_models import TextModels
+from valor_cli.models.text_models import Halting, TextModels
 from valor_cli.models.vector_store import VectorStore
 from valor_cli.models.vectors import Vectors
 

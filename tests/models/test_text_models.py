@@ -14,10 +14,10 @@ import pytest
 
 from valor_cli.errors import ConfigError, MissingExtraError, Problem
 from valor_cli.models import backends, hugging_face, text_models
-from valor_cli.models.absent_embedder import AbsentEmbedder
 from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.judge import Stopped
+from valor_cli.models.session import AbsentEmbedder
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_models import TextModels
 from valor_cli.models.vectors import Vectors

@@ -28,7 +28,6 @@ from valor_cli.models.vector_report import (
     info_of_vectors,
 )
 from valor_cli.models.vector_store import FILE, VectorStore
-from valor_cli.models.vectors import Kept
 
 ROOT = Path(__file__).parents[2]
 DAY = 86_400.0
@@ -61,7 +60,7 @@ def changed(path: Path, statement: str, *values: object) -> None:
 
 
 def test_a_vector_comes_back_bit_by_bit(store: VectorStore, path: Path) -> None:
-    kept: Kept = store
+    kept = store
     texts = ["", "a", "ä\0\n", "\U0001f600", "lone \ud800", "lone \ud801", "x" * 300_000]
     vectors = drawn(len(texts))
     vectors[0, :4] = [0.0, -0.0, np.finfo(np.float32).tiny, np.finfo(np.float32).max]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from valor_cli.models.classifier import Classifier, Pair
 from valor_cli.models.identity import ModelIdentity
-from valor_cli.models.language_model import Architecture, LanguageModel, Passage
-from valor_cli.models.reduction import Cloud, Reduction, dimensions_of
+from valor_cli.models.language_model import Architecture, Passage
+from valor_cli.models.reduction import Cloud, dimensions_of
 from valor_cli.models.token_encoder import TokenEncoder, TokenStates
 
 Floats = NDArray[np.float64]
@@ -133,7 +133,7 @@ class ScriptedModels:
 
     best: bool = False
     vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    language: LanguageModel | None = None
+    language: HashedLanguageModel | None = None
     classifiers: Mapping[str, Classifier] = field(default_factory=dict)
     tokens: TokenEncoder | None = None
     embedder: ModelIdentity = field(default=ModelIdentity("scripted-vectors", "0" * 64))
@@ -155,7 +155,7 @@ class ScriptedModels:
     def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
         return self.tokens or HashedTokens(self.best)
 
-    def language_model(self) -> LanguageModel:
+    def language_model(self) -> HashedLanguageModel:
         return self.language or HashedLanguageModel(self.best)
 
     def classifier(self, model: str, metric: str) -> Classifier:
@@ -166,7 +166,7 @@ class ScriptedModels:
 
     consistency = classifier
 
-    def reduction(self, metric: str) -> Reduction:
+    def reduction(self, metric: str) -> Any:
         return FirstCoordinates()
 
 

@@ -9,9 +9,8 @@ that it needs of all samples at once, and says of each what became of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +28,12 @@ from valor_cli.kernels.cosines import units
 from valor_cli.kernels.sentences import split_sentences
 from valor_cli.kernels.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.models.classifier import Classifier
-from valor_cli.models.identity import ModelIdentity, Unavailable
+from valor_cli.models.identity import Unavailable
 from valor_cli.models.judge import NoAnswer, Stopped
-from valor_cli.models.language_model import LanguageModel
-from valor_cli.models.reduction import Reduction
-from valor_cli.models.token_encoder import TokenEncoder
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
+    from valor_cli.models.text_models import TextModels
 
 Floats = NDArray[np.float64]
 
@@ -42,49 +41,12 @@ QUOTED = 300
 """Characters of a text that details quote, at most."""
 
 
-class Models(Protocol):
-    """The models of a run that measure texts. What is not on this machine raises `Unavailable`."""
-
-    def halting(self) -> AbstractContextManager[Any]:
-        """While it is entered, Ctrl-C stops the run in order."""
-
-    @property
-    def embedder(self) -> ModelIdentity:
-        """Who makes vectors."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """(texts, dimensions) their vectors."""
-
-    def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
-        """A model of which tokens have vectors; None: the embedder, the usual layer."""
-
-    def language_model(self) -> LanguageModel:
-        """The one that the config names."""
-
-    def classifier(self, model: str, metric: str) -> Classifier:
-        """A model of sequence classification; who asks stands in messages."""
-
-    def consistency(self, model: str, metric: str) -> Classifier:
-        """A model whose last label says that a hypothesis is borne out."""
-
-    def reduction(self, metric: str) -> Reduction:
-        """What lays vectors out in a few dimensions; who asks stands in messages."""
-
-
-class Session(Protocol):
-    """The models of a run."""
-
-    @property
-    def models(self) -> Models:
-        """Those that measure texts."""
-
-
 class ModelTexts(Texts):
     """The samples of a dataset, and the models that measure them."""
 
     __slots__ = ("models",)
 
-    def __init__(self, data: TextDataset, models: Models) -> None:
+    def __init__(self, data: TextDataset, models: TextModels) -> None:
         super().__init__(data)
         self.models = models
 
@@ -195,7 +157,9 @@ def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
 
 
 def asking_wing(
-    gather: Callable[[Mapping[str, TextDataset], tuple[Call, ...], Any], Mapping[str, Measured]],
+    gather: Callable[
+        [Mapping[str, TextDataset], tuple[Call, ...], Session | None], Mapping[str, Measured]
+    ],
     metrics: tuple[Metric[Any], ...],
 ) -> Wing[TextDataset, SampleEvidence]:
     """A wing of metrics whose outcomes are gathered before there is evidence.

@@ -6,16 +6,18 @@ import asyncio
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from valor_cli.errors import ValorError
 from valor_cli.models.budget import budget_of, cost_of
 from valor_cli.models.judge import Judge, NoAnswer, Reply, Request, Stopped
 from valor_cli.models.stop import Stop
 from valor_cli.models.tries import Limits, Tries
-from valor_cli.models.usage import Usage
 
-__all__ = ["Answered", "Calls", "Limits", "Recorder", "Stop", "Store", "Usage", "cache_key"]
+if TYPE_CHECKING:
+    from valor_cli.models.cassette import CassetteWriter
+
+__all__ = ["Answered", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,48 @@ class Answered:
 
     reply: Reply
     cached: bool = False
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a metric asked about a model; see `results.UsageResult`.
+
+    Attributes:
+        counted: Whether all tokens are known.
+        priced: Whether all costs are known.
+        valued: Whether it is known of all that was reused what it had cost.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    counted: bool = True
+    cost_usd: float = 0.0
+    saved_usd: float = 0.0
+    priced: bool = True
+    valued: bool = True
+
+    def fail(self, tries: int = 1) -> None:
+        """Nothing was replied, to so many requests."""
+        self.calls += tries
+        self.failed += 1
+
+    def reuse(self, cost: float | None) -> None:
+        """A reply was there already; it had cost so much."""
+        self.calls += 1
+        self.cached += 1
+        self.saved_usd += cost or 0.0
+        self.valued &= cost is not None
+
+    def pay(self, reply: Reply, cost: float | None) -> None:
+        """A reply came in; it cost so much."""
+        self.tokens_in += reply.tokens_in or 0
+        self.tokens_out += reply.tokens_out or 0
+        self.counted &= reply.tokens_in is not None and reply.tokens_out is not None
+        self.cost_usd += cost or 0.0
+        self.priced &= cost is not None
 
 
 class Store(Protocol):
@@ -37,13 +81,6 @@ class Store(Protocol):
 
     def forget(self, key: str) -> None:
         """Keep nothing under a key, whichever run it is of."""
-
-
-class Recorder(Protocol):
-    """What writes down all replies of a run, and what it had none to."""
-
-    def record(self, request: Request, reply: Reply | NoAnswer) -> None:
-        """Write down a reply, be it new or kept from before, or why there was none."""
 
 
 def cache_key(judge: Judge, request: Request) -> str:
@@ -80,7 +117,7 @@ class Calls:
         stop: Stop,
         *,
         store: Store | None = None,
-        recorder: Recorder | None = None,
+        recorder: CassetteWriter | None = None,
         spent_before: float = 0.0,
         seed: int = 0,
     ) -> None:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from valor_cli.errors import ConfigError, Problem
+from valor_cli.models.embedder import Embedder
+from valor_cli.models.judge import Judge
 
 
-class Placed(Protocol):
-    """Anything that is asked somewhere."""
-
-    @property
-    def name(self) -> str:
-        """As results call it."""
-
-    @property
-    def remote(self) -> bool:
-        """Whether asking it leaves this machine."""
-
-
-def refuse_remote(asked: Placed, what: str, *, offline: bool, hint: str) -> None:
+def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:
     """Hold `--offline` against a model.
 
     Args:

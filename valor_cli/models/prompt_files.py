@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic import Field as Key
 
@@ -23,7 +24,6 @@ from valor_cli.models.delimiters import (
     braced,
     filled,
 )
-from valor_cli.models.plain_yaml import yaml_values
 
 LARGEST = 1_000_000
 """Bytes of a file; the longest of the package has a hundredth of that."""
@@ -187,7 +187,7 @@ def _parsed(text: bytes, path: str) -> PromptFile:
     Raises:
         ConfigError: It says no prompt.
     """
-    said = yaml_values(text, path)
+    said = _yaml_values(text, path)
     if not isinstance(said, dict):
         keys = ", ".join(PromptFile.model_fields)
         raise ConfigError(Problem(path, f"a prompt is a mapping with the keys {keys}"))
@@ -248,3 +248,43 @@ def _differences(found: PromptFile, replaced: PromptFile, path: str) -> Iterator
             yield Problem(f"{path}: user", f"the placeholder {{{name}}} is needed")
     for name in sorted(set(found.optional) - set(replaced.optional)):
         yield Problem(f"{path}: optional", f"'{name}' is not optional in '{replaced.name}'")
+
+
+def _yaml_values(text: bytes, path: str) -> Any:
+    """What a file of one YAML document says.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        return _Loader(text.decode("utf-8-sig")).get_single_data()
+    except UnicodeDecodeError:
+        raise ConfigError(Problem(path, "not UTF-8 text")) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = path if mark is None else f"{path}:{mark.line + 1}:{mark.column + 1}"
+        raise ConfigError(Problem(place, f"not valid YAML: {error.problem}")) from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        # Characters that YAML forbids, a date that no calendar has, lists in lists without end.
+        raise ConfigError(Problem(path, "not valid YAML")) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases, which could grow without end, and without keys that stand twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="prompts have no aliases", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"the key '{key.value}' stands twice", problem_mark=key.start_mark
+                    )
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from valor_cli.models.absent_embedder import AbsentEmbedder
+import numpy as np
+from numpy.typing import NDArray
+
 from valor_cli.models.backends import look_for_embedder, open_embedder
 from valor_cli.models.embedder import Embedder
 from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.identity import Unavailable
+from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.imagined import ImaginedEmbedder
 from valor_cli.models.offline import refuse_remote
 from valor_cli.models.panel import Member, Panel, Work
 from valor_cli.models.prompts import Prompts
-from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.settings import Combine, JudgeSettings
 from valor_cli.models.stop import Stop
 from valor_cli.models.text_models import TextModels, Told
 from valor_cli.models.vector_store import VectorStore
@@ -45,13 +47,41 @@ class Settings:
     """
 
     judges: tuple[JudgeSettings, ...]
-    combine: str | None = None
+    combine: Combine | None = None
     embedder: EmbedderSettings | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     language_model: LanguageModelSettings | None = None
     device: Device = "auto"
     named: Mapping[str, str] = field(default_factory=dict)
     reduces: str | None = None
+
+
+class AbsentEmbedder:
+    """In place of an embedder that cannot be had; `reason` says in words why."""
+
+    remote = False
+    keeps = None
+    longest = None
+
+    def __init__(self, settings: EmbedderSettings, reason: str) -> None:
+        self.name = settings.called
+        self.identity = ModelIdentity(self.name)
+        self.reason = reason
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Nothing.
+
+        Raises:
+            Unavailable: Always.
+        """
+        raise Unavailable(self.reason)
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None."""
+        return 0
+
+    async def close(self) -> None:
+        """It holds nothing."""
 
 
 class Session:
@@ -99,7 +129,7 @@ class Session:
         self._held = ExitStack()
 
     @property
-    def combine(self) -> str | None:
+    def combine(self) -> Combine | None:
         """How several values become one."""
         return self.wanted.combine
 

@@ -22,6 +22,9 @@ from valor_cli.models.endpoints import is_address
 from valor_cli.models.judge import Price
 from valor_cli.paths import LocalPath, from_folder
 
+Combine = Literal["majority", "mean"]
+"""How the values of several judges, or repeats, become one."""
+
 Positive = Annotated[float, Field(gt=0)]
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

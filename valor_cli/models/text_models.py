@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from contextlib import suppress
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +14,53 @@ from numpy.typing import NDArray
 from valor_cli.extras import extra_folder
 from valor_cli.models.classifier import Classifier
 from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.halting import Halting
 from valor_cli.models.identity import ModelIdentity, Unavailable
-from valor_cli.models.language_model import LanguageModel
 from valor_cli.models.own_loop import run_async
-from valor_cli.models.reduction import Reduction
 from valor_cli.models.stop import Stop
 from valor_cli.models.token_encoder import TokenEncoder
 from valor_cli.models.vectors import Told, Vectors
 
-__all__ = ["TextModels", "Told"]
+if TYPE_CHECKING:
+    from valor_cli.models.reduction import UmapReduction
+    from valor_cli.models.transformers_language_model import TransformersLanguageModel
+
+__all__ = ["Halting", "TextModels", "Told"]
 
 T = TypeVar("T")
+
+_SIGNALS = ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated"))
 
 
 class _Lacking(NamedTuple):
     """In place of a model that is not on this machine."""
 
     reason: str
+
+
+class Halting:
+    """While it is entered, a first signal stops the run; a second one ends the program."""
+
+    def __init__(self, stop: Stop) -> None:
+        """To be entered in the main thread; elsewhere signals do what they did before."""
+        self._stop = stop
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> None:
+        for number, kind in _SIGNALS:
+            with suppress(ValueError):
+                self._before[number] = signal.signal(number, self._signalled(kind))
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _signalled(self, kind: str) -> Any:
+        def halt(number: int, frame: FrameType | None) -> None:
+            if self._stop.reason is not None:
+                raise KeyboardInterrupt
+            self._stop.now(kind, kind)
+
+        return halt
 
 
 class TextModels:
@@ -57,7 +89,7 @@ class TextModels:
         self._stop = stop
         self._told = told
         self._found: dict[object, object] = {}
-        self._language: LanguageModel | None = None
+        self._language: TransformersLanguageModel | None = None
         self.used: list[ModelIdentity] = []
         self.lacking: dict[str, None] = {}
 
@@ -129,7 +161,7 @@ class TextModels:
             raise ValueError("a metric asks for vectors that the plan does not foresee")
         return self.vectors
 
-    def language_model(self) -> LanguageModel:
+    def language_model(self) -> TransformersLanguageModel:
         """The one that the config names.
 
         Raises:
@@ -178,7 +210,7 @@ class TextModels:
             lambda: ConsistencyModel(model, metric, self._device, self._stop, self._told),
         )
 
-    def reduction(self, metric: str) -> Reduction:
+    def reduction(self, metric: str) -> UmapReduction:
         """What lays vectors out in a few dimensions.
 
         Args:
@@ -187,7 +219,7 @@ class TextModels:
         Raises:
             MissingExtraError: Its package is not installed.
         """
-        from valor_cli.models.umap_reduction import UmapReduction
+        from valor_cli.models.reduction import UmapReduction
 
         return UmapReduction(metric, self._stop, self._told)
 

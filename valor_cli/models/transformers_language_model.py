@@ -116,7 +116,13 @@ class TransformersLanguageModel:
     def log_probabilities(
         self, passages: Sequence[Passage], *, stride: int | None = None
     ) -> list[NDArray[np.float64]]:
-        """As `LanguageModel` says.
+        """Of each passage, (tokens,) natural logarithms of the probabilities of its target.
+
+        A token's probability is conditional on the prompt and on the tokens of the target before
+        it. The first token of all has nothing before it and is left out; a target without a
+        further one has no tokens. Passages longer than the model's context are seen through a
+        window that moves by `stride` tokens (None: half the context): every token is scored once,
+        in the window in which it first appears. The same in any company and order.
 
         Of a causal model, prompt and target become tokens together, as one text; a token that
         reaches over the border is the target's. What the tokenizer puts before a text is seen and

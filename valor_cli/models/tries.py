@@ -7,12 +7,12 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from valor_cli.errors import JudgeError, Problem, ValorError
-from valor_cli.models.attempt import Lost, Said, attempted
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.breaker import Breaker
-from valor_cli.models.budget import Budget, Highest
+from valor_cli.models.budget import Budget, Highest, cost_of
 from valor_cli.models.concurrency import Limiter, Slot
 from valor_cli.models.judge import (
     Busy,
@@ -42,6 +42,14 @@ TOO_LONG_S = 600.0
 """A server that means longer by `Retry-After`, and answers nothing else, has a day's quota."""
 
 AGAIN = "start the run again when it does; replies that came in are not paid twice"
+
+
+class Lost(Passing):
+    """A reply that nobody waits for any more; whoever makes it may go on, to the last token."""
+
+
+Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
+"""What came of an attempt."""
 
 
 @dataclass(slots=True)
@@ -136,7 +144,7 @@ class Tries:
     async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> Said:
         """Ask once, and note what came of it before the next request goes out."""
         try:
-            said = await attempted(self._judge, request, self._limits.timeout_s)
+            said = await _attempted(self._judge, request, self._limits.timeout_s)
         except BaseException:
             # Cancelled, or a fault of the backend: the turn is given back in any case.
             self._limiter.drop(slot)
@@ -224,3 +232,28 @@ class Tries:
         if self.fatal is None:
             self.fatal = error
             self._stop.now("failed", str(error.problems[0]))
+
+
+async def _attempted(judge: Judge, request: Request, timeout_s: float) -> Said:
+    """What came of asking once.
+
+    Args:
+        judge: Who is asked.
+        request: What.
+        timeout_s: Seconds that the reply may take, all of it.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            reply = await judge.answer(request)
+        # What is kept has to tell what it cost, for runs to come.
+        return replace(reply, cost_usd=cost_of(reply, judge.price))
+    except TimeoutError:
+        return Lost(f"no reply within {timeout_s:g} s")
+    except (Busy, Passing, Unanswerable, ValorError) as failure:
+        return failure
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # Nobody cancelled this: a backend lets out what happened within it.
+        return Lost("the backend broke off the request")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from valor_cli.models.embedder import Embedder
 from valor_cli.models.judge import NoAnswer, Stopped
 from valor_cli.models.stop import Stop
 
+if TYPE_CHECKING:
+    from valor_cli.models.vector_store import VectorStore
+
 AT_ONCE = 512
 """Texts between two looks at whether the run ends, and between two transactions."""
 
@@ -24,22 +27,6 @@ STAGE = "embedding texts"
 
 Told = Callable[[str, int, int], None]
 """Told a stage, how much of it is done, and how much there is."""
-
-
-class Kept(Protocol):
-    """Vectors of earlier runs.
-
-    Attributes:
-        failed: Why vectors are no longer kept, in words; None: they are.
-    """
-
-    failed: str | None
-
-    def find(self, texts: Sequence[str]) -> dict[str, NDArray[np.floating[Any]]]:
-        """The vectors of those texts that have one."""
-
-    def keep(self, texts: Sequence[str], vectors: NDArray[np.floating[Any]]) -> None:
-        """Have them for later runs."""
 
 
 class Vectors:
@@ -56,7 +43,7 @@ class Vectors:
         embedder: Embedder,
         stop: Stop,
         told: Told,
-        kept: Kept | None = None,
+        kept: VectorStore | None = None,
     ) -> None:
         """Nothing is embedded yet.
 

@@ -7,14 +7,17 @@ import platform
 import sys
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from valor_cli import __version__
-from valor_cli.metric import Loaded, Session
+from valor_cli.metric import Loaded
 from valor_cli.pipeline.plan import Plan
 from valor_cli.results import RunInfo, UsageResult
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
 
 _PACKAGES = (
     *("jsonschema", "onnxruntime", "py3langid", "rapidfuzz", "regex", "sacrebleu", "sentencex"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from valor_cli.config import SliceSearch
-from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Session, Wing
+from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Wing
 from valor_cli.pipeline.draws import Draws
 from valor_cli.pipeline.found_rows import (
     agreement_row,
@@ -55,6 +55,9 @@ from valor_cli.results import (
     SliceSearchResult,
     TableResult,
 )
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
 
 
 class Computation:

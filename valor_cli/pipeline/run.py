@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Session, Terms
+from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Terms
 from valor_cli.pipeline.earlier import has_baseline_gates
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.input_paths import input_paths
@@ -36,6 +36,9 @@ from valor_cli.results import (
     RunResult,
     TextsResult,
 )
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
 
 
 def check(plan: Plan) -> Sequence[str]:

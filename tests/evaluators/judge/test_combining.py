@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from valor_cli.evaluators.judge.bias import BIAS
-from valor_cli.evaluators.judge.combining import Combine, combined
+from valor_cli.evaluators.judge.combining import combined
 from valor_cli.evaluators.judge.custom_judge import CUSTOM_JUDGE
 from valor_cli.evaluators.judge.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.judge.rated_verdicts import rated
@@ -15,6 +15,7 @@ from valor_cli.evaluators.judge.sexism import SEXISM
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict
 from valor_cli.metric import Metric
+from valor_cli.models.settings import Combine
 from valor_cli.results import Asked, Verdict
 
 

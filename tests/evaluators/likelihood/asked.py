@@ -15,7 +15,7 @@ from valor_cli.evaluators.gathering import ModelTexts, gather, measured_evidence
 from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence
 from valor_cli.metric import Call, Metric
 from valor_cli.models.identity import ModelIdentity
-from valor_cli.models.language_model import Architecture, LanguageModel, Passage
+from valor_cli.models.language_model import Architecture, Passage
 from valor_cli.results import STATUSES, Findings
 
 
@@ -39,18 +39,14 @@ class ToldModel:
         return [np.array(self.said(one), np.float64) for one in passages]
 
 
-def outcomes(
-    metric: Metric[Any], data: TextDataset, model: LanguageModel | None, **parameters: Any
-) -> Outcomes:
+def outcomes(metric: Metric[Any], data: TextDataset, model: Any, **parameters: Any) -> Outcomes:
     """What a metric finds of each sample."""
     assert metric.measure is not None
     found: Outcomes = metric.measure(ModelTexts(data, ScriptedModels(language=model)), **parameters)
     return found
 
 
-def each(
-    metric: Metric[Any], data: TextDataset, model: LanguageModel | None, **parameters: Any
-) -> list[Outcome]:
+def each(metric: Metric[Any], data: TextDataset, model: Any, **parameters: Any) -> list[Outcome]:
     """The outcome of each sample; undefined outputs are left out."""
     found = outcomes(metric, data, model, **parameters)
     return [
@@ -69,7 +65,7 @@ def each(
 
 
 def evidence(
-    metric: Metric[Any], data: TextDataset, model: LanguageModel | None, **parameters: Any
+    metric: Metric[Any], data: TextDataset, model: Any, **parameters: Any
 ) -> tuple[Call, SampleEvidence]:
     """The evidence of one call, and the call."""
     call = Call(metric, {**{one.name: one.default for one in metric.parameters}, **parameters})
@@ -77,9 +73,7 @@ def evidence(
     return call, measured_evidence(data, gather({"m": data}, (call,), session)["m"])
 
 
-def findings(
-    metric: Metric[Any], data: TextDataset, model: LanguageModel | None, **parameters: Any
-) -> Findings:
+def findings(metric: Metric[Any], data: TextDataset, model: Any, **parameters: Any) -> Findings:
     """What the metric reports."""
     call, found = evidence(metric, data, model, **parameters)
     answer = call.found(found)

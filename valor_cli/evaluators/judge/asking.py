@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.judge import Message, NoAnswer, Purpose, Reply, Request
 from valor_cli.models.prompts import Field, Prompt
 from valor_cli.results import Asked
+
+if TYPE_CHECKING:
+    from valor_cli.models.calls import Answered
 
 T = TypeVar("T")
 
@@ -34,18 +37,6 @@ class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
     """No reply fitted, however often it was asked; why the last one did not."""
 
 
-class Answer(Protocol):
-    """A reply, and whether it was kept from before."""
-
-    @property
-    def reply(self) -> Reply:
-        """What the judge said."""
-
-    @property
-    def cached(self) -> bool:
-        """Whether it was kept from before."""
-
-
 class Panelist(Protocol):
     """One judge of the panel, or one repeat of it."""
 
@@ -60,7 +51,7 @@ class Panelist(Protocol):
     def prompt(self, name: str) -> Prompt:
         """The prompt of that name."""
 
-    async def reply(self, request: Request) -> Answer:
+    async def reply(self, request: Request) -> Answered:
         """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
 
     def forget(self, request: Request) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import fsum
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import RATES, is_verdict
 from valor_cli.metric import Metric, Output
+from valor_cli.models.settings import Combine
 from valor_cli.results import Asked, Verdict
-
-Combine: TypeAlias = Literal["majority", "mean"]
 
 SAID = ("class", "word")
 """What details of one word hold, and what is told of each rater too."""

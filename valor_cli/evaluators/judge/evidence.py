@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.gathering import Measured, asking_wing
-from valor_cli.evaluators.judge.asking import Asking, Panelist, ParseFailure
-from valor_cli.evaluators.judge.combining import Combine, combined
+from valor_cli.evaluators.judge.asking import Asking, ParseFailure
+from valor_cli.evaluators.judge.combining import combined
 from valor_cli.evaluators.judge.rated_verdicts import RATING
 from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
@@ -23,58 +23,36 @@ from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.models.identity import Unavailable
 from valor_cli.models.judge import NoAnswer, Stopped
+from valor_cli.models.settings import Combine
+
+if TYPE_CHECKING:
+    from valor_cli.models.panel import Member
+    from valor_cli.models.session import Session
 
 Found = list[list[Outcome]]
 """By sample, an outcome of every call."""
 
 
-class Juror(Panelist, Protocol):
-    """A judge of the panel, and how often it is asked everything."""
-
-    @property
-    def repeats(self) -> int:
-        """How often."""
-
-
-class Panel(Protocol):
-    """Those who are asked, and the loop in which they are."""
-
-    @property
-    def jurors(self) -> Sequence[Juror]:
-        """The judges."""
-
-    @property
-    def combine(self) -> Combine | None:
-        """How their values become one; None: verdicts by majority, values by their mean."""
-
-    def run(self, work: Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]) -> None:
-        """Do all that is to be asked of each juror, in its order.
-
-        Args:
-            work: For each juror, how much it is, and the pieces.
-        """
-
-
 def gather(
-    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], panel: Panel | None
+    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
 ) -> dict[str, Measured]:
     """Ask the judges about every sample of every model.
 
     Args:
         datasets: By model.
         calls: The metrics, in the order of the config.
-        panel: Whom to ask; None: nobody, and every sample is skipped.
+        session: Whom to ask; None: nobody, and every sample is skipped.
 
     Raises:
         ValorError: A judge will never answer.
     """
-    if panel is None:
+    if session is None:
         skipped = Outcome(status="skipped", reason="not asked")
         return {
             model: _judgements(calls, [[[skipped] * len(calls)] * data.unit_count], (), None)
             for model, data in datasets.items()
         }
-    raters = [(juror, again) for juror in panel.jurors for again in range(juror.repeats)]
+    raters = [(juror, again) for juror in session.jurors for again in range(juror.repeats)]
     not_begun = Outcome(status="skipped", reason="the run stopped before it was asked")
     found: dict[str, list[Found]] = {
         model: [[[not_begun] * len(calls) for _ in range(data.unit_count)] for _ in raters]
@@ -82,20 +60,20 @@ def gather(
     }
     work = []
     first = 0
-    for juror in panel.jurors:
+    for juror in session.jurors:
         columns = {model: own[first : first + juror.repeats] for model, own in found.items()}
         total = juror.repeats * sum(data.unit_count for data in datasets.values())
         work.append((total, _pieces(datasets, calls, juror, columns)))
         first += juror.repeats
-    panel.run(work)
+    session.run(work)
     names = [(juror.name, again) for juror, again in raters]
-    return {model: _judgements(calls, own, names, panel.combine) for model, own in found.items()}
+    return {model: _judgements(calls, own, names, session.combine) for model, own in found.items()}
 
 
 def _pieces(
     datasets: Mapping[str, TextDataset],
     calls: Sequence[Call],
-    juror: Juror,
+    juror: Member,
     columns: Mapping[str, list[Found]],
 ) -> Iterator[Callable[[], Awaitable[None]]]:
     """What one juror is asked: sample by sample, of each all models, of each all repeats.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from annotated_types import Interval
 
 from valor_cli.kernels.likelihood import Surprise, surprise
-from valor_cli.models.language_model import LanguageModel, Passage
+from valor_cli.models.language_model import Passage
+
+if TYPE_CHECKING:
+    from valor_cli.models.transformers_language_model import TransformersLanguageModel
 
 Stride: TypeAlias = Annotated[int, Interval(ge=1)] | None
 """Tokens by which the window moves over what is longer than the model's context."""
 
 
 def surprises(
-    model: LanguageModel, passages: Sequence[Passage], stride: Stride
+    model: TransformersLanguageModel, passages: Sequence[Passage], stride: Stride
 ) -> dict[Passage, Surprise | None]:
     """How unlikely the target of each passage is; None where the model scored no token of it.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,11 @@ from valor_cli.evaluators.likelihood.asking import Stride, surprises
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
 from valor_cli.kernels.likelihood import Surprise, surprise
 from valor_cli.metric import Metric, ModelKind, Output
-from valor_cli.models.language_model import LanguageModel, Passage
+from valor_cli.models.language_model import Passage
 from valor_cli.results import Findings, MetricValue, Scalar
+
+if TYPE_CHECKING:
+    from valor_cli.models.transformers_language_model import TransformersLanguageModel
 
 OUTPUTS = (
     Output("value", "lower", (1, None), "perplexity"),
@@ -105,7 +108,7 @@ def _of_corpus(sampled: Sampled) -> MetricValue:
     return MetricValue(math.exp(nats / tokens), output="corpus", n=n)
 
 
-def _causal(model: LanguageModel) -> LanguageModel:
+def _causal(model: TransformersLanguageModel) -> TransformersLanguageModel:
     """The model, if it reads a text that nothing stands before.
 
     Raises:

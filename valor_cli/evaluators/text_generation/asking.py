@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from valor_cli.evaluators.embedding.semantic_similarity import CROSS_ENCODER
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.metric import Call, Lack, Session, Terms
+from valor_cli.metric import Call, Lack, Terms
 from valor_cli.models.embedder_settings import EmbedderSettings, model_name
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
 
 JUDGE = """\
 name the judge in the config, for example:
