@@ -278,7 +278,7 @@ def test_bounds_of_any_runs(height: int, counts: list[int]) -> None:
 @pytest.mark.parametrize("least", [1e-10, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("at_once", [1, 50, 1 << 20])
 def test_overlaps(least: float, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mask_overlaps, "COMPILED_AT_ONCE", at_once)
+    monkeypatch.setattr(mask_overlaps, "PAIRS_AT_ONCE", at_once)
     detections, mine = many_masks(10, 60)
     truths, theirs = many_masks(11, 50)
     rng = np.random.default_rng(12)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco
 
 from tests.oracles.coco_masks import masks_of, random_bitmaps, reference_rles
-from valor_cli.kernels import masks as kernel
 from valor_cli.kernels.masks import areas, bitmaps, bounds, from_bitmap, from_runs, intersections
 from valor_cli.kernels.shapes import Masks, joined_masks
 
@@ -34,9 +33,7 @@ def test_by_hand() -> None:
     assert intersections(mask, other, zero, zero).tolist() == [1]
 
 
-@pytest.mark.parametrize("block", [1, 300, 1 << 17])
-def test_bits_equal_the_reference(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "RUNS_AT_ONCE", block)
+def test_bits_equal_the_reference() -> None:
     pixels = random_bitmaps(3, 300)
     masks, rles = masks_of(pixels), reference_rles(pixels)
     # One by one: of more than 255, the reference fails with numpy 2.
@@ -45,12 +42,8 @@ def test_bits_equal_the_reference(block: int, monkeypatch: pytest.MonkeyPatch) -
     assert all((one == two).all() for one, two in zip(bitmaps(masks), pixels, strict=True))
 
 
-@pytest.mark.parametrize("block", [1, 300, 1 << 17])
 @pytest.mark.parametrize("size", [(1, 30), (30, 1), (13, 17), (40, 31)])
-def test_intersections_are_those_of_bitmaps(
-    size: tuple[int, int], block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel, "RUNS_AT_ONCE", block)
+def test_intersections_are_those_of_bitmaps(size: tuple[int, int]) -> None:
     a, b = random_bitmaps(4, 25, size), random_bitmaps(5, 30, size)
     rows_a, rows_b = (rows.ravel() for rows in np.mgrid[:25, :30])
     shuffled = np.random.default_rng(6).permutation(len(rows_a))

@@ -20,7 +20,7 @@ from tests.oracles.coco_masks import (
     random_bitmaps,
     reference_rles,
 )
-from valor_cli.kernels import mask_overlaps, masks, overlaps
+from valor_cli.kernels import mask_overlaps, overlaps
 from valor_cli.kernels.boxes import overlapping_boxes
 from valor_cli.kernels.overlaps import overlapping
 from valor_cli.kernels.polygons import corners
@@ -56,7 +56,6 @@ def test_masks_are_the_reference_bit_by_bit(
     size: tuple[int, int], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mask_overlaps, "PAIRS_AT_ONCE", block)
-    monkeypatch.setattr(masks, "RUNS_AT_ONCE", 10 * block)
     a, b = random_bitmaps(8, 25, size), random_bitmaps(9, 20, size)
     crowd = np.random.default_rng(10).random(20) < 0.3
     reference = coco.iou(reference_rles(a), reference_rles(b), crowd.astype(np.uint8).tolist())

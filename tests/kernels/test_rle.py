@@ -48,12 +48,7 @@ def test_numbers_of_several_characters_and_negative_differences() -> None:
     assert encoded(masks) == ["Xo05n0M"]
 
 
-@pytest.mark.parametrize("block", [1, 50, 1 << 17])
-def test_random_masks_are_the_reference_both_ways(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rle, "CHARACTERS_AT_ONCE", block)
-    monkeypatch.setattr(rle, "COUNTS_AT_ONCE", block)
+def test_random_masks_are_the_reference_both_ways() -> None:
     bitmaps = random_bitmaps(1, 300)
     expected = masks_of(bitmaps)
     strings = [one["counts"] for one in reference_rles(bitmaps)]
@@ -152,8 +147,8 @@ small = st.text(st.sampled_from("0123456789:;<=>?"), max_size=9)
 any_of_it = st.text(st.characters(min_codepoint=48, max_codepoint=111), max_size=9)
 
 
-@given(st.lists(small | any_of_it, max_size=9), st.sampled_from([2, 1 << 16]), st.booleans())
-def test_any_strings_are_those_read_one_by_one(texts: list[str], block: int, big: bool) -> None:
+@given(st.lists(small | any_of_it, max_size=9), st.booleans())
+def test_any_strings_are_those_read_one_by_one(texts: list[str], big: bool) -> None:
     expected = [by_hand(text) for text in texts]
     # Sides that no image of 32 bits has, for the wide way; else a size that fits, where there is.
     pixels = [1 if counts is None else sum(counts) for counts in expected]
@@ -164,10 +159,7 @@ def test_any_strings_are_those_read_one_by_one(texts: list[str], block: int, big
     )
     sizes[(sizes > 1 << 20).any(axis=1)] = 1
     fits = (sizes.prod(axis=1) == pixels).tolist()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rle, "CHARACTERS_AT_ONCE", block)
-        patch.setattr(rle, "COUNTS_AT_ONCE", block)
-        masks, valid = decoded([text.encode() for text in texts], sizes)
+    masks, valid = decoded([text.encode() for text in texts], sizes)
     sound = [counts is not None and fit for counts, fit in zip(expected, fits, strict=True)]
     assert valid.tolist() == sound
     own = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,21 +11,8 @@ from valor_cli.kernels import engine
 from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.columns import quotient, spread
 
-PAIRS_AT_ONCE = 1 << 17
-"""Pairs whose columns stay in the processor's cache together."""
-
-COMPILED_AT_ONCE = 1 << 20
-"""Pairs that the compiled kernel has room for."""
-
-
-class Meeting(NamedTuple):
-    """Pairs whose boxes share an area: their rows, that area, and the areas of both boxes."""
-
-    detection: NDArray[np.int64]
-    ground_truth: NDArray[np.int64]
-    shared: NDArray[np.float64]
-    detection_area: NDArray[np.float64]
-    ground_truth_area: NDArray[np.float64]
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are compared together; what the compiled kernel does not fill costs nothing."""
 
 
 class Pairs(NamedTuple):
@@ -63,18 +49,16 @@ def overlapping_boxes(
     Returns:
         The pairs, by detection (as it stands in `rows`), then ground truth.
     """
-    if engine.compiled is not None:
-        rows = np.arange(len(detections)) if rows is None else rows
-        return _compiled_pairs(
-            engine.compiled, detections, rows, ground_truths, crowd, first, count, least
-        )
-    detections = detections if rows is None else detections[rows]
+    rows = np.arange(len(detections)) if rows is None else rows
+    detections, ground_truths = map(np.ascontiguousarray, (detections, ground_truths))
     parts: list[Pairs] = []
-    for met in meeting_boxes(detections, ground_truths, first, count):
-        own = met.detection_area
-        union = np.where(crowd[met.ground_truth], own, own + met.ground_truth_area - met.shared)
-        iou = quotient(met.shared, union, 0.0)
-        parts.append(least_pairs(met.detection, met.ground_truth, iou, least))
+    for part in blocks(count, PAIRS_AT_ONCE):
+        compared = (detections, rows[part], ground_truths, crowd, first[part], count[part])
+        if engine.compiled is not None:
+            pairs = _compiled_pairs(engine.compiled, *compared, least)
+        else:
+            pairs = _pairs(*compared, least)
+        parts.append(pairs._replace(detection=pairs.detection + part.start))
     return joined_pairs(parts)
 
 
@@ -88,31 +72,30 @@ def _compiled_pairs(
     count: NDArray[np.int64],
     least: float,
 ) -> Pairs:
-    """The same of the compiled kernel, which fills columns with room for all that may be."""
-    detections, ground_truths = map(np.ascontiguousarray, (detections, ground_truths))
-    parts: list[Pairs] = []
-    for part in blocks(count, COMPILED_AT_ONCE):
-        room = int(count[part].sum())
-        found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
-        looked_at = (detections, rows[part], ground_truths, crowd, first[part], count[part])
-        pairs = kernel.overlapping_boxes(*looked_at, *found, least)
-        kept = Pairs._make(column[:pairs].copy() for column in found)
-        parts.append(kept._replace(detection=kept.detection + part.start))
-    return joined_pairs(parts)
+    """Pairs of the compiled kernel, which fills columns with room for all that may be."""
+    room = int(count.sum())
+    found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
+    compared = (detections, rows, ground_truths, crowd, first, count)
+    pairs = kernel.overlapping_boxes(*compared, *found, least)
+    return Pairs._make(column[:pairs].copy() for column in found)
 
 
-def meeting_boxes(
+def _pairs(
     detections: NDArray[np.float64],
+    rows: NDArray[np.int64],
     ground_truths: NDArray[np.float64],
+    crowd: NDArray[np.bool_],
     first: NDArray[np.int64],
     count: NDArray[np.int64],
-) -> Iterator[Meeting]:
-    """Pairs whose boxes share an area, block after block; the arguments as above."""
-    truth = _Columns(ground_truths)
-    for rows in blocks(count, PAIRS_AT_ONCE):
-        d = np.repeat(np.arange(rows.stop - rows.start), count[rows])
-        g = spread(first[rows], count[rows])
-        yield _meeting(_Columns(detections[rows]), d, rows.start, truth, g)
+    least: float,
+) -> Pairs:
+    """The same pairs by NumPy."""
+    d, g = np.repeat(np.arange(len(rows)), count), spread(first, count)
+    mine, theirs = detections[rows[d]], ground_truths[g]
+    own, other = mine[:, 2] * mine[:, 3], theirs[:, 2] * theirs[:, 3]
+    shared = shared_areas(mine, theirs)
+    union = np.where(crowd[g], own, own + other - shared)
+    return least_pairs(d, g, quotient(shared, union, 0.0), least)
 
 
 def shared_areas(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,33 +121,3 @@ def joined_pairs(parts: list[Pairs]) -> Pairs:
     none = np.zeros(0, np.int64)
     columns = zip(Pairs(none, none, np.zeros(0)), *parts, strict=True)
     return Pairs(*(np.concatenate(column) for column in columns))
-
-
-class _Columns:
-    """Boxes as contiguous columns: left, top, right, bottom, area."""
-
-    def __init__(self, boxes: NDArray[np.float64]) -> None:
-        self.left, self.top, width, height = np.ascontiguousarray(boxes.T)
-        self.right = width + self.left
-        self.bottom = height + self.top
-        self.area = width * height
-
-
-def _meeting(
-    detection: _Columns,
-    d: NDArray[np.int64],
-    start: int,
-    truth: _Columns,
-    g: NDArray[np.int64],
-) -> Meeting:
-    """Pairs (start + d, g), narrowed after each step to those that can still overlap."""
-    width = np.minimum(detection.right[d], truth.right[g])
-    width -= np.maximum(detection.left[d], truth.left[g])
-    some = np.flatnonzero(width > 0)
-    d, g, width = d[some], g[some], width[some]
-    height = np.minimum(detection.bottom[d], truth.bottom[g])
-    height -= np.maximum(detection.top[d], truth.top[g])
-    some = np.flatnonzero(height > 0)
-    d, g = d[some], g[some]
-    shared = width[some] * height[some]
-    return Meeting(d + start, g, shared, detection.area[d], truth.area[g])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns import grouped, positions_of, spread
+from valor_cli.kernels.columns import grouped, positions_of
 
 Ints = NDArray[np.int64]
 
@@ -19,8 +19,7 @@ class Meeting(NamedTuple):
 
     Attributes:
         rank: (n,) place of each detection in its cell, from 0, in the order of rows.
-        rows: (k,) rows of those that share one; in a cell in this order, and by numpy cell after
-            cell.
+        rows: (k,) rows of those that share one, ascending.
         first, size: (k,) where in `truths` the ground truths of the cell begin, and how many
             there are; `first` names the cell.
         truths: (m,) rows of the ground truths, cell after cell.
@@ -50,13 +49,11 @@ def meet(label: Ints, image: Ints, gt_label: Ints, gt_image: Ints, images: int) 
         met = engine.compiled.meet(label, image, gt_label[gt], gt_image[gt], rank, *columns, images)
         rows, first, size = (column[:met] for column in columns)
         return Meeting(rank, rows, first, size, gt)
-    cells = Cells.of(label * images + image)
-    at = positions_of(cells.names, gt_cells.names)
-    shared = at >= 0
-    sizes = cells.sizes[shared]
-    rows = cells.rows[spread(cells.starts[shared], sizes)]
-    cell = np.repeat(at[shared], sizes)
-    return Meeting(cells.rank(), rows, gt_cells.starts[cell], gt_cells.sizes[cell], gt)
+    cell = label * images + image
+    at = positions_of(cell, gt_cells.names)
+    rows = np.flatnonzero(at >= 0)
+    at = at[rows]
+    return Meeting(Cells.of(cell).rank(), rows, gt_cells.starts[at], gt_cells.sizes[at], gt)
 
 
 class Cells(NamedTuple):

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from valor_cli.kernels import engine
 
 Ints = NDArray[np.integer]
-LARGEST_KEY = 2**63 - 1
 DENSE_LOOKUP = 8
 """A lookup table may hold this many slots for each key or value before a search is cheaper."""
 
@@ -138,16 +137,6 @@ def are_distinct(values: NDArray[Any]) -> bool:
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
-def dense_ranks(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
-    """Rank of each score, highest first; equal scores share a rank. Also the number of ranks."""
-    order = np.argsort(-scores)
-    ranks = np.zeros(len(scores), np.int64)
-    if len(scores):
-        ordered = scores[order]
-        ranks[order[1:]] = np.cumsum(ordered[1:] != ordered[:-1])
-    return ranks, int(ranks.max(initial=-1)) + 1
-
-
 def ranked(
     label: Ints, score: NDArray[np.float64], image: Ints, within: Ints | None = None
 ) -> NDArray[np.int64]:
@@ -172,15 +161,7 @@ def ranked(
         columns = np.ascontiguousarray(label, np.int64), np.ascontiguousarray(score, np.float64)
         engine.compiled.ranked(*columns, by_image, order)
         return order
-    place = np.empty(n, np.int64)
-    place[by_image] = np.arange(n)
-    ranks, distinct = dense_ranks(score)
-    if (int(label.max()) + 1) * distinct * n > LARGEST_KEY:
-        return np.lexsort((place, ranks, label))
-    # Distinct 64-bit keys: sorting them is several times faster than a stable sort of rows.
-    key = (label.astype(np.int64) * distinct + ranks) * n + place
-    key.sort()
-    return np.asarray(by_image[key % n])
+    return by_image[np.lexsort((-score[by_image], label[by_image]))]
 
 
 def standing(
@@ -243,9 +224,4 @@ def _order_by(group: Ints) -> NDArray[np.int64]:
         order = np.empty(n, np.int64)
         engine.compiled.order_by_group(np.ascontiguousarray(group, np.int64), order)
         return order
-    if (int(group.max()) + 1) * n > LARGEST_KEY:
-        return np.argsort(group, kind="stable")
-    # Distinct 64-bit keys: sorting them is several times faster than a stable sort of rows.
-    key = group.astype(np.int64) * n + np.arange(n)
-    key.sort()
-    return np.asarray(key % n)
+    return np.argsort(group, kind="stable")

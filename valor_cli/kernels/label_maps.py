@@ -106,10 +106,6 @@ def value_meetings(
     if np.count_nonzero(last) * SHORTEST_RUNS <= len(truth):
         end = np.flatnonzero(last)
         truth, prediction, pixels = truth[end], prediction[end], np.diff(end, prepend=-1)
-    if bytewise:
-        counts = summed(truth.astype(np.uint16) << 8 | prediction, pixels, 1 << 16)
-        seen = np.flatnonzero(counts > 0)
-        return Meetings(seen >> 8, seen & 255, counts[seen])
     return Meetings(truth, prediction, np.ones(len(truth), np.int64) if pixels is None else pixels)
 
 

@@ -1,8 +1,4 @@
-"""Overlap of masks: detections and ground truths in, overlapping pairs out.
-
-Most pairs of one image and label do not overlap enough. Their areas tell so, or their bounds; runs
-are looked at of the others alone, a tenth of the work.
-"""
+"""Overlap of masks."""
 
 from __future__ import annotations
 
@@ -13,14 +9,12 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels import engine, masks
 from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.boxes import Pairs, joined_pairs, shared_areas
+from valor_cli.kernels.boxes import Pairs, joined_pairs, least_pairs
 from valor_cli.kernels.columns import quotient, spread
 from valor_cli.kernels.shapes import Floats, Ints, Masks
 
-PAIRS_AT_ONCE = 1 << 16
-"""Pairs whose columns stay in the processor's cache together."""
-COMPILED_AT_ONCE = 1 << 20
-"""Pairs that the compiled kernel has room for at once; what it does not fill costs nothing."""
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are compared together; what the compiled kernel does not fill costs nothing."""
 
 _Columns: TypeAlias = tuple[NDArray[np.signedinteger[Any]], Ints, Ints]
 """Counts, starts and size of masks."""
@@ -57,29 +51,16 @@ def overlapping_masks(
         compared = _Compared(*several, own, other, np.ascontiguousarray(crowd))
         return _compiled_pairs(engine.compiled, compared, rows, first, count, least)
     size, other_size = detections.size[rows], ground_truths.size
-
-    def kept(d: Ints, g: Ints, shared: Floats) -> Pairs:
-        """The pairs that can have that IoU if they share no more than so many pixels.
-
-        The quotient of whole numbers grows with what is shared, rounded or not. So no pair is lost.
-        """
-        union = np.where(crowd[g], own[d], own[d] + other[g] - shared)
-        iou = quotient(shared, union, 0.0)
-        some = np.flatnonzero(iou >= least)
-        return Pairs(d[some], g[some], iou[some])
-
     parts: list[Pairs] = []
     for block in blocks(count, PAIRS_AT_ONCE):
         d = np.repeat(np.arange(block.start, block.stop), count[block])
         g = spread(first[block], count[block])
-        same = np.flatnonzero((size[d] == other_size[g]).all(axis=1))
+        same = (size[d] == other_size[g]).all(axis=1)
         d, g = d[same], g[same]
-        parts.append(kept(d, g, np.minimum(own[d], other[g])))
-    d, g, _ = joined_pairs(parts)
-    within = _within_bounds(detections, rows, ground_truths, d, g)
-    d, g, _ = kept(d, g, np.minimum(within, np.minimum(own[d], other[g])))
-    shared = masks.intersections(detections, ground_truths, rows[d], g)
-    return kept(d, g, shared.astype(np.float64))
+        shared = masks.intersections(detections, ground_truths, rows[d], g)
+        union = np.where(crowd[g], own[d], own[d] + other[g] - shared)
+        parts.append(least_pairs(d, g, quotient(shared, union, 0.0), least))
+    return joined_pairs(parts)
 
 
 class _Compared(NamedTuple):
@@ -99,7 +80,7 @@ def _compiled_pairs(
     mine, theirs, own, other, crowd = compared
     rows, first, count = map(np.ascontiguousarray, (rows, first, count))
     parts: list[Pairs] = []
-    for block in blocks(count, COMPILED_AT_ONCE):
+    for block in blocks(count, PAIRS_AT_ONCE):
         room = int(count[block].sum())
         found = Pairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
         asked = (rows[block], first[block], count[block])
@@ -115,10 +96,3 @@ def _compiled_pairs(
             )
         )
     return joined_pairs(parts)
-
-
-def _within_bounds(detections: Masks, rows: Ints, ground_truths: Masks, d: Ints, g: Ints) -> Floats:
-    """(pairs,) pixels that the bounds of both share."""
-    some, at = np.unique(d, return_inverse=True)
-    own = masks.bounds(detections, rows[some])
-    return shared_areas(own[at], masks.bounds(ground_truths)[g])

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.columns import spread
+from valor_cli.kernels.columns import summed
 from valor_cli.kernels.shapes import Floats, Ints, Masks
 
 RUNS_AT_ONCE = 1 << 18
@@ -62,42 +61,14 @@ def areas(masks: Masks) -> Floats:
     """(n,) number of foreground pixels."""
     if masks.foreground is not None:
         return masks.foreground.astype(np.float64)
-    return grounds(masks.counts, masks.starts)[1].astype(np.float64)
+    return foreground_pixels(masks.counts, masks.starts).astype(np.float64)
 
 
-def grounds(counts: NDArray[np.signedinteger[Any]], starts: Ints) -> tuple[Ints, Ints]:
-    """(n,) pixels of background and of foreground, of runs as `Masks` has them.
-
-    All even and all odd places are added up on their own: no list of places is needed.
-    """
-    totals = np.zeros((2, len(starts) - 1), np.int64)
-    for block in blocks(np.diff(starts), RUNS_AT_ONCE):
-        for parity in (0, 1):
-            part, at = every_second(counts, starts, block, parity)
-            sums = np.zeros(len(part) + 1, np.int64)
-            np.cumsum(part, out=sums[1:])
-            totals[parity, block] = np.diff(sums[at - at[0]])
-    odd = (starts[:-1] & 1).astype(bool)
-    return np.where(odd, totals[1], totals[0]), np.where(odd, totals[0], totals[1])
-
-
-def every_second(
-    counts: NDArray[np.signedinteger[Any]], starts: Ints, block: slice, parity: int
-) -> tuple[NDArray[np.signedinteger[Any]], Ints]:
-    """The counts of a block of objects at even or odd places, and where each object's begin.
-
-    Args:
-        counts, starts: As `Masks` has them.
-        block: Which objects.
-        parity: 0 for even, 1 for odd places of all counts.
-
-    Returns:
-        part: (c,) a view of the counts.
-        at: (objects + 1,) how many such places come before each object, from the first of all.
-    """
-    some = starts[block.start : block.stop + 1]
-    first = int(some[0])
-    return counts[first + ((first ^ parity) & 1) : int(some[-1]) : 2], (some + 1 - parity) // 2
+def foreground_pixels(counts: NDArray[np.signedinteger[Any]], starts: Ints) -> Ints:
+    """(n,) pixels of foreground, of runs as `Masks` has them."""
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    odd = (np.arange(len(counts)) - starts[owner]) % 2 == 1
+    return summed(owner[odd], counts[odd], len(starts) - 1)
 
 
 def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
@@ -109,14 +80,12 @@ def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
     """
     if rows is None:
         rows = np.arange(len(masks))
-    box = np.zeros((len(rows), 4))
     if engine.compiled is not None:
+        box = np.zeros((len(rows), 4))
         engine.compiled.bounded(*columns_of(masks), np.ascontiguousarray(rows), box)
         return box
-    for block in blocks(np.diff(masks.starts)[rows], RUNS_AT_ONCE):
-        part = masks.take(rows[block])
-        box[block] = _bounds(Runs(part), part.size[:, 0])
-    return box
+    part = masks.take(rows)
+    return _bounds(Runs(part), part.size[:, 0])
 
 
 def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
@@ -130,12 +99,15 @@ def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
         (pairs,) number of pixels in both.
     """
     shared = np.zeros(len(rows_a), np.int64)
-    work = np.diff(a.starts)[rows_a] + np.diff(b.starts)[rows_b]
-    for block in blocks(work, RUNS_AT_ONCE):
-        used_a, at_a = np.unique(rows_a[block], return_inverse=True)
-        used_b, at_b = np.unique(rows_b[block], return_inverse=True)
-        runs_a, runs_b = Runs(a.take(used_a)), Runs(b.take(used_b))
-        shared[block] = _intersections(runs_a, runs_b, at_a, at_b)
+    for pair, (row_a, row_b) in enumerate(zip(rows_a.tolist(), rows_b.tolist(), strict=True)):
+        # Where the pixels change from one side of the outline to the other.
+        mine, theirs = (
+            np.cumsum(masks.counts[masks.starts[row] : masks.starts[row + 1]], dtype=np.int64)
+            for masks, row in ((a, row_a), (b, row_b))
+        )
+        edges = np.union1d(mine, theirs)
+        inside = np.searchsorted(mine, edges, "right") & np.searchsorted(theirs, edges, "right") & 1
+        shared[pair] = np.diff(edges) @ inside[:-1]
     return shared
 
 
@@ -205,44 +177,3 @@ def _bounds(runs: Runs, height: Ints) -> Floats:
     right = (runs.end[runs.starts[some + 1] - 1] - runs.offset[some] - 1) // height + 1
     box[some] = np.column_stack([left, low, right - left, high - low])
     return box
-
-
-def _intersections(a: Runs, b: Runs, at_a: Ints, at_b: Ints) -> Ints:
-    shared = np.zeros(len(at_a), np.int64)
-    count_a, count_b = np.diff(a.starts)[at_a], np.diff(b.starts)[at_b]
-    some = (count_a > 0) & (count_b > 0)
-    # The runs of the simpler mask are looked up among those of the other one.
-    simpler = count_a <= count_b
-    mine, others = np.flatnonzero(some & simpler), np.flatnonzero(some & ~simpler)
-    shared[mine] = _shared(a, at_a[mine], b, at_b[mine])
-    shared[others] = _shared(b, at_b[others], a, at_a[others])
-    return shared
-
-
-def _shared(needles: Runs, at_n: Ints, haystack: Runs, at_h: Ints) -> Ints:
-    """Shared pixels of pairs: how much of the haystack lies between the ends of each needle."""
-    shift = haystack.offset[at_h] - needles.offset[at_n]
-    # Needles outside the ends of the haystack share nothing.
-    lowest = haystack.begin[haystack.starts[at_h]] - shift
-    highest = haystack.end[haystack.starts[at_h + 1] - 1] - shift
-    first = np.searchsorted(needles.end, lowest, side="right")
-    last = np.searchsorted(needles.begin, highest, side="left")
-    first = np.maximum(first, needles.starts[at_n])
-    counts = np.maximum(np.minimum(last, needles.starts[at_n + 1]) - first, 0)
-    runs, shifts = spread(first, counts), np.repeat(shift, counts)
-    begin, end = needles.begin[runs] + shifts, needles.end[runs] + shifts
-    begun = np.searchsorted(haystack.begin, begin, side="right")
-    # Most needles reach no further than the next run; a second search is for the others.
-    following = np.append(haystack.begin, haystack.offset[-1])
-    done = begun + (following[begun] < end)
-    far = np.flatnonzero(following[done] < end)
-    done[far] = np.searchsorted(haystack.begin, end[far])
-    covered = _before(haystack, done, end) - _before(haystack, begun, begin)
-    sums = np.concatenate([[0], np.cumsum(covered)])
-    ends = np.cumsum(counts)
-    return np.asarray(sums[ends] - sums[ends - counts])
-
-
-def _before(haystack: Runs, begun: Ints, pixel: Ints) -> Ints:
-    """How much foreground lies before each pixel, from how many runs begin there or before."""
-    return np.asarray(haystack.before[begun] - np.maximum(haystack.ended[begun] - pixel, 0))

@@ -13,10 +13,10 @@ from valor_cli.kernels.boxes import (
     Pairs,
     joined_pairs,
     least_pairs,
-    meeting_boxes,
     overlapping_boxes,
 )
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.boxes import shared_areas as shared_box_areas
+from valor_cli.kernels.columns import quotient, spread
 from valor_cli.kernels.conversion import areas, bounds
 from valor_cli.kernels.mask_overlaps import overlapping_masks
 from valor_cli.kernels.polygons import geometries
@@ -24,7 +24,7 @@ from valor_cli.kernels.rotated_boxes import shared_areas
 from valor_cli.kernels.shapes import Floats, Ints, Shapes
 
 PAIRS_AT_ONCE = 1 << 14
-"""Pairs whose geometries are held together."""
+"""Pairs that are compared together."""
 
 Shared: TypeAlias = Callable[[Ints, Ints], Floats]
 
@@ -74,12 +74,15 @@ def overlapping(
     detections = detections.take(rows)
     shared, own, other = _measured(detections, ground_truths)
     parts: list[Pairs] = []
-    for met in meeting_boxes(bounds(detections), bounds(ground_truths), first, count):
-        for block in blocks(np.ones(len(met.detection), np.int64), PAIRS_AT_ONCE):
-            d, g = met.detection[block], met.ground_truth[block]
-            common = shared(d, g)
-            union = np.where(crowd[g], own[d], own[d] + other[g] - common)
-            parts.append(least_pairs(d, g, quotient(common, union, 0.0), least))
+    own_bounds, other_bounds = bounds(detections), bounds(ground_truths)
+    for block in blocks(count, PAIRS_AT_ONCE):
+        d = np.repeat(np.arange(block.start, block.stop), count[block])
+        g = spread(first[block], count[block])
+        near = shared_box_areas(own_bounds[d], other_bounds[g]) > 0
+        d, g = d[near], g[near]
+        common = shared(d, g)
+        union = np.where(crowd[g], own[d], own[d] + other[g] - common)
+        parts.append(least_pairs(d, g, quotient(common, union, 0.0), least))
     return joined_pairs(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -69,23 +70,21 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
             at,
         )
         return Interpolated(best, at)
-    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1))
-    begins, ends = bounds[:-1], bounds[1:]
-    running = np.append(0, np.cumsum(hits.copies))
-    before = running[begins]
-    tp = running[1:] - np.repeat(before, ends - begins)
-    # np.spacing(1) keeps 0/0 away in the reference and stays in the last bit of the quotient.
-    precision = tp / (hits.seen + np.spacing(1))
-    distinct, which = np.unique(ground_truths, return_inverse=True)
-    needed = needed_hits(distinct, recalls)[which]
-    missed = needed > (running[ends] - before)[:, None]
-    # The hit that brings the k-th true positive of all segments, looked up by k.
-    bringing = np.append(np.repeat(np.arange(len(tp)), hits.copies), 0)
-    at = bringing[np.where(missed, 0, before[:, None] + needed - 1)]
-    at = np.where(missed, ends[:, None], at)
-    best = _best_from(precision, at, ends, missed)
+    best = np.zeros((len(recalls), len(ground_truths)))
+    at = np.full((len(ground_truths), len(recalls)), -1)
+    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1)).tolist()
+    for segment, (begin, end) in enumerate(pairwise(bounds)):
+        tp = np.cumsum(hits.copies[begin:end])
+        # np.spacing(1) keeps 0/0 away in the reference and stays in the last bit of the quotient.
+        precision = tp / (hits.seen[begin:end] + np.spacing(1))
+        highest = np.maximum.accumulate(precision[::-1])[::-1]
+        # A true positive that stands for no copy reaches no recall, not even 0.
+        recall = np.where(tp > 0, tp / max(ground_truths[segment], 1), -1)
+        first = np.searchsorted(recall, recalls)
+        reached = first < len(tp)
+        best[reached, segment] = highest[first[reached]]
+        at[segment, reached] = begin + first[reached]
     best[:, ground_truths == 0] = np.nan
-    at[missed] = -1
     return Interpolated(best, at)
 
 
@@ -117,18 +116,3 @@ def needed_hits(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
     k -= (k - 1) / positives >= recalls
     k += k / positives < recalls
     return np.maximum(k, 1).astype(np.int64)
-
-
-def _best_from(
-    precision: NDArray[np.float64], at: Counts, ends: Counts, missed: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """(r, segments) highest precision from each hit to the end of its segment."""
-    if not at.size:
-        return np.zeros(at.shape[::-1])
-    # reduceat ends each piece where the next begins: at the next level, or the segment's end. The
-    # piece that begins there is nobody's.
-    bounds = np.column_stack([at, ends])
-    pieces = np.maximum.reduceat(np.append(precision, 0.0), bounds.ravel())
-    # Across contiguous rows: along a row, accumulate is several times slower.
-    levels = np.where(missed, 0.0, pieces.reshape(bounds.shape)[:, :-1]).T.copy()
-    return np.maximum.accumulate(levels[::-1], axis=0)[::-1]

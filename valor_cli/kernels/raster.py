@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns import grouped
 from valor_cli.kernels.masks import Runs, from_runs
 from valor_cli.kernels.polygons import without_short_rings
 from valor_cli.kernels.rle import LARGEST_SIDE, decoded
@@ -36,7 +35,8 @@ def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
     part_object = np.repeat(np.arange(len(polygons)), np.diff(polygons.objects))
     ring_part = np.repeat(np.arange(len(part_object)), np.diff(polygons.parts))
     owner = part_object[ring_part]
-    rings = _rings(polygons, size[owner])
+    line = np.clip(polygons.points, -FARTHEST, FARTHEST).ravel()
+    rings = _drawn(line, polygons.rings, size[owner])
     counts = np.bincount(owner, minlength=len(polygons))
     if (counts == 1).all():
         return rings
@@ -57,21 +57,10 @@ def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
 
 def raster_boxes(box: Floats, size: Ints) -> Masks:
     """Masks of (n, 4) boxes in images of (n, 2) height and width, as `frPyObjects` makes them."""
-    box = _near(box)
-    if engine.compiled is not None and _drawable(size):
-        x, y, width, height = box.T
-        right, bottom = x + width, y + height
-        corners = np.stack([x, y, x, bottom, right, bottom, right, y], axis=1)
-        rings = 4 * np.arange(len(box) + 1)
-        return _compiled_rings(engine.compiled, corners.ravel(), rings, size)
-    from pycocotools import mask
-
-    counts: list[bytes] = [b""] * len(box)
-    for rows, height, width in _by_size(size):
-        found: list[dict[str, Any]] = mask.frPyObjects(box[rows], height, width)
-        for row, one in zip(rows.tolist(), found, strict=True):
-            counts[row] = one["counts"]
-    return decoded(counts, size)[0]
+    x, y, width, height = _near(box).T
+    right, bottom = x + width, y + height
+    corners = np.stack([x, y, x, bottom, right, bottom, right, y], axis=1)
+    return _drawn(corners.ravel(), 4 * np.arange(len(box) + 1), size)
 
 
 def _near(box: Floats) -> Floats:
@@ -82,21 +71,24 @@ def _near(box: Floats) -> Floats:
     return np.ascontiguousarray(np.where((near == ends).all(axis=1)[:, None], box, cut))
 
 
-def _rings(polygons: Polygons, size: Ints) -> Masks:
-    """A mask of each ring."""
-    line = np.clip(polygons.points, -FARTHEST, FARTHEST).ravel()
+def _drawn(points: Floats, rings: Ints, size: Ints) -> Masks:
+    """A mask of each ring.
+
+    Args:
+        points: x and y of the points of all rings, none too far.
+        rings: (n + 1,) where the points of each ring begin.
+        size: (n, 2) height and width of the images.
+    """
+    _check_pixels(size)
     if engine.compiled is not None and _drawable(size):
-        return _compiled_rings(engine.compiled, line, polygons.rings, size)
+        return _compiled_rings(engine.compiled, points, rings, size)
     from pycocotools import mask
 
-    at = (2 * polygons.rings).tolist()
-    counts: list[bytes] = [b""] * len(size)
-    for rows, height, width in _by_size(size):
-        numbers = rows.tolist()
-        rings = [line[at[row] : at[row + 1]] for row in numbers]
-        found: list[dict[str, Any]] = mask.frPyObjects(rings, height, width)
-        for row, one in zip(numbers, found, strict=True):
-            counts[row] = one["counts"]
+    bounds = pairwise((2 * rings).tolist())
+    counts: list[bytes] = [
+        mask.frPyObjects([points[begin:end]], height, width)[0]["counts"]
+        for (begin, end), (height, width) in zip(bounds, size.tolist(), strict=True)
+    ]
     return decoded(counts, size)[0]
 
 
@@ -106,15 +98,7 @@ def _drawable(size: Ints) -> bool:
 
 
 def _compiled_rings(kernel: engine.Kernel, points: Floats, rings: Ints, size: Ints) -> Masks:
-    """Masks of rings, from the compiled kernel.
-
-    Args:
-        kernel: The compiled kernel.
-        points: x and y of the points of all rings, none too far.
-        rings: (n + 1,) where the points of each ring begin.
-        size: (n, 2) height and width of the images.
-    """
-    _check_pixels(size)
+    """The same masks, from the compiled kernel."""
     size, n = np.ascontiguousarray(size), len(size)
     counts = np.empty(kernel.drawn_room(points, rings, size), np.int32)
     starts, foreground = np.empty(n + 1, np.int64), np.empty(n, np.int64)
@@ -127,18 +111,6 @@ def _check_pixels(size: Ints) -> None:
     height, width = size.max(axis=0, initial=0).tolist()
     if height * width >= MOST_PIXELS and (size[:, 0] * size[:, 1] >= MOST_PIXELS).any():
         raise ValueError(f"cannot make a mask: an image has {MOST_PIXELS} pixels or more")
-
-
-def _by_size(size: Ints) -> Iterator[tuple[Ints, int, int]]:
-    """Rows of one size, its height and its width."""
-    if not len(size):
-        return
-    _check_pixels(size)
-    _, group = np.unique(size, axis=0, return_inverse=True)
-    order, starts = grouped(group.astype(np.int64).ravel())
-    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        height, width = size[order[begin]].tolist()
-        yield order[begin:end], height, width
 
 
 def _filled(masks: Masks, owner: Ints, hole: Any, size: Ints) -> Masks:

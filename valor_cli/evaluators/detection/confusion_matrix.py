@@ -99,7 +99,6 @@ def _confused(matches: Matches, found: Outcomes, iou_threshold: float) -> tuple[
     order = np.lexsort((truth, place[detection]))
     matched = match(
         Pairs(place[detection[order]], truth[order], pairs.iou[kept][order]),
-        matches.image[rows],
         np.ones((1, len(matches.gt_label)), bool),
         np.zeros(len(matches.gt_label), bool),
         np.array([iou_threshold]),

@@ -152,7 +152,6 @@ def _matches(dataset: DetectionDataset, plan: MatchingPlan, sigmas: Sigmas) -> M
             np.array(sigmas),
             min(*plan.ious, 1 - 1e-10),
         ),
-        cell,
         ~ignored,
         truths.crowd,
         thresholds,

@@ -64,7 +64,6 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         turn = rank[met.rows]
     matched = match(
         pairs,
-        met.first,
         ~ignored[:, gt],
         truths.uncounted[gt],
         np.array(plan.ious),
