@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.kernels.code_order import order_of_codes
+from valor_cli.kernels.columns import order_of_codes
 
 
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 100_000])

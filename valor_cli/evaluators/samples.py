@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from math import fsum
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.packed_values import ValueColumn, packed_details, packed_marks
-from valor_cli.kernels.number_column import NumberColumn
 from valor_cli.kernels.spans import Span, masked
 from valor_cli.kernels.text_columns import TextColumn
 from valor_cli.metric import Call, Metric, Wing
@@ -38,6 +37,52 @@ from valor_cli.results import (
     Status,
     Verdict,
 )
+
+_AT_ONCE: Final = 1 << 12
+
+
+class NumberColumn(Sequence[float | None]):
+    """Numbers, or None; eight bytes each."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> float | None: ...
+    @overload
+    def __getitem__(self, at: slice) -> NumberColumn: ...
+    def __getitem__(self, at: int | slice) -> float | NumberColumn | None:
+        if isinstance(at, slice):
+            return NumberColumn(self.values[at])
+        value = float(self.values[at])
+        return value if value == value else None
+
+    def __iter__(self) -> Iterator[float | None]:
+        for low in range(0, len(self.values), _AT_ONCE):
+            for value in self.values[low : low + _AT_ONCE].tolist():
+                yield value if value == value else None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The floats, NaN for None."""
+        if copy is False:
+            return self.values if dtype is None else self.values.astype(dtype, copy=False)
+        return np.array(self.values, dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) or not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

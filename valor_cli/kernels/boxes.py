@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.columns import quotient, spread
+from valor_cli.kernels.columns import blocks, quotient, spread
 
 PAIRS_AT_ONCE = 1 << 20
 """Pairs that are compared together; what the compiled kernel does not fill costs nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,30 @@ def _order_by(group: Ints) -> NDArray[np.int64]:
         engine.compiled.order_by_group(np.ascontiguousarray(group, np.int64), order)
         return order
     return np.argsort(group, kind="stable")
+
+
+def order_of_codes(code: NDArray[np.integer], count: int) -> NDArray[np.int64]:
+    """Positions of codes in ascending order; equal ones keep theirs.
+
+    Args:
+        code: (n,) from 0 to count - 1.
+        count: How many codes there are.
+    """
+    # A stable sort of 8 or 16 bits is a radix sort, many times faster than one of 64.
+    return np.argsort(code.astype(np.min_scalar_type(count)), kind="stable")
+
+
+def blocks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Consecutive ranges of rows, each of at most so much work, or of a single row with more.
+
+    Args:
+        work: (n,) how much each row is.
+        most: What a range may hold, so that its columns stay in the processor's cache.
+    """
+    ends = np.cumsum(work)
+    begin = 0
+    while begin < len(work):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(int(np.searchsorted(ends, done + most, side="right")), begin + 1)
+        yield slice(begin, end)
+        begin = end

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine, masks
-from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.boxes import Pairs, joined_pairs, least_pairs
-from valor_cli.kernels.columns import quotient, spread
+from valor_cli.kernels.columns import blocks, quotient, spread
 from valor_cli.kernels.shapes import Floats, Ints, Masks
 
 PAIRS_AT_ONCE = 1 << 20

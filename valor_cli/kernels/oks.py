@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.blocks import blocks
 from valor_cli.kernels.boxes import Pairs, joined_pairs, least_pairs
-from valor_cli.kernels.columns import spread
+from valor_cli.kernels.columns import blocks, spread
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.columns import spread
+from valor_cli.kernels.columns import blocks, spread
 from valor_cli.kernels.masks import Runs
 from valor_cli.kernels.polygons import from_geometries, geometries
 from valor_cli.kernels.shapes import Floats, Ints, Masks, Polygons, joined_polygons

@@ -10,12 +10,103 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 
-from valor_cli.kernels.checksums import base58check, bech32
+from valor_cli.kernels.checksums import base58check, bech32, mod_97
 from valor_cli.kernels.email_addresses import email_addresses
 from valor_cli.kernels.payment_cards import payment_cards
 from valor_cli.kernels.personal_entities import DEFAULT_ENTITIES, Entity
 from valor_cli.kernels.spans import Span, apart, without_escapes
+
+# SWIFT's IBAN registry, release 99.
+_LENGTHS = {
+    15: "NO",
+    16: "BE",
+    18: "DK FI FK FO GL NL SD",
+    19: "MK SI",
+    20: "AT BA EE KZ LT LU MN XK",
+    21: "CH CR HR LI LV",
+    22: "BG BH DE GB GE IE ME RS VA",
+    23: "AE GI IL IQ OM SO TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST",
+    26: "IS TR",
+    27: "BI DJ FR GR IT MC MR SM",
+    28: "AL AZ BY CY DO GT HU LB NI PL SV",
+    29: "BR EG PS QA UA",
+    30: "HN JO KW MU YE",
+    31: "MT SC",
+    32: "LC",
+    33: "RU",
+}
+_LENGTH = {country: length for length, all_ in _LENGTHS.items() for country in all_.split()}
+
+# At the check digits, which are rarer than letters.
+_HEAD = re.compile(r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![0-9A-Za-z_][A-Za-z]{2}[0-9])[0-9]")
+_REST = {
+    length: re.compile(rf"(?:[ \u00a0\-]?[0-9A-Za-z]){{{length - 4}}}(?![0-9A-Za-z_])")
+    for length in _LENGTHS
+}
+
+
+def ibans(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each number with its country's length and its check digits.
+
+    Spaces or dashes may part it, and letters may be small. Time grows with the length of the text
+    alone.
+    """
+    for head in _HEAD.finditer(text):
+        start = head.start() - 2
+        length = _LENGTH.get(text[start : start + 2].upper())
+        rest = _REST[length].match(text, head.end()) if length else None
+        if rest is not None:
+            number = "".join(each for each in text[start : rest.end()] if each.isalnum())
+            if mod_97(number.upper()):
+                yield start, rest.end()
+
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_VERSION_4 = re.compile(
+    rf"[0-9](?<![0-9A-Za-z_.][0-9])(?=([0-9]{{0,2}}\.{_OCTET}\.{_OCTET}\.{_OCTET}))"
+    r"[0-9.]{6,14}+(?![0-9A-Za-z_]|\.[0-9])"
+)
+_COLONS = re.compile(r":[0-9A-Fa-f]{0,4}:")
+_VERSION_6 = re.compile(
+    r"(?<![0-9A-Za-z_:.])(?:[0-9A-Fa-f]{0,4}:){2,8}"
+    r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]{0,4})(?![0-9A-Za-z_:])"
+)
+
+
+def ip_addresses(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each address that can be somebody's.
+
+    Loopback, unspecified and reserved addresses, among them masks such as 255.255.255.0, are not.
+    Time grows with the length of the text alone.
+    """
+    for found in _VERSION_4.finditer(text):
+        address = found[0].rstrip(".")
+        if _somebodys(address):
+            yield found.start(), found.start() + len(address)
+    if _COLONS.search(text) is None:
+        return
+    for found in _VERSION_6.finditer(text):
+        address = found[0]
+        if address.endswith(":") and not address.endswith("::"):
+            address = address[:-1]
+        # "a::b" is more often a name in a program.
+        if any(each.isdecimal() for each in address) and _somebodys(address):
+            yield found.start(), found.start() + len(address)
+
+
+def _somebodys(text: str) -> bool:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    if address.version == 4:
+        return not (address.is_loopback or address.is_unspecified or address.is_reserved)
+    return not (address.is_loopback or address.is_unspecified)
+
 
 Places = Iterator[tuple[int, int]]
 
@@ -99,13 +190,13 @@ def _bitcoin_addresses(text: str) -> Places:
 
 
 def _ibans(text: str) -> Places:
-    from valor_cli.kernels.bank_accounts import ibans
+    from valor_cli.kernels.personal_data import ibans
 
     return ibans(text)
 
 
 def _ip_addresses(text: str) -> Places:
-    from valor_cli.kernels.ip_addresses import ip_addresses
+    from valor_cli.kernels.personal_data import ip_addresses
 
     return ip_addresses(text)
 

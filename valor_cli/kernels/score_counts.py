@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.blocks import blocks
+from valor_cli.kernels.columns import blocks
 from valor_cli.kernels.sparse_scores import starts
 
 Ints: TypeAlias = NDArray[np.int64]

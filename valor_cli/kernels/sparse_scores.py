@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import score_answers
-from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.code_order import order_of_codes
+from valor_cli.kernels.columns import blocks, order_of_codes
 from valor_cli.kernels.columns import spread as ranges
 from valor_cli.kernels.score_answers import (
     UNLISTED,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from tests.oracles.text_samples import measured, outcome, samples, values
+from valor_cli.evaluators.overlap import edit_similarity as edits
 from valor_cli.evaluators.overlap.edit_similarity import EDIT_SIMILARITY
-from valor_cli.kernels import edits
 
 TEXT = st.text(alphabet="abcЖ漢😀", max_size=12)
 

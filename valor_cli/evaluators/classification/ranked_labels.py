@@ -24,7 +24,7 @@ from valor_cli.kernels.binary_ranking import (
     roc_corners,
     weighed,
 )
-from valor_cli.kernels.code_order import order_of_codes
+from valor_cli.kernels.columns import order_of_codes
 from valor_cli.kernels.score_answers import without_zeros
 from valor_cli.kernels.score_counts import LabelScores, ScoreCounts, count_scores
 

@@ -273,7 +273,7 @@ class Matches:
 
         Detections of an image that have one label and score, and `nearest`, are tied: each copy of
         the image has rows of its own for them, and stands behind all images as one that counts
-        once or not at all (`kernels.tied_copies`).
+        once or not at all (`copies`).
         """
         groups = self._shared.once("tied groups", lambda: tied_of(self))
         if groups is None:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
 from valor_cli.errors import LISTED, DataError, Problem, printable
-from valor_cli.kernels.blocks import blocks
-from valor_cli.kernels.columns import grouped, spread, summed
+from valor_cli.kernels.columns import blocks, grouped, spread, summed
 from valor_cli.kernels.masks import RUNS_AT_ONCE, Runs, bounds
 
 Ints = NDArray[np.int64]

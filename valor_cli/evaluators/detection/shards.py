@@ -17,10 +17,9 @@ from valor_cli.evaluators.detection.encounters import find_encounters, merge_enc
 from valor_cli.evaluators.detection.matches import Matches
 from valor_cli.evaluators.detection.plan import AREAS, MatchingPlan
 from valor_cli.kernels.cells import Cells, meet
-from valor_cli.kernels.columns import positions_of, ranked, standing
+from valor_cli.kernels.columns import positions_of, ranked, spread, standing
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.matching import favourites, match
-from valor_cli.kernels.merged_runs import order_of_runs
 from valor_cli.kernels.overlaps import overlapping
 
 Ints = NDArray[np.int64]
@@ -231,3 +230,32 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         encounters=merge_encounters(met) if met else None,
         nearest=_put(near, places) if near else None,
     )
+
+
+def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) -> Ints:
+    """Order the rows of all parts by label, then score descending, then part, then position.
+
+    Sorting what is sorted in runs already only merges the runs: a tenth of the time that sorting
+    all rows anew takes.
+
+    Args:
+        labels, scores: Of each part, the columns of its rows, ranked by label, then score
+            descending; labels count from 0.
+        count: How many labels there are.
+
+    Returns:
+        (n,) positions in the concatenated parts.
+    """
+    # (parts, labels + 1) where each label begins in each part.
+    bounds = np.array([np.searchsorted(one, np.arange(count + 1)) for one in labels], np.int64)
+    bounds = bounds.reshape(len(labels), count + 1)
+    before = np.cumsum([0, *(len(one) for one in labels)])[:-1, None]
+    sizes = np.diff(bounds, axis=1)
+    # Label after label, and of each label part after part.
+    rows = spread((bounds[:, :-1] + before).T.ravel(), sizes.T.ravel())
+    lowered = -np.concatenate([np.zeros(0), *scores])[rows]
+    edges = np.append(0, np.cumsum(sizes.sum(axis=0))).tolist()
+    for first, last in pairwise(edges):
+        own = np.argsort(lowered[first:last], kind="stable")
+        rows[first:last] = rows[first:last][own]
+    return rows

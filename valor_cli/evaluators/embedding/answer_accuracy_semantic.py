@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from annotated_types import Interval
 
@@ -21,9 +22,34 @@ from valor_cli.evaluators.embedding.worst_sentence import (
 )
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
-from valor_cli.kernels.short_answers import edit_likeness, equality, token_jaccard
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def edit_likeness(one: str, other: str) -> float:
+    """1 - Levenshtein distance / length of the longer, in characters; two empty texts have 1."""
+    from rapidfuzz.distance import Levenshtein
+
+    return float(Levenshtein.normalized_similarity(one.casefold(), other.casefold()))
+
+
+def equality(one: str, other: str) -> float:
+    """1 if the texts are equal, else 0."""
+    return float(one.casefold() == other.casefold())
+
+
+def token_jaccard(one: str, other: str) -> float:
+    """Distinct words that both have / distinct words that either has, 0 to 1.
+
+    Words are runs of letters, digits and underscores. Where neither text has one ("?", "+"), they
+    are 1 or 0 as they are equal or not.
+    """
+    ours, theirs = (set(_WORD.findall(text.casefold())) for text in (one, other))
+    either = ours | theirs
+    return len(ours & theirs) / len(either) if either else equality(one, other)
+
 
 KIND = "least accurate"
 

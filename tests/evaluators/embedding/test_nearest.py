@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.kernels import nearest
+from valor_cli.evaluators.embedding import sentence_pairs as nearest
+from valor_cli.evaluators.embedding.sentence_pairs import nearest_of_each
 from valor_cli.kernels.cosines import units
-from valor_cli.kernels.nearest import nearest_of_each
 
 
 @pytest.mark.parametrize("at_once", [4_000_000, 20, 1])

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.short_answers import edit_likeness, equality, token_jaccard
+from valor_cli.evaluators.embedding.answer_accuracy_semantic import (
+    edit_likeness,
+    equality,
+    token_jaccard,
+)
 
 
 def test_edits_by_hand() -> None:
