@@ -28,7 +28,7 @@ def _evaluated(folder: Path, name: str, document: dict[str, object]) -> RunResul
     out = folder / name
     out.mkdir()
     (out / "results.json").write_bytes(to_json(result))
-    (out / "samples.jsonl").write_bytes(samples_jsonl.to_jsonl(result))
+    (out / "samples.jsonl").write_bytes(b"".join(samples_jsonl.jsonl_blocks(result)))
     (out / "resamples.jsonl").write_bytes(resamples_jsonl.to_jsonl(result))
     return read_run(str(out))
 

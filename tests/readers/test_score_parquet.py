@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.readers.joined_parts import joined_parts
 from tests.readers.parquet_tables import read_table, saved, table_error
 from tests.readers.scored import SKIP, said, written
 from valor_cli.errors import DataError
@@ -20,7 +21,7 @@ from valor_cli.readers.pieces import cut, seamless
 from valor_cli.readers.score_files import ScoreReading
 from valor_cli.readers.score_metadata import score_metadata
 from valor_cli.readers.score_parquet import read_parquet_part
-from valor_cli.readers.score_parts import ScorePart, joined_parts
+from valor_cli.readers.score_parts import ScorePart
 from valor_cli.readers.scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

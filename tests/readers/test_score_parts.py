@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.readers.joined_parts import joined_parts
 from tests.readers.odd_scores import OddFile, odd_csv, odd_jsonl
 from tests.readers.scored import said, written
 from valor_cli.errors import DataError, Problem
@@ -18,7 +19,7 @@ from valor_cli.readers import score_part_reader
 from valor_cli.readers.pieces import Piece, cut, seamless
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_part_reader import read_score_piece
-from valor_cli.readers.score_parts import ScorePart, file_told, joined_parts
+from valor_cli.readers.score_parts import ScorePart, file_told
 from valor_cli.readers.scores import read_score_file
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

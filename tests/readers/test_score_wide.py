@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.readers.joined_parts import joined_parts
 from tests.readers.scored import error, said, written
 from tests.readers.test_score_parts import parts_of
 from valor_cli.kernels.scores import DenseScores
 from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
-from valor_cli.readers.score_parts import ScorePart, joined_parts
+from valor_cli.readers.score_parts import ScorePart
 from valor_cli.readers.scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

@@ -27,7 +27,7 @@ def write(tmp_path: Path) -> Write:
 
     def written(result: RunResult) -> Path:
         (tmp_path / "results.json").write_bytes(to_json(result))
-        (tmp_path / "samples.jsonl").write_bytes(samples_jsonl.to_jsonl(result))
+        (tmp_path / "samples.jsonl").write_bytes(b"".join(samples_jsonl.jsonl_blocks(result)))
         (tmp_path / "resamples.jsonl").write_bytes(resamples_jsonl.to_jsonl(result))
         return tmp_path
 
@@ -98,7 +98,8 @@ def test_all_that_was_written_is_read(write: Write) -> None:
         assert [replace(one, values=tuple(one.values)) for one in found.resamples] == [
             *result.resamples
         ]
-    assert samples_jsonl.to_jsonl(found) == samples_jsonl.to_jsonl(result)
+    again = samples_jsonl.jsonl_blocks(found)
+    assert b"".join(again) == b"".join(samples_jsonl.jsonl_blocks(result))
     assert resamples_jsonl.to_jsonl(found) == resamples_jsonl.to_jsonl(result)
     line = json.loads((folder / "samples.jsonl").read_bytes().split(b"\n")[1])
     assert list(line) == ["sample_id", "model", "group", "texts", "metrics"]

@@ -28,13 +28,12 @@ class Ids(NamedTuple):
     first: Sequence[str]
 
 
-def hardly_joined(own: Ids, other: Ids, shared: int, noun: str, mend: str) -> str:
+def hardly_joined(own: Ids, other: Ids, shared: int, mend: str) -> str:
     """What to say where few ids of one input are those of another; nothing where many are.
 
     Args:
         own, other: The two.
         shared: How many ids both have.
-        noun: What the ids are of: "sample".
         mend: What to do, beside writing them alike.
     """
     fewer = min(own.total, other.total)
@@ -42,7 +41,7 @@ def hardly_joined(own: Ids, other: Ids, shared: int, noun: str, mend: str) -> st
         return ""
     count = f"only {shared:,}" if shared else "none"
     return (
-        f"{own.name}: {count} of {own.total:,} {noun} ids "
+        f"{own.name}: {count} of {own.total:,} sample ids "
         f"{'is one' if shared in (0, 1) else 'are those'} of {other.name} "
         f"({spellings(own.first, other.first)}), and only what has the same id is compared: {mend}"
     )

@@ -89,7 +89,7 @@ def convert(wish: Conversion) -> Converted:
             cannot be written. Nothing is left behind then.
     """
     name = wish.target or format_of(wish.out)
-    target = format_named(name, "--to")
+    target = format_named(name)
     _check_out(wish, target, name)
     wish = replace(wish, role=wish.role or role_of(wish.source, wish.source_format))
     metadata, lost = _metadata(wish)

@@ -15,13 +15,12 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import BinaryIO, Final, NamedTuple
 
-from valor_cli.readers.coco import collector_paused, read_results
+from valor_cli.readers.coco import collector_paused
 from valor_cli.readers.coco_decode import BOUNDARY, chunk_size, masks_listed, objects_listed
 from valor_cli.readers.coco_masks import AT_ONCE
 from valor_cli.readers.coco_tables import Request, Rows, results
 from valor_cli.readers.objects import ObjectFile, Wanted
 from valor_cli.readers.pieces import Piece, Span, SpanSource, seamless
-from valor_cli.readers.table import InvalidRows
 
 _OPENING: Final = re.compile(rb"(\xef\xbb\xbf)?[ \t\n\r]*\[")
 _NEAR: Final = 1 << 16
@@ -34,13 +33,12 @@ class ResultsFacts:
     """What a piece says of its file.
 
     Attributes:
-        span: The bytes that were read: the comma in front of the first object, too. None of the
-            whole input.
+        span: The bytes that were read: the comma in front of the first object, too.
         objects: How many detections there are: by so many are rows of later pieces further down.
         kinds: What image ids and category ids are, numbers or texts; None without detections.
     """
 
-    span: Span | None
+    span: Span
     objects: int
     kinds: tuple[str, str] | None
 
@@ -50,8 +48,7 @@ class ResultsPart:
     """A piece of a results list as it was read.
 
     Attributes:
-        file: Its detections; positions count from the first of the piece. The sha256 is empty where
-            the piece is a range of bytes.
+        file: Its detections; positions count from the first of the piece. The sha256 is empty.
         facts: What the file must know of it.
     """
 
@@ -60,11 +57,7 @@ class ResultsPart:
 
 
 def read_results_piece(
-    piece: Piece,
-    *,
-    wanted: Wanted = "box",
-    fields: Set[str] = frozenset(),
-    invalid: InvalidRows = "error",
+    piece: Piece, *, wanted: Wanted = "box", fields: Set[str] = frozenset()
 ) -> ResultsPart | None:
     """The detections of a piece; None where its file must be read whole, by any of its pieces.
 
@@ -73,16 +66,13 @@ def read_results_piece(
     object has.
 
     Args:
-        piece: Of one file. The whole of an input is read as `read_results` reads it.
-        wanted, fields, invalid: As for `read_results`.
+        piece: A range of the bytes of a file.
+        wanted, fields: As for `read_results`.
 
     Raises:
-        DataError: The file cannot be read, or is no UTF-8; of the whole of an input, as
-            `read_results`.
+        DataError: The file cannot be read, or is no UTF-8.
     """
     request = Request(wanted, fields)
-    if piece.end is None:
-        return _part(read_results(piece.path, wanted=wanted, fields=fields, invalid=invalid), None)
     if request.keypoints:
         return None
     found = _objects(piece)
@@ -105,10 +95,10 @@ def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
         size: Bytes of the file: the end of its last piece.
     """
     kinds = {one.kinds for one in facts if one.kinds is not None}
-    return len(kinds) <= 1 and seamless([one.span for one in facts if one.span is not None], size)
+    return len(kinds) <= 1 and seamless([one.span for one in facts], size)
 
 
-def _part(file: ObjectFile, span: Span | None) -> ResultsPart:
+def _part(file: ObjectFile, span: Span) -> ResultsPart:
     count = len(file.objects)
     image, category = (file.objects[name].dtype.kind for name in ("image_id", "category_id"))
     return ResultsPart(file, ResultsFacts(span, count, (image, category) if count else None))

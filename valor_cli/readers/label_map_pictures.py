@@ -96,10 +96,10 @@ def colour_of(label: int) -> str:
     return f"#{bytes(_palette()[label % _LABELS]).hex()}"
 
 
-def shrunk(values: NDArray[T], side: int = LONGEST_SIDE) -> NDArray[T]:
-    """Every so many-th pixel, so that the longer side is no longer than `side`."""
+def shrunk(values: NDArray[T]) -> NDArray[T]:
+    """Every so many-th pixel, so that the longer side is no longer than `LONGEST_SIDE`."""
     size = np.array(values.shape)
-    small = np.maximum(np.round(size * min(1, side / size.max())), 1).astype(np.int64)
+    small = np.maximum(np.round(size * min(1, LONGEST_SIDE / size.max())), 1).astype(np.int64)
     rows, columns = (
         ((np.arange(new) + 0.5) * old / new).astype(np.int64)
         for new, old in zip(small.tolist(), size.tolist(), strict=True)

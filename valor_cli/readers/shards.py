@@ -233,10 +233,10 @@ def _of_input(
     )
 
 
-def some_of_each(errors: Sequence[DataError], most: int = LISTED) -> list[Problem]:
+def some_of_each(errors: Sequence[DataError]) -> list[Problem]:
     """The first problems of every error, in their order: as many of each as there is room for."""
     shares = [0] * len(errors)
-    room = most
+    room = LISTED
     while room:
         open_ones = [at for at, one in enumerate(errors) if shares[at] < len(one.problems)][:room]
         if not open_ones:

@@ -164,7 +164,7 @@ def _pair(pair: ShownPair, most: int) -> Iterator[RenderableType]:
     shown = [*headline, *further]
     if not shown:
         return
-    yield values_table("", pair.other, pair.model, shown)
+    yield values_table(pair.other, pair.model, shown)
     yield from _more(len(pair.headline) - ROWS, " headline values")
     hidden = len(pair.further) - len(further)
     if hidden > 0:
@@ -177,18 +177,18 @@ def _pair(pair: ShownPair, most: int) -> Iterator[RenderableType]:
 
 
 def values_table(
-    first: str, other: str, model: str, rows: Sequence[ComparedValue], *, named: bool = False
+    other: str, model: str, rows: Sequence[ComparedValue], *, named: bool = False
 ) -> Fitting:
     """A line per value, as much of it as there is room for.
 
     Args:
-        first, other, model: Headings of the names and of both values.
+        other, model: Headings of both values.
         rows: What to show.
         named: Whether to say whose value it is.
     """
     effects = any(one.row.effect is not None for one in rows)
     forms = dict.fromkeys(form._replace(effect=form.effect and effects) for form in _FORMS)
-    return Fitting([_table((first, other, model), rows, form, named=named)] for form in forms)
+    return Fitting([_table(("", other, model), rows, form, named=named)] for form in forms)
 
 
 def _table(

@@ -8,7 +8,7 @@ from valor_cli.reports.coverage import CoverageTable, coverage_table
 from valor_cli.reports.digest import Digest
 from valor_cli.reports.markdown_judges import verdict_lines
 from valor_cli.reports.markdown_text import escaped, folded, in_html, table
-from valor_cli.reports.problems import RANKS, counted, shown_insights, shown_problems
+from valor_cli.reports.problems import counted, shown_insights, shown_problems
 from valor_cli.reports.shown_texts import parts, titles
 from valor_cli.reports.worst_samples import WorstSample, WorstSamples, worst_samples
 from valor_cli.results import RunResult, ShownText
@@ -47,7 +47,7 @@ def problems(result: RunResult) -> Iterator[str]:
 
 def insights(result: RunResult) -> Iterator[str]:
     """One of each kind before others."""
-    found = shown_insights(result, RANKS)  # the table of values shows these
+    found = shown_insights(result)  # the table of values shows these
     if not found:
         return
     yield "### Insights"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.formatting import plain
@@ -72,9 +72,9 @@ RANKS = frozenset({"best_model", "worst_model", "no_best_model"})
 """Kinds of insights that say what a table of models side by side shows."""
 
 
-def shown_insights(result: RunResult, without: Set[str] = frozenset()) -> tuple[str, ...]:
-    """All but some kinds, one of each kind before the second of any."""
-    ordered = ordered_insights(one for one in result.insights if one.kind not in without)
+def shown_insights(result: RunResult) -> tuple[str, ...]:
+    """All but `RANKS`, one of each kind before the second of any."""
+    ordered = ordered_insights(one for one in result.insights if one.kind not in RANKS)
     return tuple(plain(insight.message, MESSAGE) for insight in ordered)
 
 

@@ -34,7 +34,7 @@ _NO_TEXTS: dict[str, str | None] = {}
 def from_jsonl(
     content: bytes, path: str, result: RunResult
 ) -> tuple[tuple[SamplesResult, ...], tuple[TextsResult, ...]]:
-    """What `samples_jsonl.to_jsonl` wrote of a run.
+    """What `samples_jsonl.jsonl_blocks` wrote of a run.
 
     Args:
         content: The file's bytes.

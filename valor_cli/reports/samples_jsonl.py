@@ -17,15 +17,6 @@ _AT_ONCE: Final = 1 << 10
 """Lines of a block."""
 
 
-def to_jsonl(result: RunResult) -> bytes:
-    """The file; see `jsonl_blocks`.
-
-    Raises:
-        ValueError: As there.
-    """
-    return b"".join(jsonl_blocks(result))
-
-
 def jsonl_blocks(result: RunResult) -> Iterator[bytes]:
     """The file, some lines at a time: it may be larger than what it is made of.
 

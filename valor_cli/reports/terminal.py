@@ -16,7 +16,7 @@ from valor_cli.reports.fitting import Fitting, Page, one_line
 from valor_cli.reports.formatting import plain, signed
 from valor_cli.reports.judge_agreement import agreement_lines
 from valor_cli.reports.judge_usage import usage_table
-from valor_cli.reports.problems import RANKS, shown_insights, shown_problems
+from valor_cli.reports.problems import shown_insights, shown_problems
 from valor_cli.reports.terminal_comparisons import (
     against_baseline,
     baseline,
@@ -73,7 +73,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     told = digest(result)
     warnings = [plain(warning, 300) for warning in result.warnings]
     errors = _errors(result, told)
-    problems, insights = shown_problems(result), shown_insights(result, RANKS)
+    problems, insights = shown_problems(result), shown_insights(result)
     used = usage_table(result, _USAGE, by_metric=False, by_model=False)
     agreed = agreement_sentences(agreement_lines(result), many=len(told.models) > 1)
     of_two = differences(result).of_two

@@ -112,7 +112,7 @@ def baseline(held: Baseline | None, most: int, *, many: bool) -> Iterator[Render
         # What shows two runs is imported where there are two: 5 ms.
         from valor_cli.reports.compared_terminal import values_table
 
-        yield values_table("", "baseline", "now", shown, named=many)
+        yield values_table("baseline", "now", shown, named=many)
     if len(held.leading) > most:
         yield Text(f"  … {len(held.leading) - most} more", style="dim")
 

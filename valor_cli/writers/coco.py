@@ -36,7 +36,7 @@ def write_coco(objects: ObjectFile, wishes: Wishes) -> Written:
         DataError: A geometry that COCO has no words for.
     """
     refuse_others(objects, KINDS, "COCO")
-    refuse_polygons(objects, "COCO", parts=True, holes=False, instead="mask")
+    refuse_polygons(objects, "COCO", parts=True, instead="mask")
     if wishes.results or objects.categories is None:
         return _results(objects, wishes)
     document = {

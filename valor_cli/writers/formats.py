@@ -43,15 +43,15 @@ FORMATS = {
 }
 
 
-def format_named(name: str, option: str) -> Format:
-    """A format by its name; `option` is where the name was given.
+def format_named(name: str) -> Format:
+    """A format by the name that `--to` gives.
 
     Raises:
         UnknownNameError: There is none.
     """
     if name in FORMATS:
         return FORMATS[name]
-    problem = Problem(option, f"no format '{name}'{did_you_mean(name, FORMATS)}")
+    problem = Problem("--to", f"no format '{name}'{did_you_mean(name, FORMATS)}")
     raise UnknownNameError(problem, hint=f"formats: {', '.join(FORMATS)}")
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.rle import encoded
@@ -56,15 +55,13 @@ def refuse_others(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None
         raise DataError(problems, hint=f"convert them: --geometry {' or '.join(kinds)}")
 
 
-def refuse_polygons(
-    objects: ObjectFile, name: str, *, parts: bool, holes: bool, instead: Kind
-) -> None:
-    """Stop where a polygon has several parts, or holes, that a format cannot hold.
+def refuse_polygons(objects: ObjectFile, name: str, *, parts: bool, instead: Kind) -> None:
+    """Stop where a polygon has holes, or several parts that a format cannot hold.
 
     Args:
         objects: The file.
         name: The format.
-        parts, holes: Whether the format holds them.
+        parts: Whether the format holds several.
         instead: The geometry to propose.
 
     Raises:
@@ -74,9 +71,7 @@ def refuse_polygons(
     part_count = np.diff(polygon.objects)
     hole_count = np.diff(polygon.parts[polygon.objects]) - part_count
     rows = objects.shapes.rows_of(POLYGON)
-    what: list[tuple[NDArray[np.bool_], str]] = []
-    if not holes:
-        what.append((hole_count > 0, "a polygon with holes"))
+    what = [(hole_count > 0, "a polygon with holes")]
     if not parts:
         what.append(((part_count != 1) & (hole_count == 0), "a polygon of several parts, or none"))
     problems: list[tuple[int, str]] = []

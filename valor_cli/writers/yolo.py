@@ -38,7 +38,7 @@ def write_yolo(objects: ObjectFile, wishes: Wishes) -> Written:
             one that is not in `wishes.names`, or a name that no file or line can have.
     """
     refuse_others(objects, KINDS, "YOLO")
-    refuse_polygons(objects, "YOLO", parts=False, holes=False, instead="box")
+    refuse_polygons(objects, "YOLO", parts=False, instead="box")
     images = images_of(objects)
     stems = stems_of(images, objects.path, reserved=("classes",))
     number = image_numbers(objects, images)

@@ -21,7 +21,7 @@ from valor_cli.pipeline.plan import make_plan
 from valor_cli.pipeline.run import evaluate
 from valor_cli.reports import resamples_jsonl
 from valor_cli.reports.results_json import to_json
-from valor_cli.reports.samples_jsonl import to_jsonl
+from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.results import RunResult
 
 METRICS = """\
@@ -137,7 +137,7 @@ def told(result: RunResult) -> Mapping[str, Any]:
     return {
         "results": json.loads(to_json(replace(result, run=run))),
         "bytes": to_json(replace(result, run=run)),
-        "samples": to_jsonl(result),
+        "samples": b"".join(jsonl_blocks(result)),
         "resamples": resamples_jsonl.to_jsonl(result),
         "examples": result.examples,
     }
@@ -154,7 +154,7 @@ def test_one_large_file(runs: Runs) -> None:
     result = runs.same("data: {samples: a.jsonl}\n" + METRICS)
 
     assert result.data == {"samples": 60}
-    assert "jane.doe" not in to_jsonl(result).decode()
+    assert "jane.doe" not in b"".join(jsonl_blocks(result)).decode()
 
 
 def test_shards_of_any_size(runs: Runs) -> None:

@@ -40,7 +40,6 @@ from valor_cli.readers.known_images import Joined, join_images, own_images
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.results import InputFile, Scalar
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 

@@ -117,7 +117,7 @@ def joins_told(
             "write them alike, or name the column that holds them under `data:` as "
             f"`columns: {{sample_id: …}}` (there is: {there})"
         )
-        found.append(hardly_joined(own, first, shared[model], "sample", mend))
+        found.append(hardly_joined(own, first, shared[model], mend))
     return [one for one in found if one]
 
 

@@ -22,78 +22,60 @@ class Chart:
         name: As it is asked for.
         title: What it shows.
         needs: What a run must hold for it.
-        takes: Which of "label", "model", "metric" choose what is drawn.
     """
 
     name: str
     title: str
     needs: str
-    takes: tuple[str, ...] = ()
 
 
 _DRAWN: dict[Chart, Callable[[Wanted], Sheet | None]] = {
     Chart(
-        "leaderboard",
-        "headline values of the models side by side",
-        "values of the whole run",
-        ("model", "metric"),
+        "leaderboard", "headline values of the models side by side", "values of the whole run"
     ): sheets.leaderboard,
     Chart(
-        "pr_curve",
-        "precision at each recall",
-        "curves of precision and recall (metric pr_curve)",
-        ("label", "model", "metric"),
+        "pr_curve", "precision at each recall", "curves of precision and recall (metric pr_curve)"
     ): sheets.pr_curve,
     Chart(
-        "f1_curve",
-        "F1 at each score threshold",
-        "curves of F1 by threshold (metric pr_curve)",
-        ("label", "model", "metric"),
+        "f1_curve", "F1 at each score threshold", "curves of F1 by threshold (metric pr_curve)"
     ): sheets.f1_curve,
     Chart(
         "roc_curve",
         "true positive rate at each false positive rate",
         "receiver operating characteristics (metric roc_auc of classification)",
-        ("label", "model", "metric"),
     ): sheets.roc_curve,
     Chart(
         "counts",
         "true positives and errors by score threshold",
         "counts by their reason (metric detailed_pr_curve)",
-        ("label", "model", "metric"),
     ): sheets.counts,
     Chart(
         "reliability",
         "accuracy against confidence",
         "a reliability table (metric expected_calibration_error)",
-        ("label", "model"),
     ): sheets.reliability_diagram,
     Chart(
         "confusion_matrix",
         "which labels one model takes for which",
         "a confusion matrix (metric confusion_matrix)",
-        ("model", "metric"),
     ): sheets.confusion_matrix,
     Chart(
         "error_breakdown",
         "average precision lost by kind of error",
         "the costs of errors (metric error_breakdown)",
-        ("model",),
     ): sheets.error_breakdown,
     Chart(
         "distribution",
         "how the values of single samples spread",
         "values of single samples (samples.jsonl) that differ",
-        ("model", "metric"),
     ): distribution,
     Chart(
-        "slices", "one measure on parts of the data", "slices (slices: of the config)", ("metric",)
+        "slices", "one measure on parts of the data", "slices (slices: of the config)"
     ): sheets.slices,
     Chart(
         "comparison",
         "differences between models with their intervals",
         "comparisons (two models, or a baseline)",
-        ("label", "model", "metric"),
     ): sheets.comparison,
 }
 

@@ -18,7 +18,6 @@ from valor_cli.reports.digest import digest, worst_first
 from valor_cli.reports.formatting import capital, plain, words
 from valor_cli.reports.grids import Cell, Grid, Line, Measure
 from valor_cli.reports.naming import Names, called
-from valor_cli.reports.plots import Drawing
 from valor_cli.reports.reliability import calibrations
 from valor_cli.results import ComparisonResult
 
@@ -27,8 +26,6 @@ ROWS = 24
 
 PANELS = 4
 """Models with a panel of their own at most."""
-
-Draw = Callable[[Choice, Sequence[str]], Drawing | None]
 
 
 def leaderboard(wanted: Wanted) -> Sheet | None:
