@@ -9,9 +9,12 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from valor_cli.kernels.text_fields import FieldText
 from valor_cli.kernels.vocabulary import Vocabulary
-from valor_cli.readers.score_csv_lines import PlainScoreRows
+from valor_cli.readers.score_csv_lines import PlainScoreRows, outside_quotes
 from valor_cli.readers.score_rows import ScoreHeader, ScorePiece
 
 
@@ -110,6 +113,7 @@ def oracle(text: str, columns: ScoreHeader) -> list[Any]:
 
 
 PAIRS = "id label pred0 score0 pred1 score1"
+
 ONE = "1,cat,cat,0.75,dog,0.25\n"
 
 
@@ -280,3 +284,46 @@ def test_codes_go_on_from_block_to_block() -> None:
     assert second.truth is not None
     assert [*first.truth.tolist(), *second.truth.tolist()] == [0, 1, 2, 0]
     assert second.line.tolist() == [4, 5]
+
+
+def pieces(text: str) -> list[str] | None:
+    """What stands between the separators outside of quotes."""
+    block = FieldText(text.encode())
+    found = outside_quotes(block, block.positions(*b",\n"), ord(","))
+    if found is None:
+        return None
+    begin = [0, *(found + 1).tolist()]
+    return [block.field(*span).decode() for span in zip(begin, found.tolist(), strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"a","b"\n', ['"a"', '"b"']),
+        ('"a",b\r\nc,""\r\n', ['"a"', "b\r", "c", '""\r']),
+        ('"a,b"\n', ['"a,b"']),
+        ('"a"",""b",c\n', ['"a"",""b"', "c"]),
+        ('"a""",b\n', ['"a"""', "b"]),
+        ('"","",x\n', ['""', '""', "x"]),
+        ('"a\nb"\n', None),
+        ('a"b"\n', None),
+        ('a"b",c"\n', None),
+        ('"a"b\n', None),
+        ('"a\n', None),
+        ('a, "b"\n', None),
+        # The second quote opens a field that goes on behind the line.
+        ('a",b,"\n', None),
+    ],
+)
+def test_rows(text: str, expected: list[str] | None) -> None:
+    assert pieces(text) == expected
+
+
+@given(st.text(st.sampled_from('ab,"\n;'), max_size=30).map(lambda text: text + "\n"))
+def test_the_csv_module_finds_the_same_fields(text: str) -> None:
+    found = pieces(text)
+    if found is not None:
+        unquoted = [one[1:-1].replace('""', '"') if one.startswith('"') else one for one in found]
+        rows = csv.reader(StringIO(text, newline=""), strict=True)
+        # The module has no field for an empty line.
+        assert unquoted == [field for row in rows for field in row or [""]]

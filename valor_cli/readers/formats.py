@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.files import STDIN
@@ -15,9 +15,8 @@ from valor_cli.readers.inputs import expanded, extension_of, head_of
 from valor_cli.readers.known_images import KnownImages
 from valor_cli.readers.object_names import spelled
 from valor_cli.readers.objects import ObjectFile, Role, Wanted
-from valor_cli.readers.odd_objects import odd_objects
 from valor_cli.readers.parquet_magic import is_parquet
-from valor_cli.readers.shards import read_shards
+from valor_cli.readers.shards import read_shards, unlike_most
 from valor_cli.readers.table import InvalidRows
 
 FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
@@ -30,11 +29,26 @@ _EXTENSIONS: Final = {
     ".tsv": "csv",
     ".xml": "voc",
 }
+
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
     "as `format:` under `data:`."
 )
+
+
+class _Kind(NamedTuple):
+    """What the objects of an input must have in common with those of others.
+
+    Attributes:
+        image_ids: "numbers" or "text".
+        named: Whether it names its categories.
+        category_ids: "numbers" or "text", where they have no names.
+    """
+
+    image_ids: str
+    named: bool
+    category_ids: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +222,39 @@ def _is_line(head: bytes) -> bool:
         lists = (b'"objects"', b'"detections"', b'"predictions"')
         return not end and b'"image_id"' in line and any(key in line for key in lists)
     return isinstance(record, dict) and "image_id" in spelled(tuple(record), "image")
+
+
+def odd_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
+    """Parts whose ids are of another type than those of most, or which alone have no names.
+
+    A part without objects is like any other.
+    """
+    filled = [at for at, part in enumerate(parts) if len(part.objects)]
+    if not filled:
+        return {}
+    kinds = [_kind(parts[at]) for at in filled]
+
+    def error(at: int, usual: int) -> DataError:
+        message = f"{_difference(kinds[at], kinds[usual])} in {parts[filled[usual]].path}"
+        return DataError(Problem(parts[filled[at]].path, message))
+
+    return {filled[at]: problem for at, problem in unlike_most(kinds, error).items()}
+
+
+def _kind(part: ObjectFile) -> _Kind:
+    named = part.categories is not None
+    categories = "" if named else _type(part, "category_id")
+    return _Kind(_type(part, "image_id"), named, categories)
+
+
+def _type(part: ObjectFile, column: str) -> str:
+    return "numbers" if part.objects[column].dtype.kind == "i" else "text"
+
+
+def _difference(own: _Kind, usual: _Kind) -> str:
+    if own.image_ids != usual.image_ids:
+        return f"image ids are {own.image_ids} here and {usual.image_ids}"
+    if own.named != usual.named:
+        there, here = ("are", "not ") if usual.named else ("are not", "")
+        return f"categories are {here}named here, and {there}"
+    return f"category ids are {own.category_ids} here and {usual.category_ids}"

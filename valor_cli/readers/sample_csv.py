@@ -6,15 +6,20 @@ every other empty cell says nothing.
 
 from __future__ import annotations
 
+import ast
 import csv
+import io
+import json
+import tokenize
+import warnings
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from typing import Final
+from typing import Any, Final
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers import sample_cells as cells
+from valor_cli.readers import sample_values as values
 from valor_cli.readers.checks import LineProblems
-from valor_cli.readers.csv_cells import ragged
+from valor_cli.readers.csv_cells import number_in, ragged
 from valor_cli.readers.csv_columns import (
     DELIMITERS,
     csv_reader,
@@ -23,6 +28,7 @@ from valor_cli.readers.csv_columns import (
     repeated,
 )
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.json_records import parsed
 from valor_cli.readers.sample_columns import gathered
 from valor_cli.readers.sample_file_of import check_names, sample_file
 from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
@@ -34,6 +40,7 @@ from valor_cli.readers.sample_header import (
 )
 from valor_cli.readers.sample_logprobs import logprobs_in
 from valor_cli.readers.sample_peers import expected_answer
+from valor_cli.readers.sample_values import Note
 from valor_cli.results import Scalar
 
 PEER_METADATA: Final = "__metadata:"
@@ -41,6 +48,11 @@ PEER_METADATA: Final = "__metadata:"
 
 _SAVED_BY_DEEPEVAL: Final = frozenset({"input", "actual_output", "expected_output", "source_file"})
 """The columns that tell a data set saved by deepeval, which writes "|" between contexts."""
+
+_UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
+"""What `ast.parse` raises for a text that is no Python."""
+
+_LISTS = "a JSON list of texts, or a list as Python writes it"
 
 
 def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
@@ -179,7 +191,7 @@ class _CellReader:
         cell = {name: record[at] for name, at in self._at.items()}
         name = {name: self._names[at] for name, at in self._at.items()}
         note = self._note
-        duration = cells.amount(cell.get("duration_s", ""), name.get("duration_s", ""), note)
+        duration = amount(cell.get("duration_s", ""), name.get("duration_s", ""), note)
         if duration is not None and in_milliseconds(name["duration_s"]):
             duration /= 1000
         return SampleRow(
@@ -190,13 +202,11 @@ class _CellReader:
             references=self._references(cell.get("references", ""), name.get("references", "")),
             retrieved_contexts=self._contexts(cell.get("retrieved_contexts", "")),
             condition=_filled(cell.get("condition")),
-            categories=cells.listed_texts(
-                cell.get("categories", ""), name.get("categories", ""), note
-            ),
+            categories=listed_texts(cell.get("categories", ""), name.get("categories", ""), note),
             group=_filled(cell.get("group")),
             perturbed_from=_filled(cell.get("perturbed_from")),
             duration_s=duration,
-            cost_usd=cells.amount(cell.get("cost_usd", ""), name.get("cost_usd", ""), note),
+            cost_usd=amount(cell.get("cost_usd", ""), name.get("cost_usd", ""), note),
             artifacts=self._path(cell.get("artifacts")),
             token_logprobs=logprobs_in(
                 cell.get("token_logprobs", ""), name.get("token_logprobs", ""), note
@@ -214,7 +224,7 @@ class _CellReader:
         return cell
 
     def _references(self, cell: str, name: str) -> tuple[str, ...]:
-        found = cells.listed_texts(cell, name, self._note)
+        found = listed_texts(cell, name, self._note)
         if not name.startswith("__"):
             return found
         return tuple(one for one in map(expected_answer, found) if one is not None)
@@ -224,7 +234,7 @@ class _CellReader:
             return None
         if cell.lstrip().startswith("["):
             name = self._names[self._at["retrieved_contexts"]]
-            return cells.contexts(cell, name, self._note)
+            return contexts(cell, name, self._note)
         if self._joined_by:
             return tuple(cell.split(self._joined_by))
         self.plain_contexts += 1
@@ -242,3 +252,75 @@ class _CellReader:
 
 def _filled(cell: str | None) -> str | None:
     return cell if cell and cell.strip() else None
+
+
+def amount(cell: str, place: str, note: Note) -> float | None:
+    """A number of 0 or more; None where there is none."""
+    if not cell.strip():
+        return None
+    found, wrong = number_in(cell)
+    if not wrong and found < 0:
+        wrong = f"expected 0 or more, found {cell.strip()}"
+    if wrong:
+        note(place, wrong)
+        return None
+    return found
+
+
+def contexts(cell: str, place: str, note: Note) -> tuple[str, ...] | None:
+    """The texts of a list: JSON, or as Python and numpy write one."""
+    found = _json_list(cell)
+    if found is not None:
+        for where, message in values.faults(found, place):
+            note(where, message)
+        return values.contexts(found, place, note)
+    strings = _python_strings(cell)
+    if strings is None:
+        note(place, f"expected {_LISTS}, for the cell begins with [; found neither")
+    return strings
+
+
+def listed_texts(cell: str, place: str, note: Note) -> tuple[str, ...]:
+    """The texts of a list, else the cell as it is: a text may well begin with a bracket."""
+    if not cell:
+        return ()
+    if cell.lstrip().startswith("["):
+        found = _json_list(cell)
+        if found is not None:
+            return values.texts(found, place, note)
+        strings = _python_strings(cell)
+        if strings is not None:
+            return strings
+    return (cell,)
+
+
+def _json_list(cell: str) -> list[Any] | None:
+    try:
+        found = parsed(cell.encode())
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _python_strings(cell: str) -> tuple[str, ...] | None:
+    """The strings of a list as `repr` writes it, of a list or of a numpy array.
+
+    numpy writes no commas. Python itself would join such strings to one.
+    """
+    text = cell.strip()
+    try:
+        with warnings.catch_warnings():
+            # An odd backslash in a string is no affair of whoever runs this.
+            warnings.simplefilter("ignore")
+            found = ast.literal_eval(text)
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+            strings = [one.string for one in tokens if one.type == tokenize.STRING]
+            commas = any(one.type == tokenize.OP and one.string == "," for one in tokens)
+            apart = [ast.literal_eval(one) for one in strings]
+    except (*_UNREADABLE, tokenize.TokenError):
+        return None
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in [*found, *apart]):
+        return None
+    if len(apart) == len(found):
+        return tuple(found)
+    return None if commas else tuple(apart)

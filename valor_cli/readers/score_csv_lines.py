@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.text_fields import FieldText
 from valor_cli.kernels.vocabulary import Vocabulary, holding_twice
-from valor_cli.readers.plain_quotes import outside_quotes
 from valor_cli.readers.score_fields import LONGEST_BLOCK, finite_numbers, probable, sample_ids
 from valor_cli.readers.score_rows import Ints, ScoreHeader, ScorePiece, Sifted, every, others
 
 _LONGEST_RUN: Final = 8
 """Spaces that are stripped from the front of a field."""
+
 _TAB, _NEW_LINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
 
 Bools = NDArray[np.bool_]
+
 Floats = NDArray[np.float64]
+
+_ENDS: Final = (_QUOTE, _NEW_LINE, _RETURN)
 
 
 class _Fields(NamedTuple):
@@ -290,3 +293,28 @@ def _texts(fields: _Fields, column: int) -> NDArray[Any]:
     texts = np.empty(len(start), dtype=object)
     texts[:] = [fields.text.field(*span).decode() or None for span in zip(start, end, strict=True)]
     return texts
+
+
+def outside_quotes(text: FieldText, separators: Ints, delimiter: int) -> Ints | None:
+    """The separators that do not stand in a quoted field. Some tools put all texts in quotes.
+
+    None where a quote stands in a field without quotes around it, or where a quoted field holds a
+    line end or goes on behind the text.
+
+    Args:
+        text: Whole lines, the last with its line end.
+        separators: Where delimiters and line ends stand.
+        delimiter: The byte that divides fields.
+    """
+    quotes = text.positions(_QUOTE)
+    if len(quotes) % 2:
+        return None
+    # Of two quotes for one in a quoted field, the first closes and the second opens it again.
+    before = text.bytes.take(quotes[::2] - 1, mode="clip")
+    behind = text.bytes.take(quotes[1::2] + 1, mode="clip")
+    opens = np.isin(before, (delimiter, *_ENDS)) | (quotes[::2] == 0)
+    if not opens.all() or not np.isin(behind, (delimiter, *_ENDS)).all():
+        return None
+    inside = np.searchsorted(quotes, separators) % 2 == 1
+    held = separators[inside]
+    return None if (text.bytes.take(held) == _NEW_LINE).any() else separators[~inside]
