@@ -24,7 +24,7 @@ from tests.oracles.text_problems import random_texts
 from valor_cli import catalogue
 from valor_cli.evaluators.classification.scored import score_samples
 from valor_cli.evaluators.detection.keypoint_matching import match_keypoints
-from valor_cli.evaluators.detection.lvis_matching import match_federated
+from valor_cli.evaluators.detection.lvis import match_federated
 from valor_cli.evaluators.detection.panoptic_segments import match_segments
 from valor_cli.evaluators.detection.shards import match_detections
 from valor_cli.evaluators.gathering import measured_evidence

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.readers.png_files import label_map, write
-from valor_cli.evaluators.embedding.baselines import baselines_in
+from valor_cli.evaluators.embedding.bertscore import baselines_in
 from valor_cli.readers.label_map_manifest import read_manifest
 from valor_cli.readers.metadata_names import csv_rows
 from valor_cli.readers.objects_csv import read_csv

@@ -13,9 +13,11 @@ import pytest
 from tests.oracles.lvis import digest, lvis_problem
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation, GroundTruths
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.lvis import LVIS, LVIS_WING, lvis
-from valor_cli.evaluators.detection.lvis_matching import (
+from valor_cli.evaluators.detection.lvis import (
+    LVIS,
+    LVIS_WING,
     FederatedMatches,
+    lvis,
     match_federated,
     merge_federated,
 )

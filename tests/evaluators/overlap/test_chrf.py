@@ -13,7 +13,7 @@ from sacrebleu.metrics.chrf import CHRF as SACREBLEU
 from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, streams, told
 from tests.oracles.text_rows import e2e
 from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
-from valor_cli.evaluators.overlap import chrf_counts
+from valor_cli.evaluators.overlap import chrf
 from valor_cli.evaluators.overlap.chrf import CHRF
 
 TEXT = st.text("aaB ('.,é\n", max_size=9)
@@ -65,7 +65,7 @@ def test_any_rows(rows: list[tuple[str, tuple[str, ...]]], asked: dict[str, Any]
 def test_counting_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     data = of_rows(e2e())
     whole = measured(CHRF, data).counts["statistics"]
-    monkeypatch.setattr(chrf_counts, "AT_ONCE", 300)
+    monkeypatch.setattr(chrf, "AT_ONCE", 300)
     assert np.array_equal(measured(CHRF, data).counts["statistics"], whole)
 
 

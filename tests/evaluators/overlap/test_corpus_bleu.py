@@ -17,9 +17,8 @@ from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, t
 from tests.oracles.text_rows import e2e
 from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.errors import MissingExtraError
-from valor_cli.evaluators.overlap import sacrebleu_tokenizers
-from valor_cli.evaluators.overlap.corpus_bleu import CORPUS_BLEU
-from valor_cli.evaluators.overlap.sacrebleu_tokenizers import Tokenize
+from valor_cli.evaluators.overlap import corpus_bleu
+from valor_cli.evaluators.overlap.corpus_bleu import CORPUS_BLEU, Tokenize
 
 TEXT = st.lists(st.sampled_from(["a", "b", "C", "c.", "1,5", "中"]), max_size=7).map(" ".join)
 ROWS = st.lists(
@@ -147,7 +146,7 @@ def test_sacrebleu_is_imported_only_where_it_is_needed() -> None:
 def test_a_tokenizer_that_is_not_installed(
     name: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sacrebleu_tokenizers, "find_spec", lambda module: None)
+    monkeypatch.setattr(corpus_bleu, "find_spec", lambda module: None)
     with pytest.raises(ValidationError, match=name) as refused:
         TypeAdapter(Tokenize).validate_python(name)
     assert f"pip install {package}" in str(refused.value).replace("'", "")
@@ -159,7 +158,7 @@ def test_a_tokenizer_that_is_not_installed(
 def test_a_model_is_never_downloaded(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setattr(sacrebleu_tokenizers, "find_spec", lambda module: object())
+    monkeypatch.setattr(corpus_bleu, "find_spec", lambda module: object())
     monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
     with pytest.raises(MissingExtraError, match=f"run once with --tokenize {name}"):
         measured(CORPUS_BLEU, samples(["a"], references=[["a"]]), tokenize=name)
@@ -168,7 +167,7 @@ def test_a_model_is_never_downloaded(
 
 def test_a_tokenizer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     # Said to be installed, though sacrebleu cannot import it.
-    monkeypatch.setattr(sacrebleu_tokenizers, "what_lacks", lambda name: None)
+    monkeypatch.setattr(corpus_bleu, "what_lacks", lambda name: None)
     monkeypatch.setitem(sys.modules, "MeCab", None)
     with pytest.raises(MissingExtraError, match="ja-mecab does not work"):
         measured(CORPUS_BLEU, samples(["a"], references=[["a"]]), tokenize="ja-mecab")

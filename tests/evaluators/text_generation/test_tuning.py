@@ -9,8 +9,8 @@ import pytest
 
 from valor_cli import catalogue
 from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL
+from valor_cli.evaluators.text_generation.asking import tuned
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.evaluators.text_generation.tuning import tuned
 from valor_cli.metric import Call
 
 

@@ -12,11 +12,10 @@ from valor_cli.evaluators import (
     rules,
     structure,
 )
-from valor_cli.evaluators.text_generation.asking import lacks, open_session
+from valor_cli.evaluators.text_generation.asking import lacks, open_session, tuned
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.evaluators.text_generation.tuning import tuned
 from valor_cli.metric import Stream, Task
 
 __all__ = ["TEXT_GENERATION"]
