@@ -113,7 +113,6 @@ def oracle(text: str, columns: ScoreHeader) -> list[Any]:
 
 
 PAIRS = "id label pred0 score0 pred1 score1"
-
 ONE = "1,cat,cat,0.75,dog,0.25\n"
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
-from valor_cli.pipeline.merging import TOGETHER, Merging
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.spread import Spread
 from valor_cli.pipeline.workers import Kept, Progress, Workers
@@ -27,6 +26,42 @@ from valor_cli.results import InputFile
 
 SHARES: Final = 4
 """Tasks that each process has of what is made of ranges: the last ones end at about one time."""
+
+TOGETHER: Final = 8
+"""Shards that are merged at once: fewer passes over what grows, and few that are held."""
+
+
+class Merging:
+    """Merges evidence as it comes.
+
+    Evidence that stays small is merged early, `TOGETHER` of equal weight at a time, so that few are
+    held and none is merged more often than the logarithm of their number; what grows with every
+    shard is merged once.
+    """
+
+    def __init__(self, merge: Callable[[Sequence[Any]], Any], *, early: bool) -> None:
+        self._merge = merge
+        self._early = early
+        # What is held, by how often it was merged.
+        self._held: list[list[Any]] = [[]]
+
+    def add(self, evidence: Any) -> None:
+        """One shard more."""
+        self._held[0].append(evidence)
+        if not self._early:
+            return
+        for level, own in enumerate(self._held):
+            if len(own) < TOGETHER:
+                return
+            merged = self._merge(own)
+            own.clear()
+            if level + 1 == len(self._held):
+                self._held.append([])
+            self._held[level + 1].append(merged)
+
+    def merged(self) -> Any:
+        """The evidence of all shards; there is one at least."""
+        return self._merge([evidence for own in self._held for evidence in own])
 
 
 class Streamed(NamedTuple):

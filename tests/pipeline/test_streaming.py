@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from valor_cli.pipeline.merging import TOGETHER, Merging
+from valor_cli.pipeline.streaming import TOGETHER, Merging
 
 
 @pytest.mark.parametrize("count", [1, 2, TOGETHER - 1, TOGETHER, TOGETHER**2, TOGETHER**2 + 3])
