@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.reports.word_differences import WORDS, word_differences
+from valor_cli.reports.compared_samples import WORDS, word_differences
 
 TEXTS = st.text(alphabet="ab \n漢字é,.", max_size=60)
 

@@ -19,9 +19,9 @@ from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.cases import CASES, MISTAKES
 from valor_cli.reports.charts.curve_charts import figures
 from valor_cli.reports.curves import COUNTS, LIMIT, curves
-from valor_cli.reports.gallery import IMAGES
 from valor_cli.reports.grids import Measure
 from valor_cli.reports.html import to_html
+from valor_cli.reports.illustrated import IMAGES
 from valor_cli.reports.line_tables import CELLS, views
 from valor_cli.reports.plots import path
 from valor_cli.results import Picture, Pictures, RunResult

@@ -12,8 +12,7 @@ from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, VERDICTS, agreement, judge_run, usage, worst
 from tests.reports.test_html import _Page
 from tests.reports.text_runs import text_run
-from valor_cli.reports.html import to_html
-from valor_cli.reports.judges_told import AGREEMENTS, PROMPTS, USAGE
+from valor_cli.reports.html import AGREEMENTS, PROMPTS, USAGE, to_html
 from valor_cli.reports.samples_told import TEXT
 from valor_cli.reports.samples_told import VERDICTS as MOST
 from valor_cli.results import PromptUsed, RunResult, Verdict

@@ -20,8 +20,8 @@ from tests.reports.task_runs import (
 from tests.reports.test_html import _Page
 from valor_cli.reports.cases import EXAMPLES, LISTED
 from valor_cli.reports.curves import ROC, curves
-from valor_cli.reports.gallery import OVERLAYS
 from valor_cli.reports.html import to_html
+from valor_cli.reports.illustrated import OVERLAYS
 from valor_cli.results import Picture, Pictures, RunResult
 
 JPEG = b"\xff\xd8picture"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.reports.text_runs import parameters, text_run
 from valor_cli.reports.coverage import coverage_table
 from valor_cli.reports.grids import Covered
-from valor_cli.reports.problems import counted, shown_insights, shown_problems
+from valor_cli.reports.problems import counted, ordered_insights, shown_insights, shown_problems
 from valor_cli.results import CoverageResult
 
 
@@ -39,12 +39,16 @@ def test_a_metric_asked_twice_is_told_by_its_parameters() -> None:
 
 
 def test_one_insight_of_each_kind_before_the_second_of_any() -> None:
-    assert shown_insights(text_run()) == (
+    assert [one.message for one in ordered_insights(text_run().insights)] == [
         "large is best by bleu_1: 0.300",
         "small is worst by bleu_1: 0.210",
         "faq-019 is hardest: 0.100 on average",
         "large is best by rouge_l: 0.400",
-    )
+    ]
+
+
+def test_insights_that_the_table_of_models_shows_are_left_out() -> None:
+    assert shown_insights(text_run()) == ("faq-019 is hardest: 0.100 on average",)
 
 
 def _row(metric: str, model: str, **counts: int) -> CoverageResult:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from valor_cli.reports.samples_jsonl import to_jsonl
+from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.results import Asked, RunResult, SamplesResult
 
 Build = Callable[..., RunResult]
 
 
 def _lines(run: RunResult) -> list[dict[str, object]]:
-    return [json.loads(line) for line in to_jsonl(run).splitlines()]
+    return [json.loads(line) for line in b"".join(jsonl_blocks(run)).splitlines()]
 
 
 def test_lines_worked_by_hand(found: Build) -> None:
@@ -97,7 +97,7 @@ def test_statuses_and_details_of_samples(build: Build) -> None:
     ]
     bad = replace(one, details=({"tokens": [3, {"x": float("nan")}]}, None, None))
     with pytest.raises(ValueError, match="m, bleu_1 details of 'a': NaN or infinity"):
-        to_jsonl(replace(build(("m",)), samples=(bad,)))
+        list(jsonl_blocks(replace(build(("m",)), samples=(bad,))))
 
 
 def test_what_judges_were_asked_and_replied(build: Build) -> None:
@@ -157,8 +157,8 @@ def test_nan_stops_the_run(found: Build, bad: float) -> None:
     run = found(("m",))
     one = replace(run.samples[0], columns={"f1": [0.5, 0.5], "tp": [1, bad]})
     with pytest.raises(ValueError, match="m, image_scores tp: NaN or infinity"):
-        to_jsonl(replace(run, samples=(one,)))
+        list(jsonl_blocks(replace(run, samples=(one,))))
 
 
 def test_no_samples_no_lines(build: Build) -> None:
-    assert to_jsonl(build(("m",))) == b""
+    assert b"".join(jsonl_blocks(build(("m",)))) == b""

@@ -15,7 +15,7 @@ import pytest
 from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.results_json import to_json
-from valor_cli.reports.samples_jsonl import to_jsonl
+from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.reports.writer import (
     FILES,
     TEXTS,
@@ -122,7 +122,7 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
     )
     names = ["results.json", "report.md", "report.html", "samples.jsonl"]
     assert [path.name for path in paths] == names
-    assert paths[3].read_bytes() == to_jsonl(run)
+    assert paths[3].read_bytes() == b"".join(jsonl_blocks(run))
     assert "data:image/jpeg;base64,/9hwaWN0dXJl" in paths[2].read_text()
     assert [path.name for path in write_reports(run, tmp_path / "b", ["html"])] == ["report.html"]
 

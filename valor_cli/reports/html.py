@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from valor_cli.reports.anchors import Anchors
-from valor_cli.reports.charts.page import charted, page_charts
+from valor_cli.reports.charts.curve_charts import DRAWN, counted, figures
+from valor_cli.reports.charts.lines import lined
 from valor_cli.reports.compared_rows import MARKS
 from valor_cli.reports.compiled_templates import CompiledTemplates
 from valor_cli.reports.coverage import PARTIAL
-from valor_cli.reports.curves import curves
+from valor_cli.reports.curves import Curves, curves
 from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import Digest, digest
+from valor_cli.reports.distribution import distributions
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.grids import FEW_MARK, Cell, Grid, few_of
 from valor_cli.reports.illustrated import illustrated
 from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
-from valor_cli.reports.judges_told import judges_told
+from valor_cli.reports.judge_agreement import agreement_lines, prompt_lines
+from valor_cli.reports.judge_usage import usage_table
 from valor_cli.reports.leaderboard import leaderboard, ranked
 from valor_cli.reports.line_tables import label_views, slice_table
 from valor_cli.reports.samples_told import samples_told
@@ -47,6 +52,14 @@ _STYLES = (
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
 _NO_PICTURES = Pictures()
+
+COUNTED = 4
+"""Models whose counts are drawn; the table has all of them."""
+
+USAGE = 120
+AGREEMENTS = 100
+PROMPTS = 100
+"""Lines listed; results.json has all of them."""
 
 
 def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
@@ -134,3 +147,40 @@ def _run(run: RunInfo, told: Digest) -> list[tuple[str, str]]:
         *([("Models asked", ", ".join(run.models_used))] if run.models_used else []),
     ]
     return [(name, plain(text, 600)) for name, text in facts]
+
+
+def charted(curves: Curves, result: RunResult) -> bool:
+    """Whether the page has charts that scripts can zoom: curves, or spreads of values."""
+    return bool(curves.titles) or bool(distributions(result))
+
+
+def page_charts(curves: Curves, models: Sequence[str]) -> dict[str, Any]:
+    """The parts of curves.html.j2 and chart_macros.html.j2.
+
+    `models` are their names, cleaned.
+    """
+    return {
+        "curve_figures": [figures(choice, models) for choice in curves.drawn],
+        "counted_figures": [
+            figure
+            for choice in curves.drawn[:1]
+            for figure in counted(choice, curves.counted[:COUNTED], models)
+        ],
+        "no_lines": {kind: lined(kind, (), "") for kind in DRAWN},
+        "chart_number": count(1).__next__,
+    }
+
+
+def judges_told(result: RunResult) -> dict[str, Any]:
+    """The parts of the template of judges."""
+    used = usage_table(result, USAGE)
+    agreed = agreement_lines(result)
+    prompts = prompt_lines(result)
+    return {
+        "judged": bool(used or agreed or prompts),
+        "usage": used,
+        "agreements": agreed[:AGREEMENTS],
+        "all_agreements": len(agreed),
+        "prompts": prompts[:PROMPTS],
+        "all_prompts": len(prompts),
+    }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from valor_cli.reports.anchors import Anchors
+from valor_cli.reports.charts.distribution_sheet import Spreads, spreads
 from valor_cli.reports.coverage import coverage_table
 from valor_cli.reports.formatting import plain
-from valor_cli.reports.histograms import histogram_charts
 from valor_cli.reports.leaderboard import breakable
 from valor_cli.reports.problems import (
     MESSAGE,
@@ -44,6 +45,12 @@ LONG = 400
 """Characters of a text that has no marks, above which it is folded."""
 
 COLOURS = 6
+
+MODELS = 6
+"""Models drawn in one chart."""
+
+CHARTS = 24
+"""Metrics drawn; the page says how many it left out."""
 
 
 def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> dict[str, Any]:
@@ -183,3 +190,28 @@ def _text(shown: ShownText, title: str, kinds: dict[str, int]) -> dict[str, Any]
         "open": bool(shown.marks),
         "size": f"{size:,} characters",
     }
+
+
+def histogram_charts(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
+    """What histograms.html.j2 shows: a chart for each metric that says more than yes or no.
+
+    Args:
+        result: The run; of images other charts show how they spread.
+        models: Its models' names as they are shown.
+    """
+    judged = [one for one in result.samples if one.statuses is not None]
+    found = [
+        one
+        for one in spreads(replace(result, samples=judged))
+        if not all(value in (0, 1) for part in one.values for value in part.values)
+    ]
+    drawn = [replace(one, values=one.values[:MODELS]) for one in found[:CHARTS]]
+    return {
+        "charts": [(_heading(one), one.drawn(models)) for one in drawn],
+        "left_out": len(found) - len(drawn),
+        "more_models": max((len(one.values) for one in found), default=0) > MODELS,
+    }
+
+
+def _heading(one: Spreads) -> str:
+    return f"{one.name} ({one.detail})" if one.detail else one.name
