@@ -13,14 +13,14 @@ import msgspec
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.readers.class_names import NAMES_FILES
 from valor_cli.readers.csv_header import ALIASES
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.folders import files_under, text_of
 from valor_cli.readers.formats import format_of
 from valor_cli.readers.objects import ObjectFile, Role
 from valor_cli.readers.table import Table
-from valor_cli.readers.yolo_names import NAMES_FILES
-from valor_cli.readers.yolo_sizes import ImageFolder
+from valor_cli.readers.yolo import ImageFolder
 from valor_cli.writers.scene import images_of
 
 _SCORE_NAMES: Final = ("score", *ALIASES["score"])

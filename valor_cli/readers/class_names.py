@@ -7,21 +7,31 @@ YAML file may have either under `names:`, as the data.yaml of a YOLO data set ha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 
 from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.paths import is_url, own_folder
 from valor_cli.readers.checks import describe, is_text
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.folders import is_file
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json
 
 _MOST_DIGITS: Final = 9
 _HINT: Final = (
     "Give a name a line (.txt), or as .json or .yaml a list of names or a map from index to name."
+)
+
+NAMES_FILES: Final = ("classes.txt", "data.yaml")
+
+_NO_NAMES = (
+    "Give the names as `names:` under `data:` (a list), or put a "
+    "classes.txt (a name a line) or a data.yaml with `names:` beside the label files."
 )
 
 
@@ -178,3 +188,32 @@ def _index(key: object) -> int | None:
 
 def _shown(name: object) -> str:
     return "nothing" if isinstance(name, str) and not name.strip() else describe(name)
+
+
+def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[int, str]:
+    """Names by class: those given, else of the nearest classes.txt or data.yaml.
+
+    They are looked for in the folder, its parent and its grandparent. Two classes may have one
+    name.
+
+    Raises:
+        DataError: There are none, or the file that should hold them does not.
+    """
+    if given:
+        return dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
+    at = folder.rstrip("/") if is_url(folder) else os.path.abspath(folder)
+    for _ in range(3):
+        for name in NAMES_FILES:
+            path = os.path.join(at, name)
+            if is_file(path):
+                return _names_in(path)
+        at = own_folder(at)
+    raise DataError(Problem(folder, "the names of the classes are not known"), hint=_NO_NAMES)
+
+
+def _names_in(path: str) -> dict[int, str]:
+    try:
+        return read_names(path, distinct=False)
+    except DataError as error:
+        hint = error.hint and _NO_NAMES
+        raise DataError(error.problems, total=error.total, hint=hint) from None

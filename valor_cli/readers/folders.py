@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import is_url
@@ -126,3 +127,13 @@ def text_of(path: str) -> tuple[str, str]:
 
 _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """The sha256 of nothing."""
+
+
+def digest_of(files: Mapping[str, str]) -> str:
+    """The sha256 of a folder, as `sha256sum FILES | sha256sum` in it says for sorted names.
+
+    Args:
+        files: Name in the folder to the sha256 of the content.
+    """
+    listing = "".join(f"{digest}  {name}\n" for name, digest in sorted(files.items()))
+    return hashlib.sha256(listing.encode("utf-8", "surrogateescape")).hexdigest()

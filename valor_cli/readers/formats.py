@@ -29,7 +29,6 @@ _EXTENSIONS: Final = {
     ".tsv": "csv",
     ".xml": "voc",
 }
-
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
@@ -177,8 +176,8 @@ def format_of(path: str) -> str:
 
 
 def _folder_format(path: str) -> str:
+    from valor_cli.readers.class_names import NAMES_FILES
     from valor_cli.readers.folders import files_under
-    from valor_cli.readers.yolo_names import NAMES_FILES
 
     labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
     annotations = files_under(path, ".xml")

@@ -25,7 +25,6 @@ LVIS_LISTS = ("negative", "not_exhaustive")
 """Columns of images that list category ids."""
 
 Id: TypeAlias = int | str
-
 _Name: TypeAlias = tuple[str, int]
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import beside, own_folder
-from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import STDIN
+from valor_cli.readers.folders import digest_of
 from valor_cli.readers.image_files import pixel_values, png_content
 from valor_cli.results import InputFile
 

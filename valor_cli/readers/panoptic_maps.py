@@ -15,7 +15,7 @@ from valor_cli.kernels.columns import grouped, positions_of
 from valor_cli.kernels.masks import areas, from_runs
 from valor_cli.kernels.shapes import Masks, joined_masks
 from valor_cli.paths import beside
-from valor_cli.readers.digests import digest_of
+from valor_cli.readers.folders import digest_of
 from valor_cli.readers.image_files import opened, png_content
 from valor_cli.readers.panoptic_segments import Listing
 from valor_cli.readers.png_chunks import RGB, PngHeader, png_header

@@ -18,11 +18,9 @@ from valor_cli.readers.score_rows import Ints, ScoreHeader, ScorePiece, Sifted, 
 
 _LONGEST_RUN: Final = 8
 """Spaces that are stripped from the front of a field."""
-
 _TAB, _NEW_LINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
 
 Bools = NDArray[np.bool_]
-
 Floats = NDArray[np.float64]
 
 _ENDS: Final = (_QUOTE, _NEW_LINE, _RETURN)

@@ -21,9 +21,8 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.readers.csv_lines import CROWD
-from valor_cli.readers.digests import digest_of
 from valor_cli.readers.files import TextSource
-from valor_cli.readers.folders import files_under, is_folder, no_metadata
+from valor_cli.readers.folders import digest_of, files_under, is_folder, no_metadata
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, stop_on
-from valor_cli.readers.digests import digest_of
-from valor_cli.readers.folders import files_under, no_metadata, text_of
+from valor_cli.readers.class_names import NAMES_FILES, class_names
+from valor_cli.readers.folders import (
+    digest_of,
+    files_under,
+    is_folder,
+    names_in,
+    no_metadata,
+    text_of,
+)
+from valor_cli.readers.image_files import image_size
 from valor_cli.readers.known_images import KnownImages, find_images
 from valor_cli.readers.object_rows import (
     ImageRows,
@@ -30,8 +39,6 @@ from valor_cli.readers.objects import ObjectFile, Role
 from valor_cli.readers.shape_rows import Frame
 from valor_cli.readers.table import SKIP_HINT, InvalidRows
 from valor_cli.readers.yolo_lines import LabelReader
-from valor_cli.readers.yolo_names import NAMES_FILES, class_names
-from valor_cli.readers.yolo_sizes import ImageFolder
 from valor_cli.results import InputFile
 
 _SIZES_HINT = (
@@ -39,6 +46,54 @@ _SIZES_HINT = (
     "under `data:`."
 )
 _OF_TRUTH = "\nOr give a ground truth that says the sizes of its images."
+
+EXTENSIONS: Final = frozenset(
+    {".bmp", ".dng", ".gif", ".jpeg", ".jpg", ".jp2", ".mpo", ".png", ".pfm", ".tif", ".tiff"}
+    | {".webp"}
+)
+"""What counts as an image, in lower case."""
+
+
+class ImageFolder:
+    """The images of a folder and of its sub-folders, which label files lie under likewise.
+
+    Attributes:
+        path: The folder, as the user wrote it.
+    """
+
+    __slots__ = ("_listed", "path")
+
+    def __init__(self, path: str) -> None:
+        if not is_folder(path):
+            raise DataError(Problem(path, "there is no such folder of images"))
+        self.path = path
+        self._listed: dict[str, dict[str, str]] = {}
+
+    def names(self, sub_folder: str) -> dict[str, str]:
+        """File names by stem in a sub-folder; the first of equal stems."""
+        if sub_folder not in self._listed:
+            folder = os.path.join(self.path, sub_folder)
+            listed: dict[str, str] = {}
+            for name in names_in(folder):
+                stem, extension = os.path.splitext(name)
+                if extension.lower() in EXTENSIONS:
+                    listed.setdefault(stem, name)
+            self._listed[sub_folder] = listed
+        return self._listed[sub_folder]
+
+    def file_of(self, image: str) -> str | None:
+        """Path in the folder of the image of a label file ("train/17"); None if there is none."""
+        sub_folder, stem = os.path.split(image)
+        name = self.names(sub_folder).get(stem)
+        return None if name is None else os.path.join(sub_folder, name)
+
+    def size(self, file: str) -> tuple[int, int]:
+        """Height and width of one of the images.
+
+        Raises:
+            DataError: It cannot be read.
+        """
+        return image_size(os.path.join(self.path, file))
 
 
 def read_yolo(

@@ -16,7 +16,7 @@ from valor_cli.evaluators.segmentation.pairing import Pairing, pair_sides
 from valor_cli.evaluators.segmentation.pairs import unlike_sizes
 from valor_cli.evaluators.segmentation.pictures import missing_photos
 from valor_cli.metric import Loaded, NoOptions, Selection
-from valor_cli.readers.digests import digest_of
+from valor_cli.readers.folders import digest_of
 from valor_cli.readers.label_maps import LabelMap, Stored
 from valor_cli.results import InputFile, Scalar
 
