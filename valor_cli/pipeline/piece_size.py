@@ -1,4 +1,4 @@
-"""The inputs of a run and the processes that read them in; how large a piece of them is, out.
+"""The paths of a run's inputs, and how large a piece of them is that one of its processes reads.
 
 It stands apart from what reads pieces: small runs, which start often, need no more than this.
 """
@@ -6,10 +6,12 @@ It stands apart from what reads pieces: small runs, which start often, need no m
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from valor_cli.errors import Problem, ValorError
-from valor_cli.pipeline.input_paths import bytes_to_read, input_paths
+from valor_cli.errors import DataError, Problem, ValorError
+from valor_cli.paths import is_url
+from valor_cli.readers.inputs import expanded
 
 PIECE_BYTES: Final = "VALOR_PIECE_BYTES"
 """The environment variable that says how large a piece of an input is."""
@@ -19,6 +21,11 @@ PIECE: Final = 16 << 20
 
 LARGE: Final = 256 << 20
 """Bytes of inputs that one process reads in pieces: it is sooner done with less in one piece."""
+
+UNPACKED: Final = 8
+"""What compressed files grow by, about."""
+
+_SIDES: Final = ("ground_truth", "predictions", "samples")
 
 
 def piece_size(inputs: Any, processes: int) -> int | None:
@@ -64,3 +71,42 @@ def piece_of(total: int, processes: int) -> int:
         return PIECE
     pieces = -(-total // (PIECE * processes)) * processes
     return -(-total // pieces)
+
+
+def input_paths(inputs: Any) -> list[str]:
+    """The paths of all inputs, as the config names them."""
+    paths: list[str] = []
+    for one in (getattr(inputs, side, None) for side in _SIDES):
+        if isinstance(one, str):
+            paths.append(one)
+        elif isinstance(one, Mapping):
+            paths += [path for path in one.values() if isinstance(path, str)]
+    return paths
+
+
+def bytes_to_read(paths: Sequence[str], elsewhere: int) -> int:
+    """About the bytes of the text in all files of some paths.
+
+    Args:
+        paths: As the config names them; what is not there has none, and is for readers to tell.
+        elsewhere: Bytes that a URL is taken to have.
+    """
+    total = 0
+    for path in paths:
+        if is_url(path):
+            total += elsewhere
+            continue
+        try:
+            files = expanded(path)
+        except DataError:
+            continue
+        total += sum(_stored(file) for file in files)
+    return total
+
+
+def _stored(path: str) -> int:
+    try:
+        stored = os.path.getsize(path) if os.path.isfile(path) else 0
+    except (OSError, ValueError):
+        return 0
+    return stored * (UNPACKED if path.endswith((".gz", ".zst")) else 1)

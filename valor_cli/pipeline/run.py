@@ -16,10 +16,9 @@ from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Terms
 from valor_cli.pipeline.earlier import has_baseline_gates
 from valor_cli.pipeline.gates import check_gates, judge_gates
-from valor_cli.pipeline.input_paths import input_paths
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.offline import refuse_urls
-from valor_cli.pipeline.piece_size import piece_size
+from valor_cli.pipeline.piece_size import input_paths, piece_size
 from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
