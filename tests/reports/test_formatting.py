@@ -15,10 +15,12 @@ from valor_cli.reports.formatting import (
     percent,
     plain,
     short,
+    shown_input,
     signed,
     span,
     words,
 )
+from valor_cli.results import InputFile
 
 
 @pytest.mark.parametrize(
@@ -186,3 +188,14 @@ def test_a_part_is_told_from_its_limit() -> None:
 def test_of_a_hash_the_first_digits_tell_enough() -> None:
     assert parameter("0123456789abcdef" * 4) == "0123456789ab"
     assert parameter("0123456789abcdef" * 3) == "0123456789abcdef0123456789abcdef0123456…"
+
+
+def test_a_file_that_was_read() -> None:
+    assert shown_input(InputFile("a.csv", "ab" * 32, 1200, 3)) == ("a.csv", "1,200", "3", "ab" * 32)
+
+
+def test_a_file_that_was_left_out() -> None:
+    """What is not known is not shown as 0."""
+    file = InputFile("a.csv.gz", "ab" * 32, None, left_out="cut off")
+    assert shown_input(file) == ("a.csv.gz", "–", "left out", "ab" * 32)
+    assert shown_input(InputFile("a", None, None, left_out="gone")) == ("a", "–", "left out", "–")

@@ -18,8 +18,7 @@ from valor_cli.reports.compared_rows import (
     tested,
 )
 from valor_cli.reports.compared_samples import ChangeNames
-from valor_cli.reports.formatting import plain, words
-from valor_cli.reports.input_files import shown_input
+from valor_cli.reports.formatting import plain, shown_input, words
 from valor_cli.results import ComparedRun, ComparedRuns
 
 _WORDS: dict[Outcome, str] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.charts.calibration import error_of, reliability, span
-from valor_cli.reports.charts.spreads import spread
+from valor_cli.reports.charts.distribution_sheet import spread
 from valor_cli.reports.distribution import MARKS, distributions
 from valor_cli.reports.formatting import capital, number, plain, signed
 from valor_cli.reports.reliability import Reliability, calibrations

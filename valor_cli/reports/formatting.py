@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from valor_cli.results import ParameterValue
+from valor_cli.results import InputFile, ParameterValue
 
 NO_VALUE = "–"
 
@@ -20,14 +20,25 @@ CLEANED = 50
 """Characters that are looked at for each one shown: a text may be megabytes of escapes."""
 
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+
 # Controls, bidirectional overrides (they reorder what stands beside them) and lone surrogates.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
 
-
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 """A SHA-256, of which the first digits tell one file from another."""
+
+_LONGEST: Final = 200
+
+
+class ShownInput(NamedTuple):
+    """A file, how many rows it has, how many of them were left out, and its sha256."""
+
+    path: str
+    rows: str
+    skipped: str
+    sha256: str
 
 
 def plain(text: str, limit: int = 80) -> str:
@@ -181,3 +192,13 @@ def _keys(value: Mapping[str, Any]) -> str:
     keys = [plain(key, 16) for key in list(value)[:3]]
     more = [f"… ({len(value)})"] if len(value) > 3 else []
     return f"{{{', '.join([*keys, *more])}}}"
+
+
+def shown_input(file: InputFile) -> ShownInput:
+    """The file as reports show it; of one that was left out, that."""
+    return ShownInput(
+        plain(file.path, _LONGEST),
+        NO_VALUE if file.rows is None else f"{file.rows:,}",
+        f"{file.skipped:,}" if file.left_out is None else "left out",
+        NO_VALUE if file.sha256 is None else plain(file.sha256),
+    )

@@ -23,10 +23,9 @@ from valor_cli.reports.diagrams import diagrams
 from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import Digest, digest
 from valor_cli.reports.distribution import distributions
-from valor_cli.reports.formatting import plain
+from valor_cli.reports.formatting import plain, shown_input
 from valor_cli.reports.grids import FEW_MARK, Cell, Grid, few_of
 from valor_cli.reports.illustrated import illustrated
-from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
 from valor_cli.reports.judge_agreement import agreement_lines, prompt_lines
 from valor_cli.reports.judge_usage import usage_table

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from valor_cli.reports.differences import differences
 from valor_cli.reports.digest import Digest, digest
-from valor_cli.reports.formatting import plain
+from valor_cli.reports.formatting import plain, shown_input
 from valor_cli.reports.gates import Gate
 from valor_cli.reports.grids import FEW_MARK, few_of
-from valor_cli.reports.input_files import shown_input
 from valor_cli.reports.intervals_told import few_told, intervals_told
 from valor_cli.reports.markdown_compared import baseline, notes, pairs, searches
 from valor_cli.reports.markdown_findings import breakdown, calibration, confusions, spread, worst

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valor_cli.reports.charts.histogram import Values, histogram
-from valor_cli.reports.charts.spreads import spread
+from valor_cli.reports.charts.lines import lined, listed
 from valor_cli.reports.charts.standalone import Panel, Sheet
 from valor_cli.reports.charts.wanted import Wanted
-from valor_cli.reports.distribution import Distribution, distributions
+from valor_cli.reports.distribution import MARKS, Distribution, distributions
 from valor_cli.reports.formatting import capital, plain
 from valor_cli.reports.naming import Names, frozen
-from valor_cli.reports.plots import Drawing
+from valor_cli.reports.plots import Drawing, path
 from valor_cli.reports.sample_table import spoken, whole
 from valor_cli.results import THRESHOLD, RunResult, SamplesResult
+
+_MEDIAN = [name for _, name in MARKS].index("median")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +120,14 @@ def _line(part: Distribution, wanted: Wanted) -> Sheet:
     drawing = spread(kept, wanted.models, unit)
     heading = f"{capital(part.title)} by {unit}, lowest first"
     return Sheet(heading, (Panel(drawing),), lines=True)
+
+
+def spread(part: Distribution, models: Sequence[str], unit: str) -> Drawing:
+    """The values in their order, lowest first, of each model."""
+    lines = [(one.model, path(one.quantiles, one.values)) for one in part.spreads]
+    told = (
+        f"{models[one.model]}: lowest {one.marks[0]}, median {one.marks[_MEDIAN]}, "
+        f"highest {one.marks[-1]}"
+        for one in part.spreads
+    )
+    return lined("spread", lines, listed(told), (f"part of the {unit}s →", part.title))
