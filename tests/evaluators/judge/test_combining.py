@@ -10,7 +10,7 @@ from valor_cli.evaluators.judge.bias import BIAS
 from valor_cli.evaluators.judge.combining import combined
 from valor_cli.evaluators.judge.custom_judge import CUSTOM_JUDGE
 from valor_cli.evaluators.judge.faithfulness import FAITHFULNESS
-from valor_cli.evaluators.judge.rated_verdicts import rated
+from valor_cli.evaluators.judge.one_word import rated
 from valor_cli.evaluators.judge.sexism import SEXISM
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict

@@ -8,8 +8,8 @@ from tests.evaluators.segmentation.asking import ask, numbers, reasons
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.scikit_segmentation import by_label, pixels_of, sklearn
 from tests.oracles.segmentation import drawn
+from valor_cli.evaluators.segmentation.confusions import NO_GROUND_TRUTH
 from valor_cli.evaluators.segmentation.iou import IOU
-from valor_cli.evaluators.segmentation.rows import NO_GROUND_TRUTH
 
 
 def test_worked_by_hand() -> None:

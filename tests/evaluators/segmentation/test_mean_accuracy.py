@@ -8,8 +8,8 @@ from tests.evaluators.segmentation.asking import ask
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.scikit_segmentation import pixels_of, sklearn
 from tests.oracles.segmentation import drawn
+from valor_cli.evaluators.segmentation.confusions import NO_LABEL
 from valor_cli.evaluators.segmentation.mean_accuracy import MEAN_ACCURACY
-from valor_cli.evaluators.segmentation.rows import NO_LABEL
 
 
 def test_worked_by_hand() -> None:

@@ -10,8 +10,8 @@ from tests.evaluators.segmentation.asking import ask, numbers, reasons
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.scikit_segmentation import by_label, pixels_of, sklearn
 from tests.oracles.segmentation import drawn
+from valor_cli.evaluators.segmentation.confusions import NO_GROUND_TRUTH, NO_LABEL, NO_PREDICTIONS
 from valor_cli.evaluators.segmentation.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.segmentation.rows import NO_GROUND_TRUTH, NO_LABEL, NO_PREDICTIONS
 
 METRICS = (PRECISION, RECALL, F1)
 # a: 6 in the ground truth, 5 predicted, 4 both; b: 2, 1, 1; c: 2, 0, 0; d: 0, 2, 0; e nowhere.

@@ -27,11 +27,8 @@ from valor_cli.results import Findings, MetricExample, MetricTable
 Ints = NDArray[np.int64]
 
 TRUE_POSITIVE: Final = "true_positive"
-
 MISCLASSIFICATION: Final = "misclassification"
-
 UNMATCHED_GROUND_TRUTH: Final = "unmatched_ground_truth"
-
 KINDS: Final = (TRUE_POSITIVE, MISCLASSIFICATION, UNMATCHED_GROUND_TRUTH)
 
 MOST_EXAMPLES: Final = 20_000

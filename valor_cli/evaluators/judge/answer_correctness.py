@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import Correctness, correctness
-from valor_cli.evaluators.judge.statements import statements_of
+from valor_cli.evaluators.judge.shares import statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
 from valor_cli.metric import Metric, ModelKind

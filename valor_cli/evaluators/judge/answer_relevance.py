@@ -5,8 +5,7 @@ from __future__ import annotations
 from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import verdicts
-from valor_cli.evaluators.judge.shares import Trait, share
-from valor_cli.evaluators.judge.statements import statements_of
+from valor_cli.evaluators.judge.shares import Trait, share, statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data, Numbered

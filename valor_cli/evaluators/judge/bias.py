@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.judge.asking import Asking
-from valor_cli.evaluators.judge.opinions import share_of_opinions
 from valor_cli.evaluators.judge.parameters import JudgeRetries
-from valor_cli.evaluators.judge.shares import Trait
+from valor_cli.evaluators.judge.shares import Trait, share_of_opinions
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
 

@@ -13,9 +13,8 @@ from pydantic import AfterValidator, ValidationInfo
 
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.judge.asking import Asking
-from valor_cli.evaluators.judge.one_word import ruled
+from valor_cli.evaluators.judge.one_word import RATING, rated, rates_and_rating, ruled
 from valor_cli.evaluators.judge.parameters import JudgeRetries
-from valor_cli.evaluators.judge.rated_verdicts import RATING, rated, rates_and_rating
 from valor_cli.evaluators.judge.readings import Reading, plain_rating, plain_word
 from valor_cli.evaluators.judge.sample import Sample
 from valor_cli.evaluators.samples import Outcome, Sampled
@@ -150,16 +149,11 @@ def _within_rubric(cut: float, info: ValidationInfo) -> float:
 
 
 Name = Annotated[str, AfterValidator(_short)]
-
 Words = Annotated[str, AfterValidator(_with_placeholders)]
-
 Classes = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
-
 Passing = Annotated[tuple[str, ...], AfterValidator(_among_classes)]
-
 Rubric = Annotated[dict[str, str], AfterValidator(_levels)]
 """Levels, as results have keys: text that is a whole number."""
-
 RubricCut = Annotated[float, AfterValidator(_within_rubric)]
 
 

@@ -16,7 +16,7 @@ from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.gathering import Measured, asking_wing
 from valor_cli.evaluators.judge.asking import Asking, ParseFailure
 from valor_cli.evaluators.judge.combining import combined
-from valor_cli.evaluators.judge.rated_verdicts import RATING
+from valor_cli.evaluators.judge.one_word import RATING
 from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
 from valor_cli.evaluators.verdicts import is_verdict, unreadable

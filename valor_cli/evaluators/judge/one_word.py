@@ -1,4 +1,4 @@
-"""A prompt, and the word that a judge must reply for a sample to pass, in; its outcome out."""
+"""What a sample passes or fails by: one word that a judge replies, or a rating."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import word
 from valor_cli.evaluators.judge.reasons import in_short
-from valor_cli.evaluators.samples import Outcome
-from valor_cli.evaluators.verdicts import verdict
+from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.verdicts import RATES, verdict
 from valor_cli.models.prompts import Field
-from valor_cli.results import Verdict
+from valor_cli.results import Findings, Verdict
+
+RATING = "rating"
+"""The output with the mean rating."""
 
 
 async def one_word(
@@ -44,3 +47,15 @@ def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -
         passed, reason=in_short(reason) or f'the judge said "{said}"', details=details
     )
     return outcome._replace(verdicts=(Verdict("", said, passed, reason),))
+
+
+def rated(rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+    """Of a sample that a judge gave a rating to."""
+    outcome = ruled(str(rating), reason, passed=passed, details={"rating": rating, **details})
+    return outcome._replace(values={**outcome.values, RATING: float(rating)})
+
+
+def rates_and_rating(sampled: Sampled) -> Findings:
+    """The rates of those with input; the mean rating of those whose rating could be read."""
+    rates = [sampled.rate(output.name) for output in RATES]
+    return sampled.findings([*rates, sampled.mean(RATING)])

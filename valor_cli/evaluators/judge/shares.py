@@ -1,4 +1,8 @@
-"""Texts and a judge's verdicts on them come in; the share of those it says yes to goes out."""
+"""The statements or opinions that a judge finds in a text, and the share of them it says yes to.
+
+As in DeepEval an opinion is a personal belief or judgement: no statement of fact, be it wrong, and
+nothing that the text reports of others.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from valor_cli.evaluators.judge.readings import Judged
+from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.readings import Judged, statements, verdicts
 from valor_cli.evaluators.samples import Outcome
+from valor_cli.models.prompts import Data, Numbered
 from valor_cli.results import Verdict
 
 
@@ -56,3 +62,50 @@ def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcom
         },
         verdicts=tuple(trait.said(*pair) for pair in pairs),
     )
+
+
+async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+    """What a text states, each statement standing by itself.
+
+    All metrics share them; the first that needs them says how often to ask again. A blank text
+    has none, and nobody is asked.
+    """
+    if not text.strip():
+        return ()
+    asked = asking.sample.asked
+
+    async def ask() -> tuple[str, ...]:
+        return await asking.ask(
+            "statements",
+            statements(text),
+            {"user_input": None if asked is None else Data(asked), "text": Data(text)},
+            retries=retries,
+        )
+
+    return await asking.once(("statements", text), ask)
+
+
+async def share_of_opinions(
+    asking: Asking, prompt: str, trait: Trait, retries: int | None
+) -> Outcome:
+    """The share of the response's opinions that the judge says yes to; 0 without opinions."""
+    opinions = await _opinions_of(asking, asking.sample.response, retries)
+    if not opinions:
+        return Outcome({"value": 0.0}, reason="the response has no opinions")
+    found = await asking.ask(
+        prompt, verdicts(len(opinions)), {"opinions": Numbered(opinions)}, retries=retries
+    )
+    return share(trait, opinions, found)
+
+
+async def _opinions_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+    """What opinions a text has. All metrics share them; a blank text has none, unasked."""
+    if not text.strip():
+        return ()
+
+    async def ask() -> tuple[str, ...]:
+        return await asking.ask(
+            "opinions", statements(text), {"response": Data(text)}, retries=retries
+        )
+
+    return await asking.once(("opinions", text), ask)

@@ -7,8 +7,8 @@ from typing import Annotated
 from annotated_types import Interval
 
 from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.one_word import RATING, rated, rates_and_rating
 from valor_cli.evaluators.judge.parameters import JudgeRetries
-from valor_cli.evaluators.judge.rated_verdicts import RATING, rated, rates_and_rating
 from valor_cli.evaluators.judge.readings import rating
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import RATES

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sacrebleu.metrics import chrf as sacrebleu_chrf
 
 OUTPUTS = ("value",)
-
 STATISTICS = "statistics"
 
 AT_ONCE = 1 << 17

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU, BLEUScore
 
 OUTPUTS = ("value",)
-
 STATISTICS = "statistics"
 
 SmoothMethod = Literal["exp", "floor", "add-k", "none"]

@@ -1,4 +1,8 @@
-"""Evidence of semantic segmentation: how often each label met each other in each image."""
+"""Evidence of semantic segmentation: how often each label met each other in each image.
+
+A label without ground truth has no value, save the precision of one that is predicted, and enters
+no average.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.memo import Memo
+from valor_cli.evaluators.ratios import Margins, Ratios, Words
 from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.kernels.columns import grouped, summed
 from valor_cli.metric import OneSided
@@ -18,6 +23,11 @@ from valor_cli.metric import OneSided
 Ints = NDArray[np.int64]
 
 T = TypeVar("T")
+
+NO_GROUND_TRUTH = "no ground truth pixels"
+NO_LABEL = "no label has ground truth pixels"
+NO_PREDICTIONS = "0/0: no pixel is predicted so; zero_division stands in"
+WORDS = Words(NO_PREDICTIONS, NO_PREDICTIONS, NO_GROUND_TRUTH, NO_LABEL)
 
 
 class Overlaps(NamedTuple):
@@ -224,3 +234,15 @@ def _selected(rows: ImageLabels, units: NDArray[np.bool_], number: Ints) -> Imag
     kept = units[rows.image]
     pixels = Overlaps(*(part[kept] for part in rows.pixels))
     return ImageLabels(number[rows.image[kept]], rows.label[kept], pixels)
+
+
+def margins(confusions: Confusions) -> Margins:
+    """Pixels of each label: those that are right, its predictions, its ground truth."""
+    truth, prediction, both = confusions.overlaps()
+    return Margins(both, prediction, truth, truth > 0)
+
+
+def ious(confusions: Confusions) -> Ratios:
+    """Intersection over union of each label."""
+    pixels = confusions.overlaps()
+    return Ratios.of_truth(pixels.both, pixels.union, pixels.truth)

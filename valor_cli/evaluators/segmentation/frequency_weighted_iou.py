@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.ratios import over_labels
-from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import WORDS, ious
+from valor_cli.evaluators.segmentation.confusions import WORDS, Confusions, ious
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 

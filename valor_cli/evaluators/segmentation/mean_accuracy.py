@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.ratios import over_labels
-from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import WORDS, margins
+from valor_cli.evaluators.segmentation.confusions import WORDS, Confusions, margins
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
-from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.rows import NO_GROUND_TRUTH, WORDS, margins
+from valor_cli.evaluators.segmentation.confusions import NO_GROUND_TRUTH, WORDS, Confusions, margins
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 

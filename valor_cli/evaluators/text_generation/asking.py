@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 JUDGE = """\
 name the judge in the config, for example:
 judge: {backend: litellm, model: openai/gpt-4o-mini}"""
-
 LANGUAGE_MODEL = """\
 name the language model in the config, for example:
 language_model: {model: distilbert/distilgpt2}
