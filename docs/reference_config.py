@@ -19,7 +19,7 @@ from valor_cli.config.models import Gate, Interval, Report, SliceSearch
 from valor_cli.evaluators.structure import checks
 from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.settings import JudgeSettings, PriceSettings
-from valor_cli.readers import csv_header, sample_header, score_header
+from valor_cli.readers import csv_header, sample_header, score_files
 
 CONFIG_INTRODUCTION = """\
 A config is one YAML file: what to read, what to compute, what must hold, where the report goes.
@@ -378,7 +378,7 @@ def _columns() -> Iterator[str]:
     """The standard names of columns, with those that need no mapping."""
     sides = ("ground_truth", "prediction", "sample_id")
     known: Mapping[str, Mapping[str, Sequence[str]]] = {
-        "classification": score_header.ALIASES,
+        "classification": score_files.ALIASES,
         "object_detection, instance_segmentation (CSV)": csv_header.ALIASES,
         "semantic_segmentation (manifests)": dict.fromkeys(sides, ()),
         "text_generation": sample_header.ALIASES,

@@ -9,8 +9,7 @@ import pytest
 from tests.readers.scored import error, read
 from valor_cli.errors import DataError
 from valor_cli.readers.score_csv_header import read_header
-from valor_cli.readers.score_files import ScoreReading, Side
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side
 from valor_cli.readers.score_rows import ScoreHeader
 from valor_cli.readers.scores import read_scores
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from valor_cli.readers.checks import LARGEST_COORDINATE, LineProblems, describe
-from valor_cli.readers.csv_cells import number_in, ragged
+from valor_cli.readers.csv_columns import number_in, ragged
 from valor_cli.readers.csv_header import Header
 from valor_cli.readers.csv_lines import CROWD
 from valor_cli.readers.image_facts import ImageFacts

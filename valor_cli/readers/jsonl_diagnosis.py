@@ -16,8 +16,7 @@ import msgspec
 from valor_cli.errors import did_you_mean, printable
 from valor_cli.kernels.rle import LARGEST_SIDE
 from valor_cli.readers.checks import LineProblems, describe, number, text
-from valor_cli.readers.json_geometry import GEOMETRIES, GeometryReader, geometry_of
-from valor_cli.readers.mask_files import MaskFiles
+from valor_cli.readers.json_geometry import GEOMETRIES, GeometryReader, MaskFiles, geometry_of
 from valor_cli.readers.object_names import (
     IMAGE_NAMES,
     lists_beside,

@@ -16,9 +16,9 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, stop_on
 from valor_cli.readers.coco_metadata import metadata_of
 from valor_cli.readers.files import TextSource
+from valor_cli.readers.json_geometry import MaskFiles
 from valor_cli.readers.jsonl_diagnosis import LineReader
 from valor_cli.readers.jsonl_lines import PlainLines
-from valor_cli.readers.mask_files import MaskFiles
 from valor_cli.readers.object_rows import (
     Codes,
     ImageRows,

@@ -12,8 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, Problems, is_text, stop_on
-from valor_cli.readers.csv_cells import ragged
-from valor_cli.readers.csv_columns import DELIMITERS, csv_reader, repeated
+from valor_cli.readers.csv_columns import DELIMITERS, csv_reader, ragged, repeated
 from valor_cli.readers.files import STDIN, TextSource
 from valor_cli.readers.inputs import extension_of
 from valor_cli.readers.json_document import parse_json

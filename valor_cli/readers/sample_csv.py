@@ -19,12 +19,13 @@ from typing import Any, Final
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers import sample_values as values
 from valor_cli.readers.checks import LineProblems
-from valor_cli.readers.csv_cells import number_in, ragged
 from valor_cli.readers.csv_columns import (
     DELIMITERS,
     csv_reader,
     fields_of,
     not_csv,
+    number_in,
+    ragged,
     repeated,
 )
 from valor_cli.readers.files import TextSource

@@ -18,9 +18,8 @@ from valor_cli.readers.csv_columns import (
     listed,
     repeated,
 )
-from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side, positions
 from valor_cli.readers.score_forms import Columns, form_of
-from valor_cli.readers.score_header import ALIASES, positions
 from valor_cli.readers.score_rows import ScoreHeader
 
 _READ: Final[Mapping[Side, tuple[str, ...]]] = {

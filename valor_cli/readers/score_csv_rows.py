@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from valor_cli.errors import printable
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.checks import LineProblems
-from valor_cli.readers.csv_cells import number_in, ragged
-from valor_cli.readers.csv_columns import quoted
+from valor_cli.readers.csv_columns import number_in, quoted, ragged
 from valor_cli.readers.score_fields import PROBABLE
 from valor_cli.readers.score_pieces import ScoreRows
 from valor_cli.readers.score_rows import ScoreHeader, ScorePiece

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.csv_columns import absent, listed
-from valor_cli.readers.score_files import ScoreReading, Side
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side
 from valor_cli.readers.score_rows import ScoreHeader
 
 Classes: TypeAlias = tuple[tuple[str, int], ...]

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side, positions
 from valor_cli.readers.score_forms import Columns, other_columns, unread_columns
-from valor_cli.readers.score_header import ALIASES, positions
 from valor_cli.readers.score_jsonl_rows import KeyNames, WideKeys
 from valor_cli.readers.score_rows import ScoreHeader
 

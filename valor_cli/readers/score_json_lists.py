@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.readers.json_records import first_of
-from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
+from valor_cli.readers.score_files import ITEM_LABELS, ITEM_SCORES
 
 _Listed: TypeAlias = tuple[Sequence[Any], Sequence[Any], int]
 """Labels of a line, their scores, and under how many keys the two stand."""

@@ -10,8 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from valor_cli.readers.json_records import first_of
-from valor_cli.readers.score_files import Side
-from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
+from valor_cli.readers.score_files import ITEM_LABELS, ITEM_SCORES, Side
 from valor_cli.readers.score_jsonl_rows import KeyNames, WideKeys
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -14,7 +14,7 @@ from valor_cli.readers.checks import is_text
 from valor_cli.readers.csv_columns import quoted
 from valor_cli.readers.json_records import Number, Repeated, first_of, said, scalar_text, there
 from valor_cli.readers.score_fields import PROBABLE
-from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES
+from valor_cli.readers.score_files import ITEM_LABELS, ITEM_SCORES
 
 Listed: TypeAlias = dict[str, float]
 """Labels that a row lists, in order, with their scores."""

@@ -26,9 +26,8 @@ from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores, ScoreColumns
 from valor_cli.readers.score_fields import BLOCK
 from valor_cli.readers.score_file_of import score_file
-from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_files import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_forms import unread_told
-from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_json_head import JsonHead, json_head, records_in
 from valor_cli.readers.score_jsonl_lines import PlainScoreLines
 from valor_cli.readers.score_jsonl_objects import DecodedScoreLines

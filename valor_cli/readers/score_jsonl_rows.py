@@ -22,9 +22,8 @@ from valor_cli.readers.json_records import (
     scalar_text,
     there,
 )
-from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side
 from valor_cli.readers.score_forms import NAME_CLASSES
-from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_json_values import Listed, ScoreValues
 from valor_cli.readers.score_pieces import ScoreRows
 from valor_cli.readers.score_rows import ScorePiece

@@ -17,8 +17,7 @@ from valor_cli.readers.metadata_names import (
     said_of,
 )
 from valor_cli.readers.score_csv_header import read_header
-from valor_cli.readers.score_files import ScoreReading, Side
-from valor_cli.readers.score_header import ALIASES, ITEM_LABELS, ITEM_SCORES
+from valor_cli.readers.score_files import ALIASES, ITEM_LABELS, ITEM_SCORES, ScoreReading, Side
 from valor_cli.readers.score_json_head import json_head
 from valor_cli.readers.scores import format_of
 

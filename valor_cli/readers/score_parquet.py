@@ -18,9 +18,8 @@ from valor_cli.readers.score_checks import Named
 from valor_cli.readers.score_columns import GatheredScores
 from valor_cli.readers.score_csv import is_long
 from valor_cli.readers.score_file_of import Unsettled, score_file
-from valor_cli.readers.score_files import ScoreFile, ScoreReading, Side
+from valor_cli.readers.score_files import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.readers.score_forms import unread_columns, unread_told
-from valor_cli.readers.score_header import ALIASES
 from valor_cli.readers.score_parquet_faults import ListedRowReader, TypedRowReader
 from valor_cli.readers.score_parquet_header import ParquetHeader, parquet_header
 from valor_cli.readers.score_parquet_rows import TypedScoreRows

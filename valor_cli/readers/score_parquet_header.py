@@ -16,9 +16,8 @@ from valor_cli.readers.csv_columns import absent
 from valor_cli.readers.json_records import first_of
 from valor_cli.readers.parquet_columns import IDS, NAMES, NUMBERS, SCALARS, Kind, fields, kind_of
 from valor_cli.readers.score_csv_header import header_of
-from valor_cli.readers.score_files import ScoreReading, Side
+from valor_cli.readers.score_files import ITEM_LABELS, ITEM_SCORES, ScoreReading, Side, positions
 from valor_cli.readers.score_forms import Columns
-from valor_cli.readers.score_header import ITEM_LABELS, ITEM_SCORES, positions
 from valor_cli.readers.score_rows import ScoreHeader
 
 _LISTS: Final = frozenset({"list", "map", "struct"})
