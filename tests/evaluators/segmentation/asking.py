@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from valor_cli.dataset.segmentation import SegmentationDataset
-from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.plan import plan_counting
+from valor_cli.evaluators.segmentation.confusions import Confusions, plan_counting
 from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.metric import Call, Metric
 from valor_cli.results import Findings, MetricValue

@@ -10,9 +10,12 @@ from tests.evaluators.segmentation.asking import ask, asked, findings, numbers
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.segmentation import boundary_pixels, drawn
 from valor_cli.evaluators.segmentation.boundary_iou import BOUNDARY_IOU
-from valor_cli.evaluators.segmentation.confusions import NO_GROUND_TRUTH
+from valor_cli.evaluators.segmentation.confusions import (
+    NO_GROUND_TRUTH,
+    CountingPlan,
+    plan_counting,
+)
 from valor_cli.evaluators.segmentation.iou import IOU
-from valor_cli.evaluators.segmentation.plan import CountingPlan, plan_counting
 from valor_cli.evaluators.segmentation.shards import count_confusions
 
 

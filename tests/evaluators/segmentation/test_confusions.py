@@ -17,8 +17,7 @@ from tests.oracles.segmentation import drawn, pooled
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.errors import LISTED, DataError
 from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
-from valor_cli.evaluators.segmentation.confusions import Confusions
-from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.evaluators.segmentation.confusions import Confusions, CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions, merge_confusions
 from valor_cli.kernels.label_maps import RawPair
 

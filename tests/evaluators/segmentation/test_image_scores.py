@@ -9,8 +9,8 @@ from tests.evaluators.segmentation.asking import ask, asked, findings, numbers
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.scikit_segmentation import pixels_of, sklearn
 from tests.oracles.segmentation import drawn
+from valor_cli.evaluators.segmentation.confusions import CountingPlan
 from valor_cli.evaluators.segmentation.image_scores import IMAGE_SCORES, NOTHING
-from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions
 
 DATASET = drawn(

@@ -18,7 +18,7 @@ from tests.evaluators.loaded import metadata_of
 from tests.evaluators.segmentation.scenes import DATA, LABELS, coded, folder, load, pair
 from tests.readers.png_files import GRAY, SIGNATURE, chunk, colours, label_map, write
 from valor_cli.errors import DataError
-from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.evaluators.segmentation.confusions import CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.kernels.label_maps import IGNORED
 from valor_cli.metric import Selection

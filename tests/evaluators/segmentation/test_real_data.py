@@ -10,9 +10,9 @@ import pytest
 
 from tests.evaluators.segmentation.asking import asked, findings, numbers
 from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
+from valor_cli.evaluators.segmentation.confusions import CountingPlan
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.loading import load_segmentation
-from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.metric import NoOptions, Selection
 from valor_cli.results import Findings

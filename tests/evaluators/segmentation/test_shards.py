@@ -10,7 +10,7 @@ from tests.oracles.label_map_problems import random_maps
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.segmentation import shards
-from valor_cli.evaluators.segmentation.plan import CountingPlan
+from valor_cli.evaluators.segmentation.confusions import CountingPlan
 from valor_cli.evaluators.segmentation.shards import count_confusions
 from valor_cli.kernels import engine, threads
 from valor_cli.kernels.label_maps import RawPair

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from valor_cli.evaluators.segmentation.boundary_iou import BOUNDARY_IOU
 from valor_cli.evaluators.segmentation.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.segmentation.confusions import Cells, Confusions, ImageLabels, Overlaps
+from valor_cli.evaluators.segmentation.confusions import (
+    Cells,
+    Confusions,
+    CountingPlan,
+    ImageLabels,
+    Overlaps,
+    plan_counting,
+)
 from valor_cli.evaluators.segmentation.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
 from valor_cli.evaluators.segmentation.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
@@ -14,7 +21,6 @@ from valor_cli.evaluators.segmentation.mean_accuracy import MEAN_ACCURACY
 from valor_cli.evaluators.segmentation.mean_iou import MEAN_IOU
 from valor_cli.evaluators.segmentation.pictures import overlays
 from valor_cli.evaluators.segmentation.pixel_accuracy import PIXEL_ACCURACY
-from valor_cli.evaluators.segmentation.plan import CountingPlan, plan_counting
 from valor_cli.evaluators.segmentation.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.segmentation.shards import count_confusions, merge_confusions
 from valor_cli.metric import Task, Wing

@@ -8,8 +8,12 @@ mask at a time; here the pixels of a label are counted over all images together,
 from __future__ import annotations
 
 from valor_cli.evaluators.ratios import Ratios, labels_and_average
-from valor_cli.evaluators.segmentation.confusions import WORDS, Confusions
-from valor_cli.evaluators.segmentation.plan import BOUNDARIES, DilationRatio
+from valor_cli.evaluators.segmentation.confusions import (
+    BOUNDARIES,
+    WORDS,
+    Confusions,
+    DilationRatio,
+)
 from valor_cli.metric import Metric
 from valor_cli.results import Findings
 

@@ -6,19 +6,19 @@ no average.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.ratios import Margins, Ratios, Words
-from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.kernels.columns import grouped, summed
-from valor_cli.metric import OneSided
+from valor_cli.metric import Call, OneSided
 
 Ints = NDArray[np.int64]
 
@@ -28,6 +28,22 @@ NO_GROUND_TRUTH = "no ground truth pixels"
 NO_LABEL = "no label has ground truth pixels"
 NO_PREDICTIONS = "0/0: no pixel is predicted so; zero_division stands in"
 WORDS = Words(NO_PREDICTIONS, NO_PREDICTIONS, NO_GROUND_TRUTH, NO_LABEL)
+
+DilationRatio = Annotated[float, Interval(gt=0, le=1)]
+
+BOUNDARIES = "boundaries"
+"""What a metric lists under `Metric.evidence` that asks for the outlines of labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountingPlan:
+    """What the metrics of a run will ask of the evidence.
+
+    Attributes:
+        dilation_ratios: How far boundaries reach, as parts of an image's diagonal; ascending.
+    """
+
+    dilation_ratios: tuple[float, ...] = ()
 
 
 class Overlaps(NamedTuple):
@@ -246,3 +262,13 @@ def ious(confusions: Confusions) -> Ratios:
     """Intersection over union of each label."""
     pixels = confusions.overlaps()
     return Ratios.of_truth(pixels.both, pixels.union, pixels.truth)
+
+
+def plan_counting(calls: Sequence[Call], slices: Sequence[str]) -> CountingPlan:
+    """Every dilation ratio that a metric of boundaries names."""
+    ratios = {
+        float(call.parameters["dilation_ratio"])
+        for call in calls
+        if BOUNDARIES in call.metric.evidence
+    }
+    return CountingPlan(tuple(sorted(ratios)))

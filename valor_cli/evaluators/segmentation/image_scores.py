@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.image_means import mean_over_images
+from valor_cli.evaluators.ratios import mean_over_images
 from valor_cli.evaluators.segmentation.confusions import Confusions, Ints
 from valor_cli.kernels.columns import nulls, quotient
 from valor_cli.metric import Metric, Output

@@ -12,8 +12,7 @@ import numpy as np
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.pairing import Pairing, pair_sides
-from valor_cli.evaluators.segmentation.pairs import unlike_sizes
+from valor_cli.evaluators.segmentation.pairing import Pairing, pair_sides, unlike_sizes
 from valor_cli.evaluators.segmentation.pictures import missing_photos
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.readers.folders import digest_of

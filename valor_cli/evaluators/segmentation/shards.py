@@ -10,17 +10,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from valor_cli.dataset.segmentation import SegmentationDataset
-from valor_cli.dataset.stray_pixels import StrayPixels
+from valor_cli.dataset.segmentation import SegmentationDataset, StrayPixels
 from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.confusions import (
     Cells,
     Confusions,
+    CountingPlan,
     ImageLabels,
     Ints,
     Overlaps,
 )
-from valor_cli.evaluators.segmentation.plan import CountingPlan
 from valor_cli.kernels import engine
 from valor_cli.kernels.boundaries import BoundaryCounts, count_boundaries
 from valor_cli.kernels.columns import grouped
