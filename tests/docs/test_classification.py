@@ -10,8 +10,7 @@ import pytest
 
 from tests.docs.pages import text_of
 from tests.readers.scored import said
-from valor_cli.readers.score_files import ScoreReading, Side
-from valor_cli.readers.score_header import ALIASES
+from valor_cli.readers.score_files import ALIASES, ScoreReading, Side
 from valor_cli.readers.scores import read_scores
 
 PAGE = "docs/classification.md"

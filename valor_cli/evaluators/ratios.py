@@ -202,3 +202,21 @@ def labels_and_average(
 ) -> Findings:
     """A value for each label, then the one over them; arguments as `per_label`, `over_labels`."""
     return Findings([*per_label(labels, ratios, words, at), over_labels(ratios, how, words)])
+
+
+def mean_over_images(
+    output: str, column: NDArray[np.float64], weights: NDArray[np.int64]
+) -> MetricValue:
+    """Over images where it is defined, as often as each counts.
+
+    Args:
+        output: The output that it is.
+        column: (units,) the values; NaN where an image has none.
+        weights: (units,) how often each image counts.
+    """
+    defined = ~np.isnan(column)
+    counted = weights[defined]
+    if not counted.sum():
+        return MetricValue(None, "no image has one", output, n=0)
+    mean = float(np.average(column[defined], weights=counted))
+    return MetricValue(mean, output=output, n=int(counted.sum()))

@@ -11,8 +11,7 @@ from tests.evaluators.classification.asking import plain, repeated, scored, weig
 from tests.oracles import classification as oracle
 from tests.oracles.classification import Row, random_rows
 from valor_cli.evaluators.classification.accuracy import accuracy
-from valor_cli.evaluators.classification.plan import Ties
-from valor_cli.evaluators.classification.top_k_accuracy import top_k_accuracy
+from valor_cli.evaluators.classification.top_k_accuracy import Ties, top_k_accuracy
 
 
 def test_worked_by_hand() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracles.judges import REFUSED, ScriptedJudge
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.judge.asking import QUOTED, Asking, ParseFailure
+from valor_cli.evaluators.judge.asking import LONGEST_REASON, QUOTED, Asking, ParseFailure, in_short
 from valor_cli.evaluators.judge.readings import Judged, verdict
 from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.samples import Outcome
@@ -18,6 +18,7 @@ from valor_cli.models.prompts import Prompt, from_words
 from valor_cli.results import Asked
 
 PROMPT = from_words("mine", "Is {response} kind?")
+
 YES = '{"reason": "", "verdict": 1}'
 
 
@@ -181,3 +182,13 @@ def test_a_metric_of_other_parameters_is_another_one() -> None:
 
     asyncio.run(all_of_it())
     assert made == [1, 2, 0]
+
+
+def test_reasons_are_short_and_on_one_line() -> None:
+    assert in_short("  It \n\n is\tso. ") == "It is so."
+    assert in_short("x" * LONGEST_REASON) == "x" * LONGEST_REASON
+    assert in_short("x" * (LONGEST_REASON + 1)) == "x" * (LONGEST_REASON - 1) + "…"
+    # Of 299 characters the last is a space, which goes too.
+    assert in_short("x" * 298 + " yz") == "x" * 298 + "…"
+    assert in_short("a\x1b[31mred\u202eder") == "a\\x1b[31mred\\u202eder"
+    assert in_short(" \n") == ""

@@ -16,9 +16,8 @@ from valor_cli.evaluators.classification.decisions import (
     pairs,
     truth_counts,
 )
-from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Evidence, Scored
-from valor_cli.evaluators.parameters import MaxExamples
+from valor_cli.evaluators.parameters import MaxExamples, ScoreThreshold
 from valor_cli.kernels.columns import places_in_runs
 from valor_cli.kernels.texts import order_of
 from valor_cli.metric import Metric

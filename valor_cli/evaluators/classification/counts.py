@@ -7,8 +7,8 @@ from valor_cli.evaluators.classification.decisions import (
     threshold_of,
     truth_counts,
 )
-from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Evidence
+from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.evaluators.classification.tallied import added
+from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.kernels.columns import summed
 from valor_cli.kernels.score_answers import RowNumbers
 from valor_cli.results import Scalar

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
-from valor_cli.evaluators.classification.plan import Bins
 from valor_cli.evaluators.classification.probabilities import NEEDS, divisors
 from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.kernels.columns import nulls, quotient, summed
 from valor_cli.kernels.exact_sums import ExactSums, exact_sums
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricCurve, MetricValue
+
+Bins = Annotated[int, Interval(ge=1, le=1000)]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

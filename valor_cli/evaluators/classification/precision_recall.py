@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 from valor_cli.evaluators.classification.decisions import label_counts, threshold_of
-from valor_cli.evaluators.classification.plan import ScoreThreshold
 from valor_cli.evaluators.classification.scored import Evidence
+from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,

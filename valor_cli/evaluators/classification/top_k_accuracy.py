@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import truth_counts
-from valor_cli.evaluators.classification.plan import Ties, TopK
 from valor_cli.evaluators.classification.scored import Evidence, Scored
 from valor_cli.evaluators.classification.tallied import added
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
+
+Ties = Literal["first_listed", "last_listed"]
+TopK = Annotated[int, Interval(ge=1, le=1_000_000)]
 
 
 class Hits(NamedTuple):

@@ -17,8 +17,7 @@ from valor_cli.evaluators.detection.plan import (
     IouThreshold,
     MaxDetections,
 )
-from valor_cli.evaluators.image_means import mean_over_images
-from valor_cli.evaluators.ratios import ZeroDivision
+from valor_cli.evaluators.ratios import ZeroDivision, mean_over_images
 from valor_cli.kernels.columns import grouped, nulls, quotient, tallies
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricExample, MetricSamples, ObjectRef

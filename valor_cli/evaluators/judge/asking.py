@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.errors import printable
 from valor_cli.evaluators.judge.readings import Reading, Unfit
 from valor_cli.evaluators.judge.sample import Sample
 from valor_cli.evaluators.samples import Outcome
@@ -31,6 +32,9 @@ QUOTED = 4_000
 AGAIN = 1000
 """What is added to the variant of a request each time that its words are sent again: without that
 the cache would say what the judge said before. No metric has as many variants of its own."""
+
+LONGEST_REASON = 300
+"""Characters of a reason that reports show beside a value; verdicts have all of it."""
 
 
 class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
@@ -211,3 +215,9 @@ def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Me
         *before, (role, asked) = opening
         return (*before, Message(role, f"{asked}\n\n{words}"))
     return (*opening, Message("assistant", said), Message("user", words))
+
+
+def in_short(text: str) -> str:
+    """The words on one line, cut at a bounded length."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1].rstrip()}…"

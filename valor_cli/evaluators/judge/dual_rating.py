@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from valor_cli.evaluators.judge.asking import Asking, ParseFailure
+from valor_cli.evaluators.judge.asking import Asking, ParseFailure, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import rating
-from valor_cli.evaluators.judge.reasons import in_short
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.prompts import Field
 from valor_cli.results import Verdict

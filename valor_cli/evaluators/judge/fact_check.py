@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.asking import Asking, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import evaluation_score
-from valor_cli.evaluators.judge.reasons import in_short
 from valor_cli.evaluators.samples import Outcome, Sampled
 from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data

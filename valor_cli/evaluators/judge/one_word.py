@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.asking import Asking, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import word
-from valor_cli.evaluators.judge.reasons import in_short
 from valor_cli.evaluators.samples import Outcome, Sampled
 from valor_cli.evaluators.verdicts import RATES, verdict
 from valor_cli.models.prompts import Field

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.asking import Asking
+from valor_cli.evaluators.judge.asking import Asking, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import rating
-from valor_cli.evaluators.judge.reasons import in_short
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.prompts import Data
