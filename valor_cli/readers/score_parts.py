@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from valor_cli.readers.pieces import Span
 from valor_cli.readers.score_file_of import check_metadata, check_some, said_nowhere
 from valor_cli.readers.score_files import ScoreFile, Side
 from valor_cli.readers.score_forms import unread_told
-
-_N = TypeVar("_N", bound=str | None)
 
 
 @dataclass(frozen=True, slots=True)
