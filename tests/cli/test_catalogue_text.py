@@ -11,7 +11,7 @@ import yaml
 
 from valor_cli import catalogue
 from valor_cli.cli.catalogue_text import as_json, explained, in_config, needed_by
-from valor_cli.metric import Metric
+from valor_cli.metric import ByParameters, Metric
 from valor_cli.results import MetricValue
 
 TASK = catalogue.task("object_detection")
@@ -55,7 +55,7 @@ PLAIN = Metric(
     name="plain",
     compute=plain,
     reference="none",
-    needs_with=lambda parameters: ("ground_truth",),
+    by_parameters=ByParameters(needs=lambda parameters: ("ground_truth",)),
 )
 
 

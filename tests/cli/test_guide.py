@@ -106,10 +106,10 @@ def test_facts_are_those_of_the_declaration() -> None:
     metric = text_metric("rouge_l")
     assert facts_of(metric).truth == "references"
     assert (facts_of(metric).way, facts_of(metric).cost) == ("computed", "none")
-    other = replace(metric, needs=("response",), asks=("embedder",), reproducible=False)
+    other = replace(metric, needs=("response",), asks=("embedder",))
     assert facts_of(other).truth == ""
     assert facts_of(other).cost == "a model's time"
-    assert not facts_of(other).reproducible
+    assert facts_of(other).reproducible
     assert facts_of(catalogue.metric("classification", "accuracy")).truth == "ground truth"
 
 

@@ -377,7 +377,7 @@ def test_the_entry_is_complete(task: Any, wing: Any, metric: Any) -> None:
     assert metric.reference
     if metric.measure is None:
         assert metric.compute.__name__ == metric.name
-    assert bool(metric.outputs) + metric.curve + metric.table == 1
+    assert bool(metric.outputs) == (metric.draws is None)
     # The wings of models, and they alone, are asked before there is evidence.
     judged = metric.declared.__module__.startswith("valor_cli.evaluators.judge.")
     assert ("judge" in called(metric).asks) == judged

@@ -13,7 +13,7 @@ from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.gathering import ModelTexts, gather, measured_evidence, model_wing
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Call, Metric
+from valor_cli.metric import Call, Metric, Output
 from valor_cli.models.identity import ModelIdentity, Unavailable
 from valor_cli.models.judge import NoAnswer, Stopped
 from valor_cli.results import Findings
@@ -37,7 +37,9 @@ def length(texts: ModelTexts, *, fails: str = "") -> Outcomes:
     return Outcomes.of(found, ["value"], beside=ModelIdentity("tiny", "ab" * 32).beside)
 
 
-LENGTH = Metric("length", mean_of_samples, "none", measure=length, bounds=(0, None))
+LENGTH = Metric(
+    "length", mean_of_samples, "none", measure=length, outputs=(Output(bounds=(0, None)),)
+)
 
 
 def call(**parameters: Any) -> Call:

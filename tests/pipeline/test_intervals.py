@@ -51,7 +51,7 @@ def line(numbers: Numbers) -> Findings:
 
 
 CALLS = [
-    Call(Metric(name="line", compute=line, reference="-", curve=True), {}),
+    Call(Metric(name="line", compute=line, reference="-", outputs=(), draws="curves"), {}),
     Call(Metric(name="both", compute=both, reference="-"), {}),
     Call(Metric(name="size", compute=size, reference="-"), {}),
 ]

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import DataError, Problem, ValorError
+from valor_cli.pipeline.engines import workers
 from valor_cli.pipeline.handover import parcel
 from valor_cli.pipeline.processes import AHEAD
-from valor_cli.pipeline.workers import ThisProcess, Workers, workers
+from valor_cli.pipeline.workers import ThisProcess, Workers
 
 
 def squared(number: int) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 import yaml
 from pydantic import BaseModel
 
-from valor_cli.metric import Call, Metric, Output, Task, nothing_more
+from valor_cli.metric import Call, Metric, Output, Task
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
 
@@ -147,7 +147,7 @@ def _flow(value: Any) -> str:
 
 def needed_by(metric: Metric[Any]) -> list[str]:
     """What of the inputs a metric reads, in words."""
-    more = metric.needs_with is not nothing_more
+    more = metric.by_parameters.needs is not None
     return [*metric.needs, *(("what its parameters name",) if more else ())]
 
 
@@ -159,7 +159,7 @@ def asked_by(metric: Metric[Any]) -> list[str]:
 
 def drawn(metric: Metric[Any]) -> str:
     """What a metric without numbers gives."""
-    return "a table of labels by labels" if metric.table else "a curve per label"
+    return "a table of labels by labels" if metric.draws == "table" else "a curve per label"
 
 
 def _range(output: Output) -> str:

@@ -8,8 +8,8 @@ from valor_cli.models.embedder_settings import Device, EmbedderSettings
 from valor_cli.models.judge import Judge
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.stop import Stop
-from valor_cli.models.text_models import Told
 from valor_cli.models.token_encoder import TokenEncoder
+from valor_cli.models.vectors import Told
 
 
 def open_judge(settings: JudgeSettings) -> Judge:

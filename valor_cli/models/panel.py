@@ -24,8 +24,7 @@ from valor_cli.models.prompts import Prompt, Prompts
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.stop import Stop
 from valor_cli.models.store import RunStore, Store
-from valor_cli.models.text_models import Told
-from valor_cli.models.vectors import Vectors
+from valor_cli.models.vectors import Told, Vectors
 from valor_cli.results import Scalar, UsageResult
 
 NEAR = """\

@@ -75,7 +75,7 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
     problems = []
     hints: dict[str, None] = {}
     for call in calls:
-        lack = call.metric.lack(call.parameters) or task.lacks(config.options, call)
+        lack = call.lack or task.lacks(config.options, call)
         if lack is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))

@@ -15,6 +15,7 @@ from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Terms
 from valor_cli.pipeline.earlier import has_baseline_gates
+from valor_cli.pipeline.engines import Engine, workers
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.offline import refuse_urls
@@ -25,7 +26,7 @@ from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
 from valor_cli.pipeline.unlike import unlike_baseline
-from valor_cli.pipeline.workers import Engine, Progress, ThisProcess, Workers, workers
+from valor_cli.pipeline.workers import Progress, ThisProcess, Workers
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,

@@ -1,4 +1,4 @@
-"""The same work in this process or in several; the results come in the order of the work.
+"""Workers, which apply a function to many things; and this process as one of them.
 
 What work leaves behind for later work, rather than for whoever ordered it, is kept where it was
 made for as long as it is needed, so that large columns do not travel.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from valor_cli.pipeline.handover import Parcel, parcel, temporary_folder
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
-
-Engine: TypeAlias = Literal["local", "dask"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -168,41 +165,3 @@ def local(kept: Kept[K]) -> Held[K] | Parcel[K]:
     if not isinstance(kept, Held | Parcel):
         raise ValueError("only what was kept on this machine can be fetched here")
     return kept
-
-
-@contextmanager
-def workers(
-    jobs: int | None,
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    inputs: Sequence[str] = (),
-) -> Iterator[Workers]:
-    """This process, several on this machine, or a cluster.
-
-    Args:
-        jobs: How many processes; None: one, and for Dask as many as there are cores.
-        engine: "local", or "dask" for its scheduler and its workers.
-        scheduler: The address of a Dask scheduler; None: processes of this machine.
-        inputs: Paths of the run, which workers on other machines must find there.
-
-    Raises:
-        ValorError: Processes were ended from outside, again and again.
-        ClusterError: A cluster cannot be reached, or has no workers like this process.
-        MissingExtraError: Dask is not installed.
-    """
-    if engine == "dask":
-        from valor_cli.pipeline.cluster import dask_workers
-
-        with dask_workers(scheduler, jobs, inputs) as cluster:
-            yield cluster
-    elif jobs is None or jobs <= 1:
-        here = ThisProcess()
-        try:
-            yield here
-        finally:
-            here.stop()
-    else:
-        from valor_cli.pipeline.processes import processes
-
-        with temporary_folder() as folder, processes(jobs, folder) as found:
-            yield found

@@ -117,5 +117,5 @@ def test_any_order_of_samples() -> None:
     samples = [("a", {"a": 0.5, "b": 0.5}), ("b", {"b": 0.9}), ("a", {"b": 0.2})]
     scored, turned = evidence("ab", samples), evidence("ab", samples[::-1])
     assert pr_curve(scored) == pr_curve(turned)
-    assert PR_CURVE.curve
+    assert PR_CURVE.draws == "curves"
     assert not PR_CURVE.outputs

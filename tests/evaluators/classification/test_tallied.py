@@ -19,10 +19,11 @@ from valor_cli.evaluators.classification import confusion_matrix as confusion
 from valor_cli.evaluators.classification.scored import (
     Evidence,
     by_key,
+    condense,
     merge_scored,
     score_samples,
 )
-from valor_cli.evaluators.classification.tallied import Tallied, condense
+from valor_cli.evaluators.classification.tallied import Tallied
 from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
 from valor_cli.metric import Call
 

@@ -17,6 +17,7 @@ from valor_cli.evaluators.classifier.summac_conv import SUMMAC_CONV, Weights
 from valor_cli.evaluators.classifier.summac_zs import SUMMAC_ZS
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.kernels.sentences import split_sentences
+from valor_cli.metric import Call
 from valor_cli.results import Mark
 
 LABELS = ("contradiction", "neutral", "entailment")
@@ -159,11 +160,11 @@ def test_odd_texts(tmp_path: Path, text: str) -> None:
 
 
 def test_weights_are_required() -> None:
-    assert (lack := SUMMAC_CONV.lack({"weights": None})) is not None
+    assert (lack := Call(SUMMAC_CONV, {"weights": None}).lack) is not None
     assert "names none" in lack.message
     assert "weights:" in lack.hint
     assert "summac_conv_vitc_sent_perc_e.bin" in lack.hint
-    assert SUMMAC_CONV.lack({"weights": "weights.json"}) is None
+    assert Call(SUMMAC_CONV, {"weights": "weights.json"}).lack is None
 
 
 def test_weights_are_looked_at_with_the_config(tmp_path: Path) -> None:

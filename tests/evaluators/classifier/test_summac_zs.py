@@ -111,7 +111,8 @@ def test_contexts_as_the_document() -> None:
     found = one_of(SUMMAC_ZS, data, two_by_two(), source="retrieved_contexts")
     assert found.values == {"value": pytest.approx(0.275, abs=1e-9)}
     assert found.marks[1] == Mark("retrieved_contexts[2]", 0, 12, "nearest to it")
-    assert SUMMAC_ZS.needs_with({"source": "retrieved_contexts"}) == ("retrieved_contexts",)
+    found = Call(SUMMAC_ZS, {"source": "retrieved_contexts"}).needs
+    assert found == ("response", "retrieved_contexts")
 
 
 def test_equal_pairs_are_asked_once_in_one_call() -> None:

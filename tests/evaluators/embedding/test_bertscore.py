@@ -20,7 +20,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.errors import DataError
 from valor_cli.evaluators.embedding.bertscore import BERTSCORE, baselines_in
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.metric import Lack
+from valor_cli.metric import Call, Lack
 from valor_cli.models.identity import ModelIdentity
 from valor_cli.models.token_encoder import TokenStates
 
@@ -136,7 +136,8 @@ def test_rescaled(tmp_path: Path) -> None:
 
 def test_rescaling_needs_its_file(tmp_path: Path) -> None:
     def lack(*, rescaled: bool, baseline: str | None) -> Lack | None:
-        return BERTSCORE.lack({"rescale_with_baseline": rescaled, "baseline": baseline})
+        named = {"rescale_with_baseline": rescaled, "baseline": baseline}
+        return Call(BERTSCORE, named).lack
 
     assert lack(rescaled=False, baseline=None) is None
     assert lack(rescaled=True, baseline="b.csv") is None
@@ -239,9 +240,9 @@ def test_what_stands_beside_values() -> None:
 
 
 def test_which_models_are_asked() -> None:
-    asks = pickle.loads(pickle.dumps(BERTSCORE.asks_with))  # noqa: S301 - made just now
-    assert asks({"model": None}) == ("embedder",)
-    assert asks({"model": "roberta-large"}) == ()
+    metric = pickle.loads(pickle.dumps(BERTSCORE))  # noqa: S301 - made just now
+    assert Call(metric, {"model": None}).asks == ("embedder",)
+    assert Call(metric, {"model": "roberta-large"}).asks == ()
 
 
 def rates(encoder: HashedTokens, one: str, other: str) -> tuple[float, float, float]:

@@ -17,6 +17,7 @@ from tests.oracles.text_samples import samples
 from valor_cli import catalogue
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.embedding.semantic_similarity import CROSS_ENCODER, SEMANTIC_SIMILARITY
+from valor_cli.metric import Call
 from valor_cli.models.classifier import Pair
 
 
@@ -124,9 +125,9 @@ def test_a_model_of_several_labels_rates_nothing() -> None:
 
 
 def test_which_kind_of_model_it_asks_depends_on_the_method() -> None:
-    rule = pickle.loads(pickle.dumps(SEMANTIC_SIMILARITY)).asks_with  # noqa: S301 - made just now
-    assert rule({"method": "embedding", "model": None}) == ("embedder",)
-    assert rule({"method": "cross_encoder", "model": None}) == ("classifier",)
+    metric = pickle.loads(pickle.dumps(SEMANTIC_SIMILARITY))  # noqa: S301 - made just now
+    assert Call(metric, {"method": "embedding", "model": None}).asks == ("embedder",)
+    assert Call(metric, {"method": "cross_encoder", "model": None}).asks == ("classifier",)
 
 
 def test_a_folder_is_found_from_the_config(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.embedding import step_alignment
 from valor_cli.evaluators.embedding.step_alignment import STEP_ALIGNMENT
 from valor_cli.evaluators.samples import Outcome
+from valor_cli.metric import Call
 from valor_cli.results import Mark
 
 CONTEXTS = ["An introduction.", "1. Boil the water\n2. Add salt\n3. Add the pasta\n4. Drain it"]
@@ -229,6 +230,6 @@ def test_what_stands_beside_values() -> None:
 
 
 def test_which_models_are_asked() -> None:
-    asks = pickle.loads(pickle.dumps(STEP_ALIGNMENT.asks_with))  # noqa: S301 - made just now
-    assert asks({"similarity": "embeddings"}) == ("embedder",)
-    assert asks({"similarity": "edit"}) == ()
+    metric = pickle.loads(pickle.dumps(STEP_ALIGNMENT))  # noqa: S301 - made just now
+    assert Call(metric, {"similarity": "embeddings"}).asks == ("embedder",)
+    assert Call(metric, {"similarity": "edit"}).asks == ()

@@ -10,6 +10,7 @@ from tests.oracles.judges import judged
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.answer_correctness import ANSWER_CORRECTNESS, Weights
 from valor_cli.evaluators.judge.context_recall import CONTEXT_RECALL
+from valor_cli.metric import Call
 from valor_cli.results import Verdict
 
 DATA = samples(["an answer"], user_input=["a question"], references=[["right answer"]])
@@ -183,8 +184,8 @@ def test_opposite_and_blank_texts_are_not_alike() -> None:
 
 
 def test_an_embedder_is_needed_for_the_second_weight_alone() -> None:
-    assert ANSWER_CORRECTNESS.asks_with({"weights": (1.0, 0.0)}) == ()
-    assert ANSWER_CORRECTNESS.asks_with({"weights": (0.75, 0.25)}) == ("embedder",)
+    assert Call(ANSWER_CORRECTNESS, {"weights": (1.0, 0.0)}).asks == ("judge",)
+    assert Call(ANSWER_CORRECTNESS, {"weights": (0.75, 0.25)}).asks == ("judge", "embedder")
 
 
 def test_no_vector() -> None:

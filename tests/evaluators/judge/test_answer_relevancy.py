@@ -48,7 +48,7 @@ def test_not_clipped() -> None:
     replies = [question("against"), question("against"), question("near")]
     found = judged(ANSWER_RELEVANCY, DATA, replies, vectors=VECTORS)
     assert found.values == [pytest.approx(-1 / 3, abs=1e-15)]
-    assert ANSWER_RELEVANCY.bounds == (-1, 1)
+    assert ANSWER_RELEVANCY.outputs[0].bounds == (-1, 1)
 
 
 def test_every_question_is_one_of_its_own() -> None:

@@ -60,7 +60,7 @@ def test_no_response() -> None:
 
 
 def test_less_is_better() -> None:
-    assert BIAS.better == "lower"
+    assert BIAS.outputs[0].better == "lower"
     (worst, *_) = (
         judged(
             BIAS,

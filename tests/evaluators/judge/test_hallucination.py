@@ -25,7 +25,7 @@ def test_worked_by_hand() -> None:
 
 
 def test_less_is_better() -> None:
-    assert HALLUCINATION.better == "lower"
+    assert HALLUCINATION.outputs[0].better == "lower"
     assert judged(HALLUCINATION, DATA, [verdicts(0, 0)]).values == [0.0]
     assert judged(HALLUCINATION, DATA, [verdicts(1, 1)]).values == [1.0]
 

@@ -60,7 +60,7 @@ def test_no_response() -> None:
 
 
 def test_less_is_better() -> None:
-    assert TOXICITY.better == "lower"
+    assert TOXICITY.outputs[0].better == "lower"
     (worst, *_) = (
         judged(
             TOXICITY,

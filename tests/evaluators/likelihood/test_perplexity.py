@@ -16,6 +16,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.likelihood.perplexity import PERPLEXITY
+from valor_cli.metric import Call
 from valor_cli.models.language_model import Passage
 
 HALF, QUARTER, EIGHTH = math.log(1 / 2), math.log(1 / 4), math.log(1 / 8)
@@ -132,10 +133,10 @@ def test_an_encoder_decoder_is_refused_by_the_key_that_names_it() -> None:
 
 
 def test_what_is_needed_depends_on_where_the_probabilities_come_from() -> None:
-    assert PERPLEXITY.asks_with({"logprobs": "model"}) == ("language_model",)
-    assert PERPLEXITY.asks_with({"logprobs": "data"}) == ()
-    assert PERPLEXITY.needs_with({"logprobs": "model"}) == ()
-    assert PERPLEXITY.needs_with({"logprobs": "data"}) == ("token_logprobs",)
+    assert Call(PERPLEXITY, {"logprobs": "model"}).asks == ("language_model",)
+    assert Call(PERPLEXITY, {"logprobs": "data"}).asks == ()
+    assert Call(PERPLEXITY, {"logprobs": "model"}).needs == ("response",)
+    assert Call(PERPLEXITY, {"logprobs": "data"}).needs == ("response", "token_logprobs")
 
 
 def test_a_resample_weighs_tokens_as_often_as_their_sample_is_drawn() -> None:

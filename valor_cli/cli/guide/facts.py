@@ -9,7 +9,7 @@ from typing import Any
 
 from valor_cli.cli.catalogue_text import asked_by
 from valor_cli.evaluators.judge.imagined_calls import JudgeCalls, judge_calls
-from valor_cli.metric import Call, Metric, nothing_more
+from valor_cli.metric import Call, Metric
 
 TRUTH = ("ground_truth", "references")
 """What of the inputs says what is right."""
@@ -64,7 +64,7 @@ def facts_of(metric: Metric[Any]) -> Facts:
     asks = tuple(asked_by(metric))
     return Facts(
         needs,
-        metric.needs_with is not nothing_more,
+        metric.by_parameters.needs is not None,
         next((need.replace("_", " ") for need in needs if need in TRUTH), ""),
         CONTEXTS in needs,
         asks,

@@ -25,11 +25,11 @@ from valor_cli.evaluators.classification.sample_scores import SAMPLE_SCORES
 from valor_cli.evaluators.classification.scored import (
     Scored,
     by_key,
+    condense,
     merge_scored,
     plan_scoring,
     score_samples,
 )
-from valor_cli.evaluators.classification.tallied import condense
 from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
 from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.kernels.scores import DenseScores, SparseScores

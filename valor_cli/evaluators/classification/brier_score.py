@@ -13,7 +13,7 @@ from valor_cli.evaluators.classification.probabilities import (
     mean_of_rows,
 )
 from valor_cli.evaluators.classification.scored import Evidence, Scored
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
 
@@ -58,8 +58,7 @@ BRIER_SCORE = Metric(
     reference="sklearn.metrics.brier_score_loss",
     citation="Brier, Verification of forecasts expressed in terms of probability, Monthly Weather "
     "Review, 1950",
-    better="lower",
-    bounds=(0, None),
+    outputs=(Output(better="lower", bounds=(0, None)),),
     needs=NEEDS,
     condensed=True,
     aliases=("BrierScore",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
 from valor_cli.evaluators.classification.scored import Evidence
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
 
@@ -45,7 +45,7 @@ COHEN_KAPPA = Metric(
     reference="sklearn.metrics.cohen_kappa_score",
     citation="Cohen, A coefficient of agreement for nominal scales, Educational and Psychological "
     "Measurement, 1960",
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     aliases=("CohenKappa",),
     condensed=True,
 )

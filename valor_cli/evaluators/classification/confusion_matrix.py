@@ -188,7 +188,8 @@ CONFUSION_MATRIX = Metric(
     reference="sklearn.metrics.confusion_matrix",
     citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
     "Remote Sensing of Environment, 1997",
-    table=True,
+    outputs=(),
+    draws="table",
     condensed=True,
     aliases=("ConfusionMatrix",),
 )

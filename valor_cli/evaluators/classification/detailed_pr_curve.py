@@ -225,6 +225,7 @@ DETAILED_PR_CURVE: Final[Metric[Any]] = Metric(
     compute=detailed_pr_curve,
     reference="sklearn.metrics.multilabel_confusion_matrix, at each threshold",
     citation="Striveworks Valor, DetailedPrecisionRecallCurve",
-    curve=True,
+    outputs=(),
+    draws="curves",
     aliases=("DetailedPrecisionRecallCurve",),
 )

@@ -13,7 +13,7 @@ from valor_cli.evaluators.classification.probabilities import (
     mean_of_rows,
 )
 from valor_cli.evaluators.classification.scored import Evidence, Scored
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
 SMALLEST = float(np.finfo(np.float64).eps)
@@ -61,9 +61,7 @@ LOG_LOSS = Metric(
     compute=log_loss,
     reference="sklearn.metrics.log_loss",
     citation="Good, Rational decisions, Journal of the Royal Statistical Society B, 1952",
-    better="lower",
-    bounds=(0, None),
-    unit="nats",
+    outputs=(Output(better="lower", bounds=(0, None), unit="nats"),),
     needs=NEEDS,
     condensed=True,
     aliases=("LogLoss",),

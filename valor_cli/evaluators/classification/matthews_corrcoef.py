@@ -7,7 +7,7 @@ import math
 from valor_cli.evaluators.classification.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.decisions import agreement
 from valor_cli.evaluators.classification.scored import Evidence
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
 
@@ -52,7 +52,7 @@ MATTHEWS_CORRCOEF = Metric(
     reference="sklearn.metrics.matthews_corrcoef",
     citation="Gorodkin, Comparing two K-category assignments by a K-category correlation "
     "coefficient, Computational Biology and Chemistry, 2004",
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     aliases=("MCC", "mcc"),
     condensed=True,
 )

@@ -54,7 +54,8 @@ PR_CURVE = Metric(
     compute=pr_curve,
     reference="sklearn.metrics.precision_recall_curve, at these thresholds",
     citation="van Rijsbergen, Information Retrieval, 1979",
-    curve=True,
+    outputs=(),
+    draws="curves",
     condensed=True,
     aliases=("PrecisionRecallCurve",),
 )

@@ -13,7 +13,7 @@ from valor_cli.evaluators.classification.log_loss import losses
 from valor_cli.evaluators.classification.probabilities import count_of_rows, mean_of_rows
 from valor_cli.evaluators.classification.scored import Scored
 from valor_cli.kernels.columns import nulls
-from valor_cli.metric import Metric, Output
+from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.results import Findings, MetricSamples, MetricValue, ParameterValue
 
 Floats = NDArray[np.float64]
@@ -109,5 +109,5 @@ SAMPLE_SCORES: Final[Metric[Any]] = Metric(
         Output("true_label_score", "higher"),
         Output("log_loss", "lower", (0, None), "nats"),
     ),
-    needs_with=_needs,
+    by_parameters=ByParameters(needs=_needs),
 )

@@ -230,6 +230,28 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
     )
 
 
+def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
+    """What the calls need of a shard, which is no resample.
+
+    Raises:
+        ValueError: A call reads rows.
+    """
+    if isinstance(evidence, Tallied):
+        return evidence
+    if rows := [call.metric.name for call in calls if not call.metric.condensed]:
+        raise ValueError(f"reads rows: {', '.join(rows)}")
+    tallies: list[Mapping[Hashable, Mergeable]] = []
+    for _, part in evidence.parts():
+        noted: dict[Hashable, Mergeable] = {}
+        noting = replace(part, noted=noted, _known=Memo())
+        for call in calls:
+            call.found(noting)
+        tallies.append(noted)
+    return Tallied(
+        evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)
+    )
+
+
 @overload
 def merge_scored(parts: Sequence[Scored]) -> Scored: ...
 

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar
+from typing import Any, Never, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.memo import Memo
-from valor_cli.metric import Call
 from valor_cli.results import Scalar
-
-if TYPE_CHECKING:
-    from valor_cli.evaluators.classification.scored import Scored
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Mergeable")
@@ -59,7 +55,7 @@ class Tallied:
         """Whether samples stand here more or less than once: never."""
         return False
 
-    def tally(self, name: Hashable, make: Callable[[Scored], S]) -> S:
+    def tally(self, name: Hashable, make: Callable[[Never], S]) -> S:
         """What was kept of the rows of the one key under that name, whatever would make it.
 
         Raises:
@@ -107,28 +103,6 @@ class Tallied:
         )
         key = self.keys[at]
         return {} if key is None else {"label_key": key}, part
-
-
-def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
-    """What the calls need of a shard, which is no resample.
-
-    Raises:
-        ValueError: A call reads rows.
-    """
-    if isinstance(evidence, Tallied):
-        return evidence
-    if rows := [call.metric.name for call in calls if not call.metric.condensed]:
-        raise ValueError(f"reads rows: {', '.join(rows)}")
-    tallies: list[Mapping[Hashable, Mergeable]] = []
-    for _, part in evidence.parts():
-        noted: dict[Hashable, Mergeable] = {}
-        noting = replace(part, noted=noted, _known=Memo())
-        for call in calls:
-            call.found(noting)
-        tallies.append(noted)
-    return Tallied(
-        evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)
-    )
 
 
 def merge_tallied(parts: Sequence[Tallied]) -> Tallied:

@@ -9,7 +9,7 @@ from valor_cli.evaluators.classifier.labels import biased_label as position_of
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.lacking import lack_of
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.models.embedder_settings import ModelName
 
 
@@ -72,7 +72,7 @@ FAIRNESS_BIAS = Metric(
     name="fairness_bias",
     measure=fairness_bias,
     compute=mean_of_samples,
-    better="lower",
+    outputs=(Output(better="lower"),),
     reference="transformers.pipeline('text-classification')",
     citation="Spinde et al., MBIC, iConference 2021; H2O Sonar's Fairness Bias Evaluator",
     needs=("response",),

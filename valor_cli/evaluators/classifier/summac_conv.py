@@ -18,7 +18,7 @@ from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.sentences import SPLITTER
 from valor_cli.kernels.summac import Layers
-from valor_cli.metric import Lack, Metric
+from valor_cli.metric import ByParameters, Lack, Metric
 from valor_cli.models.convolution_weights import CONVERT, convolution_weights
 from valor_cli.models.embedder_settings import ModelName
 from valor_cli.paths import LocalPath
@@ -110,9 +110,8 @@ SUMMAC_CONV = Metric(
     reference="summac.model_summac.SummaCConv",
     citation="Laban et al., SummaC, TACL 2022",
     needs=("response",),
-    needs_with=source_of,
+    by_parameters=ByParameters(needs=source_of, lack=_lack),
     asks=("classifier",),
-    lack=_lack,
     threshold=0.75,
     aliases=("Faithfulness (SummaC Conv)", "SummaC Conv"),
 )

@@ -16,7 +16,7 @@ from valor_cli.evaluators.classifier.summary_sentences import (
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.sentences import SPLITTER
-from valor_cli.metric import Metric
+from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.models.embedder_settings import ModelName
 
 Contrast = Literal["paired", "separate"]
@@ -79,11 +79,11 @@ SUMMAC_ZS = Metric(
     name="summac_zs",
     measure=summac_zs,
     compute=mean_of_summaries,
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     reference="summac.model_summac.SummaCZS",
     citation="Laban et al., SummaC, TACL 2022",
     needs=("response",),
-    needs_with=source_of,
+    by_parameters=ByParameters(needs=source_of),
     asks=("classifier",),
     threshold=0.75,
     aliases=("Faithfulness (SummaC ZS)", "SummaC ZS"),

@@ -147,6 +147,7 @@ CONFUSION_MATRIX = Metric(
     citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
     "Remote Sensing of Environment, 1997",
     evidence=(ENCOUNTERS,),
-    table=True,
+    outputs=(),
+    draws="table",
     aliases=("ConfusionMatrix",),
 )

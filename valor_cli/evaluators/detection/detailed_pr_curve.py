@@ -169,6 +169,7 @@ DETAILED_PR_CURVE = Metric(
     reference="pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted",
     citation="Striveworks Valor, DetailedPrecisionRecallCurve",
     evidence=(ENCOUNTERS,),
-    curve=True,
+    outputs=(),
+    draws="curves",
     aliases=("DetailedPrecisionRecallCurve",),
 )

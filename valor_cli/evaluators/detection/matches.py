@@ -9,15 +9,25 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection import counting
-from valor_cli.evaluators.detection.copies import stood_apart, tied_of
 from valor_cli.evaluators.detection.encounters import Encounters
 from valor_cli.evaluators.detection.plan import Closeness, Interpolation, MatchingPlan
 from valor_cli.evaluators.memo import Memo
-from valor_cli.kernels.precision_recall import RECALLS
-from valor_cli.kernels.ranking import HitOrder, order_hits
+from valor_cli.kernels.columns import quotient, reaching, tallies
+from valor_cli.kernels.precision_recall import (
+    ELEVEN_RECALLS,
+    RECALLS,
+    Hits,
+    Interpolated,
+    area_under,
+    interpolate,
+)
+from valor_cli.kernels.ranking import HitOrder, order_hits, running_hits
+from valor_cli.kernels.tied_copies import copies_apart, tied_groups
 
 T = TypeVar("T")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 POINTS_AT_ONCE = 1 << 17
 """Detections, or points of curves, of as many resamples as are computed together."""
@@ -163,7 +173,7 @@ class Matches:
         levels = np.array(sorted(set(score_thresholds)), np.float64)
         both = self._known.once(
             (self.area, "counts", iou_threshold, levels.tobytes(), max_detections),
-            lambda: counting.positives(self, iou_threshold, levels, max_detections),
+            lambda: _positives(self, iou_threshold, levels, max_detections),
         )
         tp, fp = (part[self.replica] for part in both)
         chosen = np.searchsorted(levels, score_thresholds)
@@ -182,7 +192,7 @@ class Matches:
         """
         precision = self._known.once(
             (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation),
-            lambda: counting.precisions(self, iou_thresholds, max_detections, interpolation),
+            lambda: _precisions(self, iou_thresholds, max_detections, interpolation),
         )
         return np.asarray(precision[self.replica])
 
@@ -200,7 +210,7 @@ class Matches:
         if self.weights is not None:
             raise ValueError("scores are those of the evidence itself, not of a resample")
         order = self.order(iou_thresholds, max_detections)
-        at = counting.interpolated(self, iou_thresholds, max_detections, RECALLS).at
+        at = _interpolated(self, iou_thresholds, max_detections, RECALLS).at
         reached = np.append(self.score[order.rows], 0.0)[at]
         shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
         scores = reached.reshape(shape).swapaxes(1, 2).copy()
@@ -219,7 +229,7 @@ class Matches:
         """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
         recalls = self._known.once(
             (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold),
-            lambda: counting.recalls(self, iou_thresholds, max_detections, score_threshold),
+            lambda: _recalls(self, iou_thresholds, max_detections, score_threshold),
         )
         return np.asarray(recalls[self.replica])
 
@@ -275,13 +285,13 @@ class Matches:
         the image has rows of its own for them, and stands behind all images as one that counts
         once or not at all (`copies`).
         """
-        groups = self._shared.once("tied groups", lambda: tied_of(self))
+        groups = self._shared.once("tied groups", lambda: _tied_of(self))
         if groups is None:
             return self, weights
         # Of a few sizes only, for most resamples to share what is made of them.
         most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
         images = np.unique(self.image[groups >= 0])
-        apart = self._shared.once(("apart", most), lambda: stood_apart(self, groups, images, most))
+        apart = self._shared.once(("apart", most), lambda: _stood_apart(self, groups, images, most))
         copies = weights[:, images, None] > np.arange(most)
         return apart.within(self.area), np.hstack([weights, copies.reshape(len(weights), -1)])
 
@@ -305,7 +315,7 @@ class Matches:
     @property
     def replica_truths(self) -> NDArray[np.int64]:
         """(replicas, labels) ground truths that count in the area range."""
-        return self._known.once((self.area, "ground truths"), lambda: counting.ground_truths(self))
+        return self._known.once((self.area, "ground truths"), lambda: _ground_truths(self))
 
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         area = self.plan.areas.index(self.area)
@@ -318,6 +328,143 @@ class Matches:
             None if max_detections is None else self.rank < max_detections,
             len(self.labels),
         )
+
+
+def _ground_truths(matches: Matches) -> Ints:
+    """(replicas, labels) ground truths that count in the area range."""
+    counted = ~matches.gt_ignored[matches.plan.areas.index(matches.area)]
+    weights = None if matches.weights is None else matches.weights[:, matches.gt_image[counted]]
+    return tallies(matches.gt_label[counted], len(matches.labels), weights)
+
+
+def _positives(
+    matches: Matches, iou_threshold: float, levels: Floats, max_detections: int | None
+) -> tuple[Ints, Ints]:
+    """(replicas, levels, labels) true positives, and false ones, at ascending scores."""
+    order = matches.order([iou_threshold], max_detections)
+    # Counted ones are right or wrong; corrections say who is counted against the rule.
+    tp = _at_least(matches, levels, order.rows)
+    counted = _at_least(matches, levels, np.flatnonzero(order.counted))
+    for sign in (1, -1):
+        counted += sign * _at_least(matches, levels, order.corrected[order.sign == sign])
+    return tp, counted - tp
+
+
+def _precisions(
+    matches: Matches,
+    iou_thresholds: Sequence[float],
+    max_detections: int | None,
+    interpolation: Interpolation,
+) -> Floats:
+    """(replicas, ious, points, labels) as in `Matches.precision`."""
+    if interpolation == "every_point":
+        found = area_under(*_hits(matches, iou_thresholds, max_detections))[None]
+    else:
+        levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
+        found = _interpolated(matches, iou_thresholds, max_detections, levels).precision
+    shape = (len(found), matches.replica_count, len(iou_thresholds), len(matches.labels))
+    # In the reference's order of axes, for sums to be added in the same order.
+    return np.ascontiguousarray(np.moveaxis(found.reshape(shape), 0, 2))
+
+
+def _recalls(
+    matches: Matches,
+    iou_thresholds: Sequence[float],
+    max_detections: int | None,
+    score_threshold: float,
+) -> Floats:
+    """(replicas, ious, labels) as in `Matches.recalls`."""
+    order = matches.order(iou_thresholds, None)
+    kept = matches.score[order.rows] >= score_threshold
+    if max_detections is not None:
+        kept &= matches.rank[order.rows] < max_detections
+    found = tallies(
+        order.segment[kept],
+        len(iou_thresholds) * len(matches.labels),
+        _weights_of(matches, order.rows[kept]),
+    ).reshape(matches.replica_count, len(iou_thresholds), len(matches.labels))
+    return quotient(found, matches.replica_truths[:, None], np.nan)
+
+
+def _interpolated(
+    matches: Matches, iou_thresholds: Sequence[float], max_detections: int | None, levels: Floats
+) -> Interpolated:
+    """Curves of all replicas, IoU thresholds and labels, in this order of segments."""
+    return interpolate(*_hits(matches, iou_thresholds, max_detections), levels)
+
+
+def _hits(
+    matches: Matches, iou_thresholds: Sequence[float], max_detections: int | None
+) -> tuple[Hits, Ints]:
+    """True positives and ground truths of all replicas, IoU thresholds and labels."""
+    truths = np.repeat(matches.replica_truths[:, None], len(iou_thresholds), axis=1)
+    apart, weights = matches, matches.weights
+    if weights is not None:
+        apart, weights = matches.apart(weights)
+    order = apart.order(iou_thresholds, max_detections)
+    return running_hits(order, weights, apart.image), truths.ravel()
+
+
+def _at_least(matches: Matches, levels: Floats, rows: Ints) -> Ints:
+    """(replicas, levels, labels) how many of `rows` score at least each ascending level."""
+    return reaching(
+        matches.score[rows],
+        matches.label[rows],
+        levels,
+        len(matches.labels),
+        _weights_of(matches, rows),
+    )
+
+
+def _weights_of(matches: Matches, rows: Ints) -> Ints | None:
+    return None if matches.weights is None else matches.weights[:, matches.image[rows]]
+
+
+def _tied_of(matches: Matches) -> NDArray[np.int64] | None:
+    """(n,) numbers of the groups of tied detections that may be right; None without any."""
+    columns = [matches.label, matches.score, matches.image]
+    if matches.nearest is not None:
+        columns.append(matches.nearest)
+    groups = tied_groups(columns, matches.candidate)
+    return groups if (groups >= 0).any() else None
+
+
+def _stood_apart(
+    matches: Matches, groups: NDArray[np.int64], images: NDArray[np.int64], most: int
+) -> Matches:
+    """The matches with room for copies of images, which stand behind all images.
+
+    Args:
+        matches: Without weights.
+        groups: (n,) from `_tied_of`.
+        images: Those that have tied detections, ascending.
+        most: Copies of each that there is room for.
+    """
+    row, copy = copies_apart(groups, most)
+    stands = matches.unit_count + np.searchsorted(images, matches.image[row]) * most + copy
+    place = np.full(len(matches.label), -1)
+    place[matches.candidate] = np.arange(len(matches.candidate))
+    candidate = np.flatnonzero(place[row] >= 0)
+    chosen = place[row[candidate]]
+    return replace(
+        matches,
+        image_ids=np.arange(matches.unit_count + len(images) * most),
+        image=np.where(copy < 0, matches.image[row], stands),
+        label=matches.label[row],
+        score=matches.score[row],
+        number=matches.number[row],
+        rank=matches.rank[row],
+        outside=matches.outside[:, row],
+        candidate=candidate,
+        codes=matches.codes[:, :, chosen],
+        taken=matches.taken[:, :, chosen],
+        encounters=None,
+        nearest=None if matches.nearest is None else matches.nearest[row],
+        weights=None,
+        replica=0,
+        _shared=Memo(),
+        _known=Memo(),
+    )
 
 
 STORED = (Matches, MatchingPlan, Closeness, Encounters)

@@ -98,6 +98,7 @@ PR_CURVE = Metric(
     compute=pr_curve,
     reference="pycocotools.cocoeval.COCOeval.accumulate",
     citation="Everingham et al., The PASCAL Visual Object Classes Challenge, IJCV 2010",
-    curve=True,
+    outputs=(),
+    draws="curves",
     aliases=("PrecisionRecallCurve",),
 )

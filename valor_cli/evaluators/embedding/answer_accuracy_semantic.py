@@ -22,7 +22,7 @@ from valor_cli.evaluators.embedding.worst_sentence import (
 )
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 
 _WORD: Final = re.compile(r"\w+")
@@ -177,7 +177,7 @@ ANSWER_ACCURACY_SEMANTIC = Metric(
     name="answer_accuracy_semantic",
     measure=answer_accuracy_semantic,
     compute=_findings,
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     reference="H2O Sonar's Answer Accuracy (Semantic Similarity) Evaluator; "
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",

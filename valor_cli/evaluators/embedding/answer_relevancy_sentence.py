@@ -5,7 +5,7 @@ from __future__ import annotations
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import Mark
 
 
@@ -41,7 +41,7 @@ ANSWER_RELEVANCY_SENTENCE = Metric(
     name="answer_relevancy_sentence",
     measure=answer_relevancy_sentence,
     compute=mean_of_samples,
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     reference="H2O Sonar's Answer Relevancy (Sentence Similarity) Evaluator; "
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",

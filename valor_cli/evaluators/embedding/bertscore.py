@@ -25,7 +25,7 @@ from valor_cli.evaluators.lacking import lack_of
 from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled
 from valor_cli.kernels.greedy_matching import harmonic_mean, weighted_mean
-from valor_cli.metric import Lack, Metric, ModelKind, Output
+from valor_cli.metric import ByParameters, Lack, Metric, ModelKind, Output
 from valor_cli.models.embedder_settings import ModelName
 from valor_cli.models.token_encoder import TokenEncoder
 from valor_cli.paths import LocalPath
@@ -223,8 +223,7 @@ BERTSCORE = Metric(
     reference="bert_score.score",
     citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020",
     needs=("response", "references"),
-    asks_with=_asks,
-    lack=_lack,
+    by_parameters=ByParameters(asks=_asks, lack=_lack),
     threshold=0.75,
     aliases=("BERTScore", "BERTScore Evaluator"),
 )

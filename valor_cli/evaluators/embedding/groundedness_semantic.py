@@ -11,7 +11,7 @@ from valor_cli.evaluators.embedding.worst_sentence import (
 )
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 
 KIND = "least grounded"
@@ -62,7 +62,7 @@ GROUNDEDNESS_SEMANTIC = Metric(
     name="groundedness_semantic",
     measure=groundedness_semantic,
     compute=_findings,
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     reference="H2O Sonar's Groundedness (Semantic Similarity) Evaluator; "
     "sentence_transformers.util.cos_sim",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",

@@ -11,7 +11,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, Pair, compared, paired
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.metric import Metric, ModelKind
+from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.classifier import Classifier
 from valor_cli.models.classifier import Pair as Asked
 from valor_cli.models.embedder_settings import ModelName
@@ -115,9 +115,9 @@ SEMANTIC_SIMILARITY = Metric(
     compute=mean_of_samples,
     reference="sentence_transformers.util.cos_sim; sentence_transformers.CrossEncoder.predict",
     citation="Reimers and Gurevych, Sentence-BERT, EMNLP 2019",
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     needs=("response", "references"),
-    asks_with=_asks,
+    by_parameters=ByParameters(asks=_asks),
     threshold=0.75,
     aliases=("SemanticSimilarity", "Answer Semantic Similarity Evaluator"),
 )

@@ -22,7 +22,7 @@ from valor_cli.evaluators.lacking import ABSENT
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
 from valor_cli.kernels.cosines import similarities
 from valor_cli.kernels.steps import Pairing, align, find_steps, words_of
-from valor_cli.metric import Metric, ModelKind, Output
+from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.results import Mark
 
 COMPARED = 1_000
@@ -123,7 +123,7 @@ STEP_ALIGNMENT = Metric(
     citation="A. Sudjianto and A. Sudjianto, Evaluating Procedure Generation in "
     "Retrieval-Augmented Generation (RAG) Systems",
     needs=("response", "retrieved_contexts"),
-    asks_with=_asks,
+    by_parameters=ByParameters(asks=_asks),
     threshold=0.75,
     aliases=(
         "step_alignment_and_completeness",

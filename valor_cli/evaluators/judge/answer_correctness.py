@@ -19,7 +19,7 @@ from valor_cli.evaluators.judge.readings import Correctness, correctness
 from valor_cli.evaluators.judge.shares import statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
-from valor_cli.metric import Metric, ModelKind
+from valor_cli.metric import ByParameters, Metric, ModelKind
 from valor_cli.models.prompts import Data, Numbered
 from valor_cli.results import Verdict
 
@@ -192,8 +192,7 @@ ANSWER_CORRECTNESS = Metric(
     aliases=("AnswerCorrectness", "Answer Correctness Evaluator"),
     needs=("response", "references"),
     asks=("judge",),
-    asks_with=_asks,
+    by_parameters=ByParameters(asks=_asks),
     prompts=("statements", "answer_correctness"),
     threshold=0.75,
-    reproducible=False,
 )

@@ -53,5 +53,4 @@ ANSWER_RELEVANCE = Metric(
     needs=("user_input", "response"),
     asks=("judge",),
     prompts=("statements", "answer_relevance"),
-    reproducible=False,
 )

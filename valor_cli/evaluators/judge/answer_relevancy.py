@@ -12,7 +12,7 @@ from valor_cli.evaluators.judge.sample import Missing, Sample
 from valor_cli.evaluators.lacking import BLANK
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.cosines import cosines
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.models.prompts import Data, Plain
 from valor_cli.results import Verdict
 
@@ -110,11 +110,10 @@ ANSWER_RELEVANCY = Metric(
     compute=mean_of_samples,
     reference="Ragas' ResponseRelevancy; H2O Sonar's Answer Relevancy Evaluator",
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
-    bounds=(-1, 1),
+    outputs=(Output(bounds=(-1, 1)),),
     aliases=("AnswerRelevancy", "Answer Relevancy Evaluator"),
     needs=("user_input", "response"),
     prompts=("answer_relevancy",),
     asks=("judge", "embedder"),
     threshold=0.75,
-    reproducible=False,
 )

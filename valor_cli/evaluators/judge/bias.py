@@ -6,7 +6,7 @@ from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.shares import Trait, share_of_opinions
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 
 BIASED = Trait("opinion", "opinions", "biased", "unbiased", good=False)
 
@@ -38,10 +38,9 @@ BIAS = Metric(
     compute=mean_of_samples,
     reference="valor-lite's Bias; DeepEval's BiasMetric",
     citation="https://striveworks.github.io/valor",
-    better="lower",
+    outputs=(Output(better="lower"),),
     aliases=("Bias",),
     needs=("response",),
     asks=("judge",),
     prompts=("opinions", "bias"),
-    reproducible=False,
 )

@@ -56,5 +56,4 @@ CONTACT_INFORMATION = Metric(
     asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
-    reproducible=False,
 )

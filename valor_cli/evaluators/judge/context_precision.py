@@ -94,5 +94,4 @@ CONTEXT_PRECISION = Metric(
     asks=("judge",),
     prompts=("context_precision",),
     threshold=0.75,
-    reproducible=False,
 )

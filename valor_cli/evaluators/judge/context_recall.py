@@ -106,5 +106,4 @@ CONTEXT_RECALL = Metric(
     asks=("judge",),
     prompts=("statements", "context_recall"),
     threshold=0.75,
-    reproducible=False,
 )

@@ -49,5 +49,4 @@ CONTEXT_RELEVANCE = Metric(
     needs=("user_input", "retrieved_contexts"),
     asks=("judge",),
     prompts=("context_relevance",),
-    reproducible=False,
 )

@@ -90,5 +90,4 @@ CONTEXT_RELEVANCY = Metric(
     asks=("judge",),
     prompts=("context_relevancy",),
     threshold=0.75,
-    reproducible=False,
 )

@@ -19,7 +19,7 @@ from valor_cli.evaluators.judge.readings import Reading, plain_rating, plain_wor
 from valor_cli.evaluators.judge.sample import Sample
 from valor_cli.evaluators.samples import Outcome, Sampled
 from valor_cli.evaluators.verdicts import RATES
-from valor_cli.metric import Metric, Output
+from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.models.delimiters import braced
 from valor_cli.models.prompts import (
     STANDARD,
@@ -277,8 +277,7 @@ CUSTOM_JUDGE = Metric(
     outputs=(*RATES, Output(RATING, "higher", (0, None), "points")),
     aliases=("Parameterizable BYOP Evaluator", "BYOP"),
     needs=(),
-    needs_with=_needs,
+    by_parameters=ByParameters(needs=_needs),
     asks=("judge",),
     threshold=0.5,
-    reproducible=False,
 )

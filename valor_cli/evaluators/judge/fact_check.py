@@ -88,5 +88,4 @@ FACT_CHECK = Metric(
     aliases=("Fact-Check (Agent-based) Evaluator", "FactCheck"),
     prompts=(PROMPT,),
     threshold=0.75,
-    reproducible=False,
 )

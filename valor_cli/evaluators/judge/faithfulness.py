@@ -72,5 +72,4 @@ FAITHFULNESS = Metric(
     asks=("judge",),
     prompts=("statements", "faithfulness"),
     threshold=0.75,
-    reproducible=False,
 )

@@ -7,7 +7,7 @@ from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import verdicts
 from valor_cli.evaluators.judge.shares import Trait, share
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.models.prompts import Data, Passages
 
 CONTRADICTED = Trait(
@@ -48,10 +48,9 @@ HALLUCINATION = Metric(
     compute=mean_of_samples,
     reference="valor-lite's Hallucination; DeepEval's HallucinationMetric",
     citation="https://striveworks.github.io/valor",
-    better="lower",
+    outputs=(Output(better="lower"),),
     aliases=("Hallucination",),
     needs=("response", "retrieved_contexts"),
     asks=("judge",),
     prompts=("hallucination",),
-    reproducible=False,
 )

@@ -56,5 +56,4 @@ LANGUAGE_MISMATCH = Metric(
     asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
-    reproducible=False,
 )

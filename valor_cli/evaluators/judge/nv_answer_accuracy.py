@@ -100,5 +100,4 @@ NV_ANSWER_ACCURACY = Metric(
     asks=("judge",),
     aliases=("NVIDIA AnswerAccuracy", "AnswerAccuracy"),
     prompts=PROMPTS,
-    reproducible=False,
 )

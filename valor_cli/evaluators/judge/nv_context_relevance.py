@@ -74,5 +74,4 @@ NV_CONTEXT_RELEVANCE = Metric(
     asks=("judge",),
     aliases=("NVIDIA ContextRelevance",),
     prompts=PROMPTS,
-    reproducible=False,
 )

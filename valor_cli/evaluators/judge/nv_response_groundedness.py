@@ -68,5 +68,4 @@ NV_RESPONSE_GROUNDEDNESS = Metric(
     asks=("judge",),
     aliases=("NVIDIA ResponseGroundedness", "ResponseGroundedness"),
     prompts=PROMPTS,
-    reproducible=False,
 )

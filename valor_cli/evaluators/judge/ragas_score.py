@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -120,12 +121,11 @@ RAGAS_SCORE = Metric(
     citation="Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024",
     outputs=(
         Output("value", "higher"),
-        *(Output(metric.name, "higher", metric.bounds) for metric, _ in PARTS),
+        *(replace(metric.outputs[0], name=metric.name) for metric, _ in PARTS),
     ),
     aliases=("RAGAS", "RAGAS Evaluator"),
     needs=("user_input", "response", "references", "retrieved_contexts"),
     asks=ANSWER_RELEVANCY.asks,
     prompts=tuple(dict.fromkeys(name for metric, _ in PARTS for name in metric.prompts)),
     threshold=0.75,
-    reproducible=False,
 )

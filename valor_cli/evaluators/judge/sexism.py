@@ -55,5 +55,4 @@ SEXISM = Metric(
     asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
-    reproducible=False,
 )

@@ -65,5 +65,4 @@ STEREOTYPES = Metric(
     asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
-    reproducible=False,
 )

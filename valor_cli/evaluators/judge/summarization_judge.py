@@ -56,5 +56,4 @@ SUMMARIZATION_JUDGE = Metric(
     asks=("judge",),
     prompts=(PROMPT,),
     threshold=0.5,
-    reproducible=False,
 )

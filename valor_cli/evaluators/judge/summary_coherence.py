@@ -6,7 +6,7 @@ from valor_cli.evaluators.judge.asking import Asking, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
 from valor_cli.evaluators.judge.readings import rating
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.models.prompts import Data
 from valor_cli.results import Verdict
 
@@ -52,11 +52,9 @@ SUMMARY_COHERENCE = Metric(
     reference="valor-lite's SummaryCoherence",
     citation="Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment, "
     "EMNLP 2023",
-    bounds=(1, 5),
-    unit="points",
+    outputs=(Output(bounds=(1, 5), unit="points"),),
     aliases=("SummaryCoherence",),
     needs=("user_input", "response"),
     asks=("judge",),
     prompts=("summary_coherence",),
-    reproducible=False,
 )

@@ -21,7 +21,7 @@ from valor_cli.evaluators.lacking import lack_of
 from valor_cli.evaluators.likelihood.asking import Stride, surprises
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
 from valor_cli.kernels.likelihood import Surprise, surprise
-from valor_cli.metric import Metric, ModelKind, Output
+from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.language_model import Passage
 from valor_cli.results import Findings, MetricValue, Scalar
 
@@ -165,7 +165,6 @@ PERPLEXITY = Metric(
     citation="Jelinek et al., Perplexity: a measure of the difficulty of speech recognition tasks, "
     "JASA 1977; H2O.ai, H2O Eval Studio documentation, Perplexity Evaluator",
     needs=("response",),
-    needs_with=_needs,
-    asks_with=_asks,
+    by_parameters=ByParameters(needs=_needs, asks=_asks),
     aliases=("Perplexity", "Perplexity Evaluator"),
 )

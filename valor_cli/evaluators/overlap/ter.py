@@ -16,7 +16,7 @@ from annotated_types import Interval
 from valor_cli.evaluators.overlap.comparable import comparable, lacking
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
-from valor_cli.metric import Metric
+from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ TER = Metric(
     name="ter",
     measure=ter,
     compute=ter_of_corpus,
-    better="lower",
-    bounds=(0, None),
+    outputs=(Output(better="lower", bounds=(0, None)),),
     reference="sacrebleu.metrics.TER.corpus_score",
     citation="Snover et al., A Study of Translation Edit Rate with Targeted Human Annotation, "
     "AMTA 2006",

@@ -20,7 +20,7 @@ from valor_cli.kernels.languages import (
     prose,
     shares,
 )
-from valor_cli.metric import Metric
+from valor_cli.metric import ByParameters, Metric
 
 
 def _told(code: str) -> str:
@@ -183,6 +183,6 @@ LANGUAGE_CONSISTENCY = Metric(
     citation="Lui and Baldwin, langid.py: An Off-the-shelf Language Identification Tool, ACL 2012",
     outputs=RATES,
     needs=("response",),
-    needs_with=_needs,
+    by_parameters=ByParameters(needs=_needs),
     threshold=0.5,
 )

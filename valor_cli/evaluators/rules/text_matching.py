@@ -14,7 +14,7 @@ from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.conditions import ConditionError, Judgement, parse_condition
 from valor_cli.kernels.patterns import Patience, PatternTimeout
 from valor_cli.kernels.spans import Span
-from valor_cli.metric import Metric
+from valor_cli.metric import ByParameters, Metric
 from valor_cli.results import Mark
 
 
@@ -139,6 +139,6 @@ TEXT_MATCHING = Metric(
     outputs=RATES,
     aliases=("Text Matching Evaluator", "TextMatching"),
     needs=("response",),
-    needs_with=_needs,
+    by_parameters=ByParameters(needs=_needs),
     threshold=0.5,
 )

@@ -62,6 +62,7 @@ CONFUSION_MATRIX = Metric(
     reference="valor_lite.semantic_segmentation, its confusion matrix",
     citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
     "Remote Sensing of Environment, 1997",
-    table=True,
+    outputs=(),
+    draws="table",
     aliases=("ConfusionMatrix",),
 )

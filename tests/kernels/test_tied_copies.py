@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valor_cli.evaluators.detection.copies import copies_apart, tied_groups
+from valor_cli.kernels.tied_copies import copies_apart, tied_groups
 
 # Label 0 has scores 0.9, 0.8, 0.8, 0.8 in images 5, 5, 5, 6; label 1 has 0.8 in image 6 twice.
 COLUMNS = [

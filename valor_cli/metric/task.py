@@ -1,0 +1,87 @@
+"""What a task is, and how its metrics ask models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic
+
+from pydantic import BaseModel, ConfigDict
+
+from valor_cli.metric.definition import Call, Lack, Metric
+from valor_cli.metric.evidence import D
+from valor_cli.metric.loading import Loaded, Selection, Stream
+from valor_cli.metric.wing import Wing
+from valor_cli.results import ExampleResult, Pictures
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a run may ask models.
+
+    Attributes:
+        identity: SHA-256 of what the run is: config and inputs.
+        offline: Whether nothing may leave this machine.
+        resume: Whether to go on with the run of that identity.
+        imagined: Whether replies are only imagined, to see what asking would take.
+        told: Told a stage, and how much of it is done.
+    """
+
+    identity: str
+    offline: bool = False
+    resume: bool = False
+    imagined: bool = False
+    told: Callable[[str, int, int], None] = lambda stage, done, total: None
+
+
+class NoOptions(BaseModel):
+    """The options of a task that has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[D]):
+    """A kind of evaluation: what it reads and which wings look at it.
+
+    Attributes:
+        inputs: The pydantic model of the config's `data:` block.
+        options: The pydantic model of the keys that the task adds to the top of a config.
+        load: Reads what `inputs` names, under the options, as far as the selection wants it.
+        defaults: Names of the metrics computed when the config lists none.
+        primary: (metric, output) of the headline values, most important first.
+        by_sample: The metric that says how each single sample or image went; None: others do.
+        pictures: What the report shows of the examples, and what to warn of; from the `data:`
+            block, the selection, and the examples.
+        lacks: What the options must still name before a call can be made; None: nothing. What its
+            parameters must is the metric's own to say.
+        session: Opens the models that the calls ask, under the options and on some terms.
+        stream: Says how inputs are read piece by piece; None: they are loaded whole.
+        tuned: A call with the defaults that belong to the models it asks, where the config does
+            not say otherwise, and what to warn of.
+    """
+
+    name: str
+    description: str
+    inputs: type[Any]
+    load: Callable[[Any, Any, Selection], Loaded[D]]
+    wings: tuple[Wing[D, Any], ...]
+    defaults: tuple[str, ...]
+    primary: tuple[tuple[str, str], ...]
+    options: type[Any] = NoOptions
+    by_sample: str | None = None
+    pictures: Callable[
+        [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
+    ] = lambda inputs, selection, examples: (Pictures(), ())
+    lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
+    session: Callable[[Any, Sequence[Call], Terms], Session] | None = None
+    tuned: Callable[[Any, Call], tuple[Call, str | None]] = lambda options, call: (call, None)
+    stream: Callable[[], Stream[D]] | None = None
+
+    @property
+    def metrics(self) -> tuple[Metric[Any], ...]:
+        """All metrics of all wings, in catalogue order."""
+        return tuple(metric for wing in self.wings for metric in wing.metrics)

@@ -1,0 +1,67 @@
+"""What a wing is: metrics that share one kind of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple
+
+from valor_cli.metric.definition import Call, Metric
+from valor_cli.metric.evidence import D, E
+from valor_cli.results import Scalar
+
+
+class OneSided(NamedTuple):
+    """Labels that only one side has: `missing` in predictions, `ignored` for want of truth."""
+
+    missing: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def unsaid(evidence: Any) -> OneSided:
+    """Of labels that loading has told already."""
+    return OneSided()
+
+
+def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
+    """Evidence that is evaluated as a whole."""
+    return (({}, evidence),)
+
+
+@dataclass(frozen=True, slots=True)
+class Wing(Generic[D, E]):
+    """Metrics that share one kind of evidence, and how that evidence is made.
+
+    Attributes:
+        plan: What the evidence must hold to serve these calls and slices.
+        evidence: A shard of a dataset, and the plan, to evidence.
+        merge: The evidence of several shards together; associative, order-free in its result.
+        slices: For each slice key that the evidence itself can cut by (box area), its values
+            and the cut.
+        parts: What is evaluated independently (label keys): each part of some evidence, with what
+            it adds to the parameters of its rows. As many parts for every subset of the units.
+        one_sided: The labels that only one side has, where `Loaded` cannot know them.
+        sharded: Whether several processes make evidence sooner than one; not where handing them
+            their shards takes longer.
+        whole: Whether the evidence of a unit rests on others, so that all must be at hand.
+        gather: Asks models about all datasets, before there is evidence: the datasets by model,
+            the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
+            `evidence` takes for each model.
+        stored: The classes of the evidence and of what it consists of, where it is kept beside a
+            run, for another run to be compared with it.
+        condense: The evidence of a shard, to what these calls need of it without its units: of
+            bounded size, and merged as evidence is.
+    """
+
+    metrics: tuple[Metric[E], ...]
+    plan: Callable[[Sequence[Call], Sequence[str]], Any]
+    evidence: Callable[[D, Any], E]
+    merge: Callable[[Sequence[E]], E]
+    slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
+    parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
+    one_sided: Callable[[E], OneSided] = unsaid
+    sharded: bool = True
+    whole: bool = False
+    gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
+    condense: Callable[[E, Sequence[Call]], Any] | None = None
+    stored: tuple[type[Any], ...] = ()
