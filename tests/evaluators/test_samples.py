@@ -252,5 +252,4 @@ def test_the_signature_of_the_measure_is_the_metrics() -> None:
 def test_a_wing_of_samples() -> None:
     wing = sample_wing(LENGTH, AGREEMENT)
     assert [metric.name for metric in wing.metrics] == ["length", "agreement"]
-    assert wing.sharded
-    assert not sample_wing(LENGTH, sharded=False).sharded
+    assert wing.built_from == "shards"

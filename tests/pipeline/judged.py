@@ -85,13 +85,6 @@ def run(
     plan = SimpleNamespace(task=task, wings=(SimpleNamespace(calls=tuple(calls)),))
     loaded: Loaded[Any] = Loaded(
         dict.fromkeys(models, None),
-        {},
-        (),
-        {},
-        (),
-        (),
-        {},
-        {},
         perturbed=perturbed or {},
         spent=spent or {},
     )

@@ -23,7 +23,7 @@ def resolved(folder: Path, slices: str, values: list[Any]) -> list[str]:
     path.write_text(
         f"task: object_detection\ndata: {{ground_truth: a, predictions: b}}\nslices: {slices}\n"
     )
-    loaded: Loaded[Any] = Loaded({}, {"m": {"light": values}}, (), {}, (), (), {}, {})
+    loaded: Loaded[Any] = Loaded({}, metadata={"m": {"light": values}})
     wings = catalogue.task("object_detection").wings
     return [part.name for part in resolve_slices(load_config(path, catalogue), wings, loaded)]
 

@@ -173,6 +173,6 @@ def asking_wing(
         plan=plan_samples,
         evidence=measured_evidence,
         merge=merge_samples,
-        sharded=False,
+        built_from="whole",
         gather=gather,
     )

@@ -618,13 +618,11 @@ def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:
     return whole._taken(np.argsort(whole.number, kind="stable"))
 
 
-def sample_wing(*metrics: Metric[Any], sharded: bool = True) -> Wing[TextDataset, SampleEvidence]:
-    """A wing of metrics that look at samples one by one; not `sharded` where some see several."""
+def sample_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that look at samples one by one."""
     return Wing(
         metrics=metrics,
         plan=plan_samples,
         evidence=measure_samples,
         merge=merge_samples,
-        sharded=sharded,
-        whole=not sharded,
     )

@@ -7,17 +7,19 @@ from valor_cli.metric.evidence import Dataset, Evidence
 from valor_cli.metric.loading import (
     METADATA,
     Loaded,
+    OneSided,
     Selection,
     Spent,
     Stream,
     Survey,
     written,
 )
-from valor_cli.metric.task import NoOptions, Task, Terms
-from valor_cli.metric.wing import OneSided, Wing, in_one_part
+from valor_cli.metric.task import Asking, NoOptions, Task, Terms
+from valor_cli.metric.wing import Wing, in_one_part
 
 __all__ = [
     "METADATA",
+    "Asking",
     "ByParameters",
     "Call",
     "Dataset",

@@ -48,6 +48,13 @@ class Selection:
     every_metadata: bool = False
 
 
+class OneSided(NamedTuple):
+    """Labels that only one side has: `missing` in predictions, `ignored` for want of truth."""
+
+    missing: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
 class Spent(NamedTuple):
     """What a model took: seconds a sample on average, and money for all; None if not known."""
 
@@ -59,29 +66,39 @@ class Spent(NamedTuple):
 class Loaded(Generic[D]):
     """What was read: a dataset per model, and what the reading has to report.
 
-    `metadata` holds, by model, a value per unit for each name in `Selection.metadata`; `labels` are
-    the labels that any file uses, in the order that results have; `known_labels` are those that a
-    config may name beside them, though nothing that is evaluated has them; `settings` as in
-    `RunResult`; `lacking` is what of `Selection.wanted` the files do not have.
-    `groups` has, by model, the cluster of each unit that the files name; None: it stands alone.
-    `perturbed` leads, by model, from perturbed copies of samples to their originals; `spent` is
-    what each model took, where the files say so. `facts` is what a task's `Stream` joins by.
+    Of one range of units, `Stream.load` gives the datasets and what is known of each unit;
+    `Stream.join` adds what only all ranges together tell.
+
+    Attributes:
+        datasets: By model; so are `metadata`, `groups`, `perturbed`, `spent` and `one_sided`.
+        labels: Those that any file uses, in the order that results have.
+        metadata: A value per unit for each name in `Selection.metadata`.
+        groups: The cluster of each unit that the files name; None: it stands alone.
+        perturbed: From perturbed copies of samples to their originals.
+        spent: What each model took, where the files say so.
+        one_sided: The labels that only one side has.
+        known_labels: Those that a config may name, though nothing that is evaluated has them.
+        sizes: How much there is of what, as `RunResult.data`.
+        files: What was read.
+        warnings: What is odd about it.
+        settings: As `RunResult.settings`.
+        lacking: What of `Selection.wanted` the files do not have.
+        facts: What `Stream.join` joins by.
     """
 
     datasets: Mapping[str, D]
-    metadata: Mapping[str, Mapping[str, Sequence[Scalar]]]
-    labels: Sequence[str]
-    sizes: Mapping[str, int]
-    files: Sequence[InputFile]
-    warnings: Sequence[str]
-    missing_prediction_labels: Mapping[str, Sequence[str]]
-    ignored_prediction_labels: Mapping[str, Sequence[str]]
-    settings: Mapping[str, Scalar] = field(default_factory=dict)
-    known_labels: Sequence[str] = ()
-    lacking: frozenset[str] = frozenset()
+    labels: Sequence[str] = ()
+    metadata: Mapping[str, Mapping[str, Sequence[Scalar]]] = field(default_factory=dict)
     groups: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] = field(default_factory=dict)
     spent: Mapping[str, Spent] = field(default_factory=dict)
+    one_sided: Mapping[str, OneSided] = field(default_factory=dict)
+    known_labels: Sequence[str] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    files: Sequence[InputFile] = ()
+    warnings: Sequence[str] = ()
+    settings: Mapping[str, Scalar] = field(default_factory=dict)
+    lacking: frozenset[str] = frozenset()
     facts: Any = None
 
 

@@ -37,6 +37,23 @@ class Terms:
     told: Callable[[str, int, int], None] = lambda stage, done, total: None
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the metrics of a task ask models, under its options.
+
+    Attributes:
+        lacks: What the options must still name before a call can be made; None: nothing. What its
+            parameters must is the metric's own to say.
+        tuned: A call with the defaults that belong to the models it asks, where the config does
+            not say otherwise, and what to warn of.
+        session: Opens the models that the calls ask, on some terms.
+    """
+
+    lacks: Callable[[Any, Call], Lack | None]
+    tuned: Callable[[Any, Call], tuple[Call, str | None]]
+    session: Callable[[Any, Sequence[Call], Terms], Session]
+
+
 class NoOptions(BaseModel):
     """The options of a task that has none."""
 
@@ -55,13 +72,9 @@ class Task(Generic[D]):
         primary: (metric, output) of the headline values, most important first.
         by_sample: The metric that says how each single sample or image went; None: others do.
         pictures: What the report shows of the examples, and what to warn of; from the `data:`
-            block, the selection, and the examples.
-        lacks: What the options must still name before a call can be made; None: nothing. What its
-            parameters must is the metric's own to say.
-        session: Opens the models that the calls ask, under the options and on some terms.
+            block, the selection, and the examples; None: nothing.
         stream: Says how inputs are read piece by piece; None: they are loaded whole.
-        tuned: A call with the defaults that belong to the models it asks, where the config does
-            not say otherwise, and what to warn of.
+        asking: How models are asked; None: they are not.
     """
 
     name: str
@@ -73,13 +86,11 @@ class Task(Generic[D]):
     primary: tuple[tuple[str, str], ...]
     options: type[Any] = NoOptions
     by_sample: str | None = None
-    pictures: Callable[
-        [Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]
-    ] = lambda inputs, selection, examples: (Pictures(), ())
-    lacks: Callable[[Any, Call], Lack | None] = lambda options, call: None
-    session: Callable[[Any, Sequence[Call], Terms], Session] | None = None
-    tuned: Callable[[Any, Call], tuple[Call, str | None]] = lambda options, call: (call, None)
+    pictures: (
+        Callable[[Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]] | None
+    ) = None
     stream: Callable[[], Stream[D]] | None = None
+    asking: Asking | None = None
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

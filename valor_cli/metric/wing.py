@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, Literal
 
 from valor_cli.metric.definition import Call, Metric
 from valor_cli.metric.evidence import D, E
+from valor_cli.metric.loading import OneSided
 from valor_cli.results import Scalar
-
-
-class OneSided(NamedTuple):
-    """Labels that only one side has: `missing` in predictions, `ignored` for want of truth."""
-
-    missing: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-
-
-def unsaid(evidence: Any) -> OneSided:
-    """Of labels that loading has told already."""
-    return OneSided()
 
 
 def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
@@ -40,10 +29,10 @@ class Wing(Generic[D, E]):
             and the cut.
         parts: What is evaluated independently (label keys): each part of some evidence, with what
             it adds to the parameters of its rows. As many parts for every subset of the units.
-        one_sided: The labels that only one side has, where `Loaded` cannot know them.
-        sharded: Whether several processes make evidence sooner than one; not where handing them
-            their shards takes longer.
-        whole: Whether the evidence of a unit rests on others, so that all must be at hand.
+        one_sided: The labels that only one side has; None where `Loaded` knows them.
+        built_from: Of what evidence is built and merged: "shards", one for each process; "ranges",
+            only where inputs are read in ranges, since handing shards to processes takes longer
+            than to build the evidence; "whole", where the evidence of a unit rests on others.
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
@@ -59,9 +48,8 @@ class Wing(Generic[D, E]):
     merge: Callable[[Sequence[E]], E]
     slices: Mapping[str, tuple[Sequence[str], Callable[[E, str], E]]] = field(default_factory=dict)
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
-    one_sided: Callable[[E], OneSided] = unsaid
-    sharded: bool = True
-    whole: bool = False
+    one_sided: Callable[[E], OneSided] | None = None
+    built_from: Literal["shards", "ranges", "whole"] = "shards"
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
     condense: Callable[[E, Sequence[Call]], Any] | None = None
     stored: tuple[type[Any], ...] = ()

@@ -62,9 +62,12 @@ def make_plan(config: RunConfig) -> Plan:
     if config.slice_search is not None and task.by_sample not in (None, *listed, *named):
         calls.append(_of_samples(metrics[str(task.by_sample)], calls))
     _check_lacks(task, calls, config)
-    tuned = [task.tuned(config.options, call) for call in calls]
-    told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
-    return Plan(config, task, _wings(task, [call for call, _ in tuned], config), tuple(told))
+    told: dict[str, None] = {}
+    if task.asking is not None:
+        tuned = [task.asking.tuned(config.options, call) for call in calls]
+        calls = [call for call, _ in tuned]
+        told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
+    return Plan(config, task, _wings(task, calls, config), tuple(told))
 
 
 def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
@@ -75,7 +78,9 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
     problems = []
     hints: dict[str, None] = {}
     for call in calls:
-        lack = call.lack or task.lacks(config.options, call)
+        lack = call.lack
+        if lack is None and task.asking is not None:
+            lack = task.asking.lacks(config.options, call)
         if lack is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))

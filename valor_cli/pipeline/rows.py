@@ -94,13 +94,7 @@ class Computation:
         self.groups = groups_of(plan, loaded)
         self._drawn = self._all_drawn()
         self._digests: dict[str, str] = {}
-        self.one_sided = {
-            model: OneSided(
-                tuple(loaded.missing_prediction_labels[model]),
-                tuple(loaded.ignored_prediction_labels[model]),
-            )
-            for model in loaded.datasets
-        }
+        self.one_sided = dict.fromkeys(loaded.datasets, OneSided()) | dict(loaded.one_sided)
         self.metrics: list[MetricResult] = []
         self._called: list[tuple[Call, MetricResult]] = []
         self.curves: list[CurveResult] = []
@@ -181,9 +175,8 @@ class Computation:
     def _compute(self, part: WingPlan) -> None:
         held = self._held.pop(id(part), None)
         for whole in self._wholes(part) if held is None else held:
-            found = part.wing.one_sided(whole.evidence)
-            if any(found):
-                self.one_sided[whole.model] = found
+            if part.wing.one_sided is not None:
+                self.one_sided[whole.model] = part.wing.one_sided(whole.evidence)
             for cut, evidence in self._cuts(part.wing, whole.evidence, whole.model):
                 self._compute_cut(part, whole, cut, evidence)
             self._store(part, whole)
@@ -210,7 +203,7 @@ class Computation:
     def _evidence(self, wing: Wing[Any, Any], dataset: Any, needs: Any) -> Evidence:
         """Evidence built shard by shard where there are several workers, and merged."""
         self.progress("building evidence", 0, 0)
-        shard_count = min(self.pool.count, dataset.unit_count) if wing.sharded else 1
+        shard_count = min(self.pool.count, dataset.unit_count) if wing.built_from == "shards" else 1
         if shard_count <= 1:
             alone: Evidence = wing.evidence(dataset, needs)
             return alone

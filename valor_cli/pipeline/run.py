@@ -334,16 +334,18 @@ def _intervals(config: RunConfig, loaded: Loaded[Any]) -> IntervalsResult | None
 @contextmanager
 def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
     """The models that the plan's metrics ask, open; None where they ask none."""
-    if plan.task.session is None or all(part.wing.gather is None for part in plan.wings):
+    if plan.task.asking is None or all(part.wing.gather is None for part in plan.wings):
         yield None
         return
     calls = [call for part in plan.wings for call in part.calls]
-    with plan.task.session(plan.config.options, calls, terms) as session:
+    with plan.task.asking.session(plan.config.options, calls, terms) as session:
         yield session
 
 
 def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
     """What a report shows of the images that examples stand in, and what to warn of."""
+    if plan.task.pictures is None:
+        return Pictures(), ()
     return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
 
 

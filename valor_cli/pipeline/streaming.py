@@ -120,7 +120,7 @@ def streamed(
     """
     config = plan.config
     wings = [part.wing for part in plan.wings]
-    if plan.task.stream is None or any(one.whole or one.gather is not None for one in wings):
+    if plan.task.stream is None or any(one.built_from == "whole" for one in wings):
         return None
     if config.slice_search is not None:
         return None

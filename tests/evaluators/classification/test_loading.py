@@ -106,16 +106,16 @@ def test_partial_lists_and_labels_that_one_side_has() -> None:
     dataset = only(loaded)
     assert dataset.labels == ("bee", "cat", "dog", "owl")
     assert says(dataset) == [{"cat": 0.5}, {"dog": 0.75}, {"owl": 0.5, "cat": 0.25}]
-    assert loaded.missing_prediction_labels == {"dt": ("bee",)}
-    assert loaded.ignored_prediction_labels == {"dt": ("owl",)}
+    assert loaded.one_sided["dt"].missing == ("bee",)
+    assert loaded.one_sided["dt"].ignored == ("owl",)
 
 
 def test_a_label_scored_zero_is_not_predicted() -> None:
     wide = "id,dog,cat,owl\na,0,1,0\nb,0,1,0\nc,0,1,0\n"
     loaded = load({"gt.csv": TRUTH, "dt.csv": wide})
     assert only(loaded).labels == ("dog", "cat", "owl")
-    assert loaded.missing_prediction_labels == {"dt": ("dog",)}
-    assert loaded.ignored_prediction_labels == {"dt": ()}
+    assert loaded.one_sided["dt"].missing == ("dog",)
+    assert loaded.one_sided["dt"].ignored == ()
 
 
 def test_labels_that_are_whole_numbers_are_ordered_as_such() -> None:
@@ -282,7 +282,7 @@ def test_labels_that_the_filter_leaves_no_row_of_are_gone() -> None:
     loaded = load({"gt.csv": TRUTH, "dt.csv": LONG}, Selection(keep={"sample_id": ["a", "b"]}))
     assert loaded.labels == ("cat", "dog")
     assert says(only(loaded)) == [{"cat": 0.5}, {"dog": 0.75}]
-    assert loaded.ignored_prediction_labels == {"dt": ()}
+    assert loaded.one_sided["dt"].ignored == ()
 
 
 def test_a_limit_keeps_the_first_samples() -> None:
@@ -347,8 +347,11 @@ def test_several_models_share_labels_and_samples() -> None:
     assert {dataset.labels_of for dataset in loaded.datasets.values()} == {((0, 1, 2, 3),)}
     assert says(loaded.datasets["b"]) == [{"cat": 1.0}, {}, {"bee": 1.0}]
     assert says(loaded.datasets["c"]) == [{"dog": 0.0, "cat": 1.0}] * 3
-    assert loaded.missing_prediction_labels == {"b": ("dog",), "a": ("dog",), "c": ("dog",)}
-    assert loaded.ignored_prediction_labels == {"b": ("bee",), "a": ("owl",), "c": ()}
+    assert loaded.one_sided == {
+        "b": (("dog",), ("bee",)),
+        "a": (("dog",), ("owl",)),
+        "c": (("dog",), ()),
+    }
     assert [file.path for file in loaded.files] == ["gt.csv", "b.csv", "a.csv", "c.csv"]
 
 
@@ -442,8 +445,8 @@ def test_labels_of_one_side_alone_are_told_by_key() -> None:
     # Disc is never predicted as a shape; as a colour it is, and no colour is one.
     found = "id,label_key,prediction\n1,color,disc\n1,shape,cube\n2,color,blue\n2,shape,red\n"
     loaded = load({"gt.csv": truth, "dt.csv": found})
-    assert loaded.missing_prediction_labels == {"dt": ("color: red", "shape: disc")}
-    assert loaded.ignored_prediction_labels == {"dt": ("color: disc", "shape: cube", "shape: red")}
+    assert loaded.one_sided["dt"].missing == ("color: red", "shape: disc")
+    assert loaded.one_sided["dt"].ignored == ("color: disc", "shape: cube", "shape: red")
 
 
 def test_partial_rows_below_zero_predict_nothing() -> None:
@@ -627,7 +630,7 @@ def test_real_answers_of_people() -> None:
     loaded = load({}, Selection(metadata=("subject",)), samples=samples)
     assert loaded.sizes == {"samples": 1600, "labels": 17}
     # "na" is what 34 answers say and no image shows.
-    assert loaded.ignored_prediction_labels == {"labels": ("na",)}
+    assert loaded.one_sided["labels"].ignored == ("na",)
     dataset = only(loaded)
     assert int((dataset.scores.best().label == dataset.labels.index("na")).sum()) == 34
     subjects = metadata_of(loaded)["subject"]

@@ -60,8 +60,8 @@ def test_labels_that_nobody_uses_are_left_out_and_the_order_is_that_of_ids(tmp_p
     found = [*RESULTS, {**RESULTS[0], "category_id": 5}]
     loaded = load(tmp_path, truth, found)
     assert only(loaded).labels == ("cat", "dog", "bee")
-    assert loaded.ignored_prediction_labels == {"dt": ("bee",)}
-    assert loaded.missing_prediction_labels == {"dt": ()}
+    assert loaded.one_sided["dt"].ignored == ("bee",)
+    assert loaded.one_sided["dt"].missing == ()
 
 
 def test_text_ids(tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_a_label_of_crowds_alone_has_no_ground_truth(tmp_path: Path) -> None:
     truth["annotations"][1]["iscrowd"] = 1
     loaded = load(tmp_path, truth)
     assert loaded.sizes["ground_truths"] == 1
-    assert loaded.missing_prediction_labels == {"dt": ()}
-    assert loaded.ignored_prediction_labels == {"dt": ("dog",)}
+    assert loaded.one_sided["dt"].missing == ()
+    assert loaded.one_sided["dt"].ignored == ("dog",)
 
 
 def test_scores_below_zero_and_huge_objects_are_warned_of(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ WING = Wing(
     condense=condense,
     stored=(Scored, DenseScores, SparseScores),
     parts=by_key,
-    sharded=False,
+    built_from="ranges",
 )
 
 

@@ -47,7 +47,7 @@ from valor_cli.evaluators.classification.shared_samples import join_samples
 from valor_cli.evaluators.id_joins import LITTLE, SHOWN
 from valor_cli.kernels.scores import Scores
 from valor_cli.kernels.texts import order_of
-from valor_cli.metric import METADATA, Loaded, NoOptions, Selection
+from valor_cli.metric import METADATA, Loaded, NoOptions, OneSided, Selection
 from valor_cli.readers.score_files import ScoreFile
 from valor_cli.results import InputFile, Scalar
 
@@ -186,13 +186,11 @@ def finish(
     warnings += alike(loaded.labels)
     for model, odd in of_models:
         warnings += odd.of_scores(model, probabilities=probabilities)
-    missing, ignored = _one_sided(remarks, naming.labels, keys)
     return replace(
         loaded,
         files=_records(sides, remarks),
         warnings=warnings,
-        missing_prediction_labels=missing,
-        ignored_prediction_labels=ignored,
+        one_sided=_one_sided(remarks, naming.labels, keys),
         facts=None,
     )
 
@@ -340,13 +338,8 @@ def _loaded(
             )
             for model, part in parts.items()
         },
-        metadata={},
         labels=labels,
         sizes=sizes_of(len(rows.sample_ids), labels, rows.keys),
-        files=(),
-        warnings=(),
-        missing_prediction_labels={},
-        ignored_prediction_labels={},
         known_labels=naming.labels,
         facts=facts,
     )
@@ -370,13 +363,16 @@ def _facts(true: Flags, said: Mapping[str, Said], rows: Rows) -> Remarks:
 
 def _one_sided(
     remarks: Remarks, labels: Sequence[str], keys: Sequence[str | None]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+) -> dict[str, OneSided]:
     """By model, the labels that it never predicts, and those that only it has."""
-    true, positive = remarks.true, remarks.positive.items()
-    return (
-        {model: names_by_key(true & ~one, labels, keys) for model, one in positive},
-        {model: names_by_key(one & ~true, labels, keys) for model, one in positive},
-    )
+    true = remarks.true
+    return {
+        model: OneSided(
+            names_by_key(true & ~positive, labels, keys),
+            names_by_key(positive & ~true, labels, keys),
+        )
+        for model, positive in remarks.positive.items()
+    }
 
 
 def _remarks(

@@ -35,7 +35,7 @@ from valor_cli.evaluators.detection.sides import Side, as_valor_has_it, make_sid
 from valor_cli.evaluators.id_joins import SHOWN
 from valor_cli.kernels.conversion import areas
 from valor_cli.kernels.shapes import Kind, Shapes
-from valor_cli.metric import Loaded, Selection
+from valor_cli.metric import Loaded, OneSided, Selection
 from valor_cli.readers.known_images import Joined, join_images, own_images
 from valor_cli.readers.objects import ObjectFile
 from valor_cli.results import InputFile, Scalar
@@ -246,7 +246,7 @@ def finish(
         settings["pixels"] = "inclusive"
     if options.difficult == "count":
         settings["difficult"] = "count"
-    true, predicted = remarks.true, remarks.predicted.items()
+    true = remarks.true
     return replace(
         loaded,
         sizes={
@@ -256,11 +256,11 @@ def finish(
         },
         files=records,
         warnings=warnings,
-        missing_prediction_labels={
-            model: _names_where(frame.labels, true & ~part) for model, part in predicted
-        },
-        ignored_prediction_labels={
-            model: _names_where(frame.labels, part & ~true) for model, part in predicted
+        one_sided={
+            model: OneSided(
+                _names_where(frame.labels, true & ~part), _names_where(frame.labels, part & ~true)
+            )
+            for model, part in remarks.predicted.items()
         },
         settings=settings,
         facts=None,
@@ -359,11 +359,6 @@ def _loaded(
         },
         metadata=dict.fromkeys(found, frame.metadata),
         labels=labels,
-        sizes={},
-        files=(),
-        warnings=(),
-        missing_prediction_labels={},
-        ignored_prediction_labels={},
         facts=remarks,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from valor_cli.evaluators.overlap.bleu import BLEU, BLEU_1, BLEU_2, BLEU_3, BLEU_4
 from valor_cli.evaluators.overlap.chrf import CHRF
 from valor_cli.evaluators.overlap.corpus_bleu import CORPUS_BLEU
@@ -35,5 +37,5 @@ WING = sample_wing(
     LLM_CLASSIFICATION,
 )
 
-GROUPS = sample_wing(SELF_CONSISTENCY, sharded=False)
+GROUPS = replace(sample_wing(SELF_CONSISTENCY), built_from="whole")
 """What compares samples with each other, and has to see all of them."""

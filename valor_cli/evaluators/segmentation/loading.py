@@ -119,8 +119,6 @@ def _loaded(
         sizes={"images": len(samples), "labels": len(labels)},
         files=files,
         warnings=warnings,
-        missing_prediction_labels=dict.fromkeys(datasets, ()),
-        ignored_prediction_labels=dict.fromkeys(datasets, ()),
         settings=_settings(inputs),
     )
 

@@ -16,7 +16,7 @@ from valor_cli.evaluators.text_generation.asking import lacks, open_session, tun
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.metric import Stream, Task
+from valor_cli.metric import Asking, Stream, Task
 
 __all__ = ["TEXT_GENERATION"]
 
@@ -46,9 +46,7 @@ TEXT_GENERATION = Task(
         classifier.WING,
         judge.WING,
     ),
-    lacks=lacks,
-    session=open_session,
-    tuned=tuned,
+    asking=Asking(lacks, tuned, open_session),
     stream=_in_pieces,
     defaults=(
         "rouge_1",

@@ -81,8 +81,6 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
         sizes={"samples": len(set(ids)) if joined.shared else len(ids)},
         files=read.files,
         warnings=[*read.warnings, *silent, *joined.warnings, *warnings],
-        missing_prediction_labels=dict.fromkeys(datasets, ()),
-        ignored_prediction_labels=dict.fromkeys(datasets, ()),
         known_labels=(
             labels_of(_named(own.rows for own in joined.models.values()), selection)
             if labelled

@@ -91,12 +91,6 @@ def load_range(
     return Loaded(
         datasets=datasets,
         metadata={model: _metadata(ground.columns, own) for model, own in rows.items()},
-        labels=(),
-        sizes={},
-        files=(),
-        warnings=(),
-        missing_prediction_labels={},
-        ignored_prediction_labels={},
         groups={
             model: list(own.texts["group"]) for model, own in rows.items() if "group" in own.texts
         },
@@ -147,8 +141,6 @@ def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[
         sizes={"samples": told.samples},
         files=told.files,
         warnings=[*warnings, *told.link_warnings],
-        missing_prediction_labels=dict.fromkeys(ground.models, ()),
-        ignored_prediction_labels=dict.fromkeys(ground.models, ()),
         known_labels=told.known_labels,
         lacking=told.lacking,
         groups=_groups(ground, parts),
