@@ -6,16 +6,13 @@ it. Here stands what introduces them, and what those leave to say.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
 from valor_cli.reports.csv_rows import COLUMNS
-from valor_cli.reports.schema import ADDED, results_schema
 from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import (
     FEW,
@@ -24,6 +21,7 @@ from valor_cli.results import (
     ComparisonResult,
     CoverageResult,
     CurveResult,
+    Document,
     ExampleObject,
     ExampleResult,
     FoundSlice,
@@ -41,13 +39,14 @@ from valor_cli.results import (
     PromptUsed,
     ResampledResult,
     RunInfo,
-    RunResult,
     ShownText,
     SliceSearchResult,
     TableResult,
     UsageResult,
     Verdict,
 )
+from valor_cli.results.record import Record
+from valor_cli.results.schema import added_keys, meanings, results_schema
 
 RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`results.json`", "`json`", "everything that reports and comparisons read"),
@@ -298,24 +297,24 @@ _MEANINGS: Mapping[str, str] = {
 
 _OF_RECORDS: Mapping[tuple[type, str], str] = {
     (
-        RunResult,
+        Document,
         "data",
     ): "sizes of what was evaluated: `images`, `samples`, `ground_truths`, `labels` …",
-    (RunResult, "settings"): "how: `matching`, `geometry`, `judge` …; what changes every number",
-    (RunResult, "schema_version"): "of this file; see [stability](#stability)",
+    (Document, "settings"): "how: `matching`, `geometry`, `judge` …; what changes every number",
+    (Document, "schema_version"): "of this file; see [stability](#stability)",
     (
-        RunResult,
+        Document,
         "run",
     ): "the record of the run: all that may differ between two runs on the same inputs",
-    (RunResult, "metrics"): "the values",
-    (RunResult, "curves"): "precision along recall and the like, as columns",
-    (RunResult, "tables"): "confusion matrices",
-    (RunResult, "examples"): "single cases behind the counts; bounded in number",
-    (RunResult, "gates"): "the gates, each held against each row that it names",
-    (RunResult, "warnings"): "what was odd, in words",
-    (RunResult, "coverage"): "how many samples each metric could judge",
-    (RunResult, "problems"): "what wants looking at; it does not change the exit code",
-    (RunResult, "insights"): "what is worth knowing, in words",
+    (Document, "metrics"): "the values",
+    (Document, "curves"): "precision along recall and the like, as columns",
+    (Document, "tables"): "confusion matrices",
+    (Document, "examples"): "single cases behind the counts; bounded in number",
+    (Document, "gates"): "the gates, each held against each row that it names",
+    (Document, "warnings"): "what was odd, in words",
+    (Document, "coverage"): "how many samples each metric could judge",
+    (Document, "problems"): "what wants looking at; it does not change the exit code",
+    (Document, "insights"): "what is worth knowing, in words",
     (MetricResult, "label"): "the label; null: all labels together",
     (MetricResult, "output"): "which of its values",
     (MetricResult, "interval"): "low and high end, at the level of `intervals`",
@@ -381,7 +380,7 @@ _LIKE: Mapping[type, tuple[type, ...]] = {
 }
 """Records that share their keys with others, whose docstrings say what these mean."""
 
-_RECORDS: Mapping[str, type] = {
+_RECORDS: Mapping[str, type[Record]] = {
     "metrics": MetricResult,
     "gates": GateResult,
     "comparisons": ComparisonResult,
@@ -411,7 +410,7 @@ class _Place(NamedTuple):
     """A record of the file: where it stands, what it is, and its schema."""
 
     path: str
-    record: type
+    record: type[Record]
     schema: Schema
 
 
@@ -421,13 +420,15 @@ def results_page(generated: str) -> str:
     parts = [generated, "# Results", RESULTS_INTRODUCTION]
     parts += [table(["file", "format", "holds"], RESULT_FILES), FILES_TEXT, READING]
     parts += ["## Exit codes", table(["code", "means"], [[f"`{a}`", b] for a, b in CODES])]
-    parts += [CODES_MORE, "## results.json", JSON, _fields(_Place("", RunResult, whole))]
+    parts += [CODES_MORE, "## results.json", JSON, _fields(_Place("", Document, whole))]
     for place in _places(whole):
         parts += [f"### {place.path}", _introduced(place.record), _fields(place)]
     parts += [f"## {SAMPLES}", SAMPLES_TEXT, _listing(SAMPLE_KEYS)]
     parts += ["A record of `metrics`:", _listing(RECORD_KEYS), "The statuses:"]
     parts += [table(["status", "means"], [[f"`{one}`", STATUS_TEXTS[one]] for one in STATUSES])]
-    resamples = [[f"`{name}`", _of(ResampledResult, name)] for name in _names(ResampledResult)]
+    resamples = [
+        [f"`{name}`", _of(ResampledResult, name)] for name in ResampledResult.__struct_fields__
+    ]
     parts += [f"## {RESAMPLES}", RESAMPLES_TEXT, table(["key", "meaning"], resamples)]
     parts += [f"## {EVIDENCE}", EVIDENCE_TEXT]
     columns = ", ".join(f"`{name}`" for name in COLUMNS)
@@ -441,13 +442,15 @@ def _places(whole: Schema) -> Iterator[_Place]:
     for path, record in _RECORDS.items():
         schema = whole
         for name in path.split("."):
-            schema = schema["properties"][name]
-            schema = schema.get("items", schema)
+            schema = _record_of(schema["properties"][name], whole)
         yield _Place(path, record, schema)
 
 
-def _names(record: Any) -> list[str]:
-    return [field.name for field in fields(record)] if is_dataclass(record) else []
+def _record_of(shown: Schema, whole: Schema) -> Schema:
+    """The schema of the record that a key holds, or each of its items, or null."""
+    shown = shown.get("items", shown)
+    shown = next((one for one in shown.get("anyOf", ()) if "$ref" in one), shown)
+    return whole["$defs"][shown["$ref"].rpartition("/")[2]]
 
 
 def _introduced(record: type) -> str:
@@ -464,7 +467,7 @@ _INTRODUCED: Mapping[type, str] = {
 
 
 def _fields(place: _Place) -> str:
-    added = ADDED.get(place.record, ())
+    added = added_keys(place.record)
     rows = [
         [
             f"`{name}`",
@@ -479,8 +482,12 @@ def _fields(place: _Place) -> str:
 def _result_type(shown: Schema, path: str) -> str:
     """The type of a key of results.json; records are links to their sections."""
     link = f"[record](#{path.replace('.', '')})"
-    if "const" in shown or "enum" in shown:
-        return listed(f"`{json.dumps(one)}`" for one in shown.get("enum", [shown.get("const")]))
+    if "$ref" in shown:
+        return link
+    if "anyOf" in shown:
+        return either(_result_type(one, path) for one in shown["anyOf"])
+    if "enum" in shown:
+        return listed(f"`{json.dumps(one)}`" for one in shown["enum"])
     kinds = shown.get("type", ["anything"])
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     if _SCALAR.issuperset(kinds) and len(kinds) == len(_SCALAR):
@@ -496,15 +503,11 @@ _SCALAR = {"string", "number", "boolean", "null"}
 def _result_kind(kind: str, shown: Schema, path: str, link: str) -> str:
     if kind == "array" and "prefixItems" in shown:
         return f"[{', '.join(_result_type(one, '') for one in shown['prefixItems'])}]"
-    if kind == "array" and shown.get("minItems") == shown.get("maxItems") == 2:
-        return f"[{', '.join([_result_type(shown['items'], '')] * 2)}]"
     if kind == "array":
         items = shown["items"]
-        if "properties" in items:
+        if "$ref" in items:
             return f"list of {link.replace('record', 'records')}"
         return f"list of {one(_result_type(items, path))}"
-    if kind == "object" and "properties" in shown:
-        return link
     if kind == "object":
         inner = shown.get("additionalProperties") or {}
         return f"mapping to {one(_result_type(inner, path))}" if inner else "mapping"
@@ -517,29 +520,12 @@ def _of(record: type, name: str) -> str:
     Raises:
         KeyError: Nobody says it.
     """
-    said = [_attributes(one) for one in (record, *_LIKE.get(record, ()))]
+    said = [meanings(one) for one in (record, *_LIKE.get(record, ()))]
     own = {name: _OF_RECORDS[record, name]} if (record, name) in _OF_RECORDS else {}
     found = next((one[name] for one in (own, *said, _MEANINGS) if name in one), None)
     if found is None:
         raise KeyError(f"nothing says what {name} of {record.__name__} means")
     return told(re.sub(r"\bNone\b", "null", found))
-
-
-def _attributes(record: type) -> Mapping[str, str]:
-    """What the `Attributes:` of a docstring say, by name."""
-    _, _, section = (inspect.getdoc(record) or "").partition("Attributes:\n")
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.splitlines():
-        begins = re.match(r" {4}([a-z_]\w*(?:, [a-z_]\w*)*): (.*)", line)
-        if begins:
-            names = begins[1].split(", ")
-            found |= dict.fromkeys(names, begins[2])
-        elif line.startswith(" " * 8):
-            found |= {name: f"{found[name]} {line.strip()}" for name in names}
-        else:
-            names = []
-    return found
 
 
 def _listing(keys: Mapping[str, tuple[str, str]]) -> str:

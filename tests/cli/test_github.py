@@ -15,7 +15,16 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.results import GateResult, InputFile, RunInfo, RunResult
 
 GATE = GateResult("accuracy", "value", "m", None, None, {}, "min", 0.9, 0.5, "failed", None, gate=1)
-RUN = RunInfo("0", "", 0.0, "", "", "", (InputFile("a", "", 0),), {})
+RUN = RunInfo(
+    valor_version="0",
+    started_at="",
+    duration_s=0.0,
+    command="",
+    config="",
+    config_sha256="",
+    inputs=(InputFile("a", "", 0),),
+    packages={},
+)
 
 
 def failed() -> RunResult:

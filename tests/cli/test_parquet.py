@@ -16,7 +16,7 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
 from valor_cli.pipeline import evaluate, make_plan
-from valor_cli.reports.results_json import to_json
+from valor_cli.results.document import to_json
 
 DIGITS = ROOT / "sample_data" / "classification"
 ANSWERS = ROOT / "sample_data" / "text_generation" / "answers.jsonl"

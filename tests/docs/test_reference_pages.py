@@ -22,9 +22,9 @@ from valor_cli.cli import app, evaluate
 from valor_cli.config import json_schema, load_config
 from valor_cli.errors import JudgeError, ValorError
 from valor_cli.reports.csv_rows import COLUMNS
-from valor_cli.reports.schema import results_schema
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import STATUSES, RunInfo, RunResult
+from valor_cli.results.schema import results_schema
 
 Row = tuple[str, ...]
 
@@ -114,7 +114,10 @@ def test_every_column_has_its_other_names() -> None:
 
 def objects_of(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """The records of a schema, each with where it stands."""
-    inner = schema.get("items", schema)
+    whole = results_schema()["$defs"]
+    inner = schema.get("items") or schema
+    inner = next((one for one in inner.get("anyOf", ()) if "$ref" in one), inner)
+    inner = whole[inner["$ref"].rpartition("/")[2]] if "$ref" in inner else inner
     for name, shown in inner.get("properties", {}).items():
         yield path, inner
         yield from objects_of(shown, f"{path}.{name}".lstrip("."))

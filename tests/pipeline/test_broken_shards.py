@@ -12,8 +12,8 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
 from valor_cli.pipeline import evaluate, make_plan
-from valor_cli.reports.results_json import from_json, to_json
 from valor_cli.results import RunResult
+from valor_cli.results.document import from_json, to_json
 
 COUNT = 6
 CLASSIFICATION = "task: classification\nmetrics: [accuracy, confusion_matrix]\n"

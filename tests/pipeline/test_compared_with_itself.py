@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.evaluators.test_every_metric import ENTRIES, called, problem
 from tests.oracles.imagining import needs_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
 from valor_cli.metric import Spent
@@ -24,7 +25,7 @@ def compared(
     metric: str, model: str, other: str, verdict: ComparedVerdict = "better", **more: Any
 ) -> ComparisonResult:
     given: dict[str, Any] = {
-        **dict.fromkeys(one.name for one in fields(ComparisonResult)),
+        **dict.fromkeys(ComparisonResult.__struct_fields__),
         "output": "value",
         "baseline": False,
         "parameters": {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from tests.pipeline.judged import HIT, LOSS, RULE, covered, of_samples, row, run
 from valor_cli.metric import Call
@@ -148,7 +149,7 @@ def test_metrics_that_lack_the_same_samples_are_one_problem() -> None:
 
 def test_low_coverage_names_the_most_frequent_reason() -> None:
     values = of_samples(HIT, {"a": 1.0, "b": None, "c": None, "d": None, "e": None})
-    values = replace(
+    values = structs.replace(
         values,
         statuses=["ok", "judge_error", "parse_failure", "judge_error", "not_applicable"],
         undefined=[None, "x: no connection", "no JSON", "x: no connection", "nothing to judge"],

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.pipeline.compare import compare_runs
 from valor_cli.pipeline.pairing import against_baseline, comparisons_of
 from valor_cli.reports import resamples_jsonl, samples_jsonl
-from valor_cli.reports.results_json import to_json
 from valor_cli.reports.run_files import read_run
 from valor_cli.results import ComparisonResult, RunResult
+from valor_cli.results.document import to_json
 
 DATA = Path(__file__).resolve().parents[2] / "sample_data"
 

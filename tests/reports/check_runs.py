@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.reports.task_runs import run_of, value_row
 from valor_cli.results import CoverageResult, GateResult, ProblemResult, RunInfo, RunResult

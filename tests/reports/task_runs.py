@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from PIL import Image
 
 from valor_cli.results import (

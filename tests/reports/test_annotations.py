@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.check_runs import checked_run, gate, named_alike, problem, silent_judge
 from tests.reports.conftest import HOSTILE

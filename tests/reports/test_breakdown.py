@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from valor_cli.reports.breakdown import breakdowns, costliest
 from valor_cli.results import RunResult

@@ -8,12 +8,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.curves import COUNTS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
 from io import StringIO
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 from rich.console import Console
 
 from valor_cli.reports.calibrations import as_json, calibrated
@@ -129,6 +129,6 @@ def test_json_has_every_field_by_its_name() -> None:
     found = json.loads(as_json([calibration()], [usage]))
     assert list(found) == ["calibrations", "usage"]
     (row,) = found["calibrations"]
-    assert list(row) == [one.name for one in fields(CalibrationResult)]
+    assert list(row) == list(CalibrationResult.__struct_fields__)
     assert row == json.loads(json.dumps(asdict(calibration())))
     assert found["usage"] == [asdict(usage)]

@@ -9,9 +9,9 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import fields, replace
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from tests.oracles.compared import (
@@ -30,10 +30,10 @@ from tests.oracles.compared import (
 )
 from tests.reports.test_html import _Page
 from valor_cli.reports.compared_html import compared_html
-from valor_cli.reports.compared_json import compared_json
 from valor_cli.reports.compared_markdown import compared_markdown
 from valor_cli.reports.compared_terminal import compared_summary
 from valor_cli.results import ComparedRuns, ShownText
+from valor_cli.results.document import compared_json
 
 ALL = (
     texts_compared,
@@ -169,7 +169,7 @@ def test_markdown_says_what_it_leaves_out() -> None:
 def test_json_holds_the_record(made: Callable[[], ComparedRuns]) -> None:
     compared = made()
     document = json.loads(compared_json(compared))
-    assert list(document) == ["schema_version", "worse", *(one.name for one in fields(compared))]
+    assert list(document) == list(ComparedRuns.__struct_fields__)
     assert document["worse"] == compared.worse
     assert len(document["comparisons"]) == len(compared.comparisons)
     assert compared_json(made()) == compared_json(compared)
@@ -177,10 +177,10 @@ def test_json_holds_the_record(made: Callable[[], ComparedRuns]) -> None:
 
 def test_json_refuses_nan() -> None:
     bad = texts_compared(comparisons=[row("a", math.nan, 0.5)])
-    with pytest.raises(ValueError, match=r"comparisons\.0: NaN"):
+    with pytest.raises(ValueError, match=r"comparisons\.0\.value: NaN"):
         compared_json(bad)
     change = replace(text_change(0).changes[0], value=math.inf)
-    with pytest.raises(ValueError, match=r"changed\.0: NaN"):
+    with pytest.raises(ValueError, match=r"changed\.0\.changes\.0\.value: NaN"):
         compared_json(texts_compared(changed=[text_change(0, changes=(change,))]))
 
 

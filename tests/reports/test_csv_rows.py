@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.check_runs import checked_run, named_alike
 from tests.reports.conftest import HOSTILE

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.reports.browser.pages import against_itself, pairs
 from tests.reports.found_runs import compared, searched, unsure

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.reports.digest import digest, ranking, worst_first
 from valor_cli.results import Direction, IntervalsResult, MetricResult, RunResult

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.reports.drawings import DRAWING, PICTURES, Drawings, path
 from valor_cli.reports.outcomes import counted, outcome_of

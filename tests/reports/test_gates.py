@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.reports.text_runs import coverage_gate, gates, text_run
 from valor_cli.reports.digest import digest

@@ -10,10 +10,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.cases import CASES, MISTAKES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, METRICS, judge_run, usage

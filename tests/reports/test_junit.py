@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lxml import etree
+from msgspec.structs import replace
 
 from tests.reports.check_runs import checked_run, gate, named_alike, silent_judge
 from tests.reports.conftest import HOSTILE

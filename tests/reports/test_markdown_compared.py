@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.found_runs import compared, each_pair, searched, unsure

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, VERDICTS, agreement, judge_run, usage, worst

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.markdown_blocks import block

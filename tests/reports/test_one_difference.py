@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from tests.oracles.paired_runs import Column, run, values
@@ -16,9 +16,9 @@ from valor_cli.pipeline.pairing import comparisons_of
 from valor_cli.reports.formatting import signed
 from valor_cli.reports.html import to_html
 from valor_cli.reports.markdown import to_markdown
-from valor_cli.reports.results_json import to_json
 from valor_cli.reports.terminal import summary
 from valor_cli.results import Pictures, RunResult
+from valor_cli.results.document import to_json
 
 SMALL = (0.2, 0.5, 0.4, 0.9, 0.1, 0.3, 0.6, 0.6, 0.0, 0.7, 0.8, 0.5)
 LARGE = (0.4, 0.7, 0.5, 0.8, 0.4, 0.6, 0.6, 0.9, 0.3, 0.9, 0.8, 0.6)

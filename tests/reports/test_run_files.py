@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.paired_runs import row, run, values
 from tests.reports.conftest import HOSTILE
 from valor_cli.errors import DataError
 from valor_cli.reports import resamples_jsonl, samples_jsonl
-from valor_cli.reports.results_json import to_json
 from valor_cli.reports.run_files import read_run
 from valor_cli.results import Asked, IntervalsResult, ResampledResult, RunResult, SamplesResult
+from valor_cli.results.document import to_json
 
 Write = Callable[[RunResult], Path]
 

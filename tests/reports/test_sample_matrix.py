@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.reports.text_runs import parameters, text_run
 from valor_cli.reports.sample_matrix import CELLS, ROWS, sample_matrices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.reports.task_runs import segmented
 from valor_cli.reports.distribution import MARKS, distributions

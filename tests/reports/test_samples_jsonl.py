@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.results import Asked, RunResult, SamplesResult

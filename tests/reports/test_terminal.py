@@ -6,9 +6,9 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from rich.measure import Measurement
 

@@ -6,15 +6,14 @@ import errno
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
-from valor_cli.reports.results_json import to_json
 from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.reports.writer import (
     FILES,
@@ -25,6 +24,7 @@ from valor_cli.reports.writer import (
     write_reports,
 )
 from valor_cli.results import Pictures, ResampledResult, RunResult
+from valor_cli.results.document import to_json
 
 ALL = ("json", "markdown", "html")
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from valor_cli.cli.app import app
 
@@ -43,6 +45,8 @@ def exact(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         columns = ((one.name, exact(getattr(value, one.name))) for one in fields(value))
         return (type(value).__name__, *columns)
+    if isinstance(value, Struct):
+        return (type(value).__name__, *((name, exact(one)) for name, one in asdict(value).items()))
     if isinstance(value, Mapping):
         return ("mapping", *((exact(key), exact(one)) for key, one in value.items()))
     if isinstance(value, Set):

@@ -22,7 +22,7 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
 from valor_cli.pipeline.offline import refuse_urls
-from valor_cli.reports.results_json import to_json
+from valor_cli.results.document import to_json
 
 pytestmark = pytest.mark.scale
 

@@ -12,6 +12,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from msgspec import structs
 from scipy import stats
 
 from tests.oracles.sacrebleu_significance import sacrebleu_p
@@ -89,7 +90,7 @@ def means(columns: Columns) -> Findings:
 def rates(columns: Columns) -> Findings:
     """The same, said to be proportions of the units."""
     n = len(columns.values)
-    return Findings([replace(one, n=n, proportion=True) for one in means(columns).values])
+    return Findings([structs.replace(one, n=n, proportion=True) for one in means(columns).values])
 
 
 def of_a_run(metric: Metric, data: np.ndarray, draws: Draws) -> list[tuple[float, float] | None]:

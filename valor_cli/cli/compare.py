@@ -84,7 +84,7 @@ def compare(
         compared = _compared(first, second, pairs, progress)
         written = _written(compared, out, wanted, progress)
     if out == "-":
-        from valor_cli.reports.compared_json import compared_json
+        from valor_cli.results.document import compared_json
 
         say(compared_json(compared))
     elif not quiet:
@@ -151,7 +151,7 @@ def _written(
 
 def _rendered(compared: ComparedRuns, name: str) -> bytes:
     if name == "json":
-        from valor_cli.reports.compared_json import compared_json
+        from valor_cli.results.document import compared_json
 
         return compared_json(compared)
     if name == "markdown":

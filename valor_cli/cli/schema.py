@@ -23,7 +23,7 @@ def schema(
     import json
 
     if results:
-        from valor_cli.reports.schema import results_schema
+        from valor_cli.results.schema import results_schema
 
         shown = results_schema()
     else:

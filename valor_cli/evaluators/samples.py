@@ -14,6 +14,7 @@ from math import fsum
 from typing import Any, Final, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
@@ -463,7 +464,7 @@ class Sampled:
     ) -> Findings:
         """Values of the report; with what is told of single samples, unless this is a resample."""
         if beside := self.outcomes.beside:
-            values = [replace(value, at={**beside, **value.at}) for value in values]
+            values = [structs.replace(value, at={**beside, **value.at}) for value in values]
         if self.weights is not None:
             return Findings(values)
         outcomes = self.outcomes

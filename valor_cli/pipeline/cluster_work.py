@@ -8,6 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import astuple
+
 from valor_cli.errors import ValorError
 from valor_cli.kernels import threads
 from valor_cli.pipeline.cluster_versions import check_like
@@ -148,6 +151,8 @@ def size_of(value: Any, depth: int = _DEPTH) -> int:
 
 def _parts(value: Any) -> Sequence[Any]:
     """What a value consists of, as far as its type says."""
+    if isinstance(value, Struct):
+        return astuple(value)
     if is_dataclass(value):
         return [getattr(value, one.name) for one in fields(value)]
     if isinstance(value, Mapping):

@@ -7,10 +7,10 @@ such runs can be compared: both are resampled alike when they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.metric import Call, Evidence, Wing

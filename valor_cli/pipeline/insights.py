@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from math import fsum
 from typing import Any
+
+from msgspec.structs import replace
 
 from valor_cli.metric import Loaded, Output, Spent
 from valor_cli.pipeline.plan import Plan

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
+
+from msgspec.structs import replace
 
 from valor_cli.pipeline.evidence_resamples import with_resamples
 from valor_cli.pipeline.paired_rows import PairedRow, Sides, paired_rows

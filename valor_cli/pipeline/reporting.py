@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.run import pictures

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
@@ -292,12 +293,12 @@ def evaluate(
     gates = judge_gates(
         config, plan.task, found.metrics, before, found.coverage, earlier, baseline_lost
     )
-    return replace(
+    return structs.replace(
         result,
         comparisons=(*among, *earlier),
         insights=tuple(insights_of(plan, loaded, found, among)),
         gates=tuple(gates),
-        run=replace(result.run, duration_s=round(time.perf_counter() - clock, 3)),
+        run=structs.replace(result.run, duration_s=round(time.perf_counter() - clock, 3)),
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import structs
 
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
@@ -315,4 +316,4 @@ def _digests(pieces: Sequence[Any]) -> Iterator[Mapping[str, Future[str]]]:
 
 def _digested(file: InputFile, digests: Mapping[str, Future[str]]) -> InputFile:
     found = digests.get(file.path)
-    return file if found is None or file.sha256 else replace(file, sha256=found.result())
+    return file if found is None or file.sha256 else structs.replace(file, sha256=found.result())

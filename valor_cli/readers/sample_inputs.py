@@ -10,6 +10,8 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from typing import Final
 
+from msgspec import structs
+
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.readers.checks import Problems, stop_on
 from valor_cli.readers.csv_columns import check_mapped, quoted
@@ -230,7 +232,10 @@ def without(file: SampleFile, kept: Sequence[int]) -> SampleFile:
         return file
     left_out = Counter(row.file for row in file.rows)
     left_out.subtract(file.rows[at].file for at in kept)
-    files = [replace(one, skipped=one.skipped + left_out[at]) for at, one in enumerate(file.files)]
+    files = [
+        structs.replace(one, skipped=one.skipped + left_out[at])
+        for at, one in enumerate(file.files)
+    ]
     rows, numbers = [file.rows[at] for at in kept], [file.numbers[at] for at in kept]
     return replace(file, rows=rows, numbers=numbers, files=files)
 

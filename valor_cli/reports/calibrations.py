@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,8 +10,8 @@ from rich.text import Text
 
 from valor_cli.reports.formatting import NO_VALUE, number, plain
 from valor_cli.reports.naming import Names, frozen
-from valor_cli.reports.results_json import dumps
 from valor_cli.results import CalibrationResult, UsageResult
+from valor_cli.results.document import dumps
 
 LISTED = 5
 """Disagreements that are named."""
@@ -127,6 +126,4 @@ def as_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> 
     with all its fields by their names (`model` null: all models together; `judge` null: all judges
     together); and a `UsageResult` for each metric, model and judge.
     """
-    return dumps(
-        {"calibrations": [asdict(row) for row in rows], "usage": [asdict(one) for one in usage]}
-    )
+    return dumps({"calibrations": rows, "usage": usage})

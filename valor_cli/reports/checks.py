@@ -14,8 +14,8 @@ from valor_cli.reports.formatting import against, against_share, plain, words
 from valor_cli.reports.grids import Scopes
 from valor_cli.reports.naming import called
 from valor_cli.reports.problems import SEVERITIES, UNCLEAR
-from valor_cli.reports.results_json import dumps
 from valor_cli.results import COVERAGE, NOT_WORSE, GateResult, ProblemResult, RunResult
+from valor_cli.results.document import dumps
 
 NAME = 400
 MESSAGE = 400

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup, escape
+from msgspec.structs import replace
 
 from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.compared_digest import ShownPair

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from io import StringIO
 
 from valor_cli.reports.formatting import plain
-from valor_cli.reports.results_json import dumps
 from valor_cli.results import MetricResult, RunResult
+from valor_cli.results.document import dumps
 
 COLUMNS = (
     *("metric", "output", "model", "label", "slice", "parameters", "value", "unit", "direction"),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from valor_cli.reports.formatting import NO_VALUE, UNKNOWN, money, plain
-from valor_cli.reports.judge_usage import totals
-from valor_cli.reports.results_json import dumps
-from valor_cli.results import UsageResult
+from valor_cli.results import UsageResult, totals
+from valor_cli.results.document import dumps
 
 
 def estimated(usage: Sequence[UsageResult], samples: int) -> RenderableType:
@@ -58,9 +56,10 @@ def as_json(usage: Sequence[UsageResult], samples: int) -> bytes:
     the same by `metric`, `model` and `judge`. `calls` are all requests, `cached` those of them that
     an earlier one of the run has answered; `cost_usd` is null where a price is not known.
     """
-    whole = asdict(totals(usage))
+    whole = totals(usage)
     kept = ("calls", "cached", "tokens_in", "tokens_out", "cost_usd")
     rows = [
         {name: getattr(row, name) for name in ("metric", "model", "judge", *kept)} for row in usage
     ]
-    return dumps({"samples": samples, **{name: whole[name] for name in kept}, "usage": rows})
+    sums = {name: getattr(whole, name) for name in kept}
+    return dumps({"samples": samples, **sums, "usage": rows})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from valor_cli.reports.results_json import dumps
 from valor_cli.results import MetricResult, RunResult, Scalar
+from valor_cli.results.document import dumps
 
 BEFORE = ("metric", "output", "model", "label", "slice")
 AFTER = ("value", "unit", "direction", "n")

@@ -7,22 +7,9 @@ from dataclasses import dataclass
 from math import fsum
 
 from valor_cli.reports.formatting import NO_VALUE, UNKNOWN, money, plain
-from valor_cli.results import RunResult, UsageResult
+from valor_cli.results import RunResult, UsageResult, totals
 
 TOTAL = "total"
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums of a run's usage; None where a part of it is not known."""
-
-    calls: int
-    cached: int
-    failed: int
-    tokens_in: int | None
-    tokens_out: int | None
-    cost_usd: float | None
-    saved_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +49,6 @@ class UsageTable:
     by_metric: bool
     by_model: bool
     left_out: int
-
-
-def totals(rows: Sequence[UsageResult]) -> Totals:
-    """The sums of these."""
-    return Totals(
-        sum(row.calls for row in rows),
-        sum(row.cached for row in rows),
-        sum(row.failed for row in rows),
-        _whole([row.tokens_in for row in rows]),
-        _whole([row.tokens_out for row in rows]),
-        _exact([row.cost_usd for row in rows]),
-        _exact([row.saved_usd for row in rows]),
-    )
-
-
-def _whole(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-def _exact(values: Sequence[float | None]) -> float | None:
-    """The sum, whatever the order."""
-    known = [value for value in values if value is not None]
-    return fsum(known) if len(known) == len(values) else None
 
 
 def usage_table(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from valor_cli.reports.naming import LABEL_KEY, frozen
 from valor_cli.results import MetricResult, Parameters, ParameterValue

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from math import isfinite
-from typing import Any
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.reports.naming import frozen
-from valor_cli.reports.results_json import dumps
 from valor_cli.reports.sample_columns import NEXT
 from valor_cli.reports.sample_lines import read_lines
 from valor_cli.results import MetricResult, ResampledResult, RunResult
+from valor_cli.results.document import dumps
 
-_KEYS = tuple(field.name for field in fields(ResampledResult))
-_FORM = f"expected {', '.join(_KEYS)}; values is a list of numbers and null"
-_NUMBERS = {float, int, type(None)}
+_FORM = (
+    f"expected {', '.join(ResampledResult.__struct_fields__)}; values is a list of numbers and null"
+)
 
 
 def to_jsonl(result: RunResult) -> bytes:
@@ -45,9 +46,10 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
     asked = result.intervals
     found = {}
     for number, record in read_lines(content, path):
-        one = _resampled(record)
-        if one is None:
-            raise DataError(Problem(f"{path}:{number}", _FORM), hint=NEXT)
+        try:
+            one = convert(record, ResampledResult)
+        except ValidationError:
+            raise DataError(Problem(f"{path}:{number}", _FORM), hint=NEXT) from None
         key = _key(one)
         row = rows.get(key)
         told = f"{one.metric:.60} {one.output:.60} of {one.model!r:.60}"
@@ -60,22 +62,10 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
         if asked is not None and len(one.values) != asked.resamples:
             message = f"{len(one.values):,} resamples; results.json says {asked.resamples:,}"
             raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
-        record["parameters"] = row.parameters
-        found[key] = ResampledResult(**record)
+        found[key] = replace(one, parameters=row.parameters)
     if asked is not None and not found:
         raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
     return tuple(found.values())
-
-
-def _resampled(record: dict[str, Any]) -> ResampledResult | None:
-    """The record, if it has the form of one."""
-    if set(record) != set(_KEYS) or type(record["values"]) is not list:
-        return None
-    texts = all(type(record[name]) is str for name in ("metric", "output", "model", "drawn"))
-    named = all(type(record[name]) in (str, type(None)) for name in ("label", "slice"))
-    numbers = set(map(type, record["values"])) <= _NUMBERS
-    fits = texts and named and numbers and type(record["parameters"]) is dict
-    return ResampledResult(**record) if fits else None
 
 
 def _key(row: MetricResult | ResampledResult) -> tuple[object, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.results_json import from_json
 from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import RunResult
+from valor_cli.results.document import from_json
 
 RESULTS = FILES["json"]
 

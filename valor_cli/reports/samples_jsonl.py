@@ -7,11 +7,10 @@ from itertools import islice, repeat
 from math import isfinite
 from typing import Any, Final
 
-from valor_cli.reports.finite import finite
 from valor_cli.reports.naming import Names
-from valor_cli.reports.results_json import dumps
 from valor_cli.reports.sample_places import placed, same_samples
 from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
+from valor_cli.results.document import dumps, finite
 
 _AT_ONCE: Final = 1 << 10
 """Lines of a block."""

@@ -174,7 +174,7 @@ def _renderer(name: str) -> Render:
 def _of_rows(name: str) -> Render | None:
     """What programs read."""
     if name == "json":
-        from valor_cli.reports.results_json import to_json
+        from valor_cli.results.document import to_json
 
         return lambda result, _: to_json(result)
     if name == SAMPLES:

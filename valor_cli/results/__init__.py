@@ -68,11 +68,13 @@ from valor_cli.results.rows import (
 from valor_cli.results.run import (
     SCHEMA_VERSION,
     TOO_LOW,
+    Document,
     InputFile,
     PromptUsed,
     RunInfo,
     RunResult,
     UsageResult,
+    totals,
 )
 from valor_cli.results.shown import (
     ExampleObject,
@@ -104,6 +106,7 @@ __all__ = [
     "CoverageResult",
     "CurveResult",
     "Direction",
+    "Document",
     "Effect",
     "EvidenceResult",
     "ExampleObject",
@@ -152,4 +155,5 @@ __all__ = [
     "TextsResult",
     "UsageResult",
     "Verdict",
+    "totals",
 ]

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import force_setattr
+
 from valor_cli.results.comparisons import ComparisonResult
-from valor_cli.results.found import Parameters, Scalar
-from valor_cli.results.run import RunInfo
+from valor_cli.results.found import Number, Parameters, Scalar
+from valor_cli.results.record import Record
+from valor_cli.results.run import SCHEMA_VERSION, RunInfo
 from valor_cli.results.shown import ExampleObject, Picture, ShownText
 
 
-@dataclass(frozen=True, slots=True)
-class SampleChange:
+class SampleChange(Record, frozen=True):
     """What one metric says of a sample in both runs; `change` by the metric's direction."""
 
     metric: str
     output: str
     parameters: Parameters
-    value: float
-    other_value: float
+    value: Number
+    other_value: Number
     change: Literal["better", "worse"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedSample:
+class ChangedSample(Record, frozen=True):
     """A sample on which two models differ, both answers side by side.
 
     Attributes:
@@ -47,8 +47,7 @@ class ChangedSample:
     other_objects: Sequence[ExampleObject] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCount:
+class ChangeCount(Record, frozen=True):
     """On how many samples a pair of models differs under one metric."""
 
     metric: str
@@ -61,8 +60,7 @@ class ChangeCount:
     equal: int
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRun:
+class ComparedRun(Record, frozen=True):
     """One side of a comparison: where its results stand, its models, its record."""
 
     path: str
@@ -70,11 +68,11 @@ class ComparedRun:
     run: RunInfo
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
+class ComparedRuns(Record, frozen=True, kw_only=True):
     """Two runs held against each other; what reports of a comparison read.
 
     Attributes:
+        worse: Whether a value that decides is worse.
         first: The earlier one, or the one to beat: `other` of every row.
         second: The one that is judged: `model` of every row.
         primary: (metric, output) of the headline values, as in `RunResult`.
@@ -87,18 +85,23 @@ class ComparedRuns:
         warnings: Why the comparison may say little.
     """
 
+    schema_version: Literal[1] = SCHEMA_VERSION
+    worse: bool = False
     task: str
     first: ComparedRun
     second: ComparedRun
     primary: Sequence[tuple[str, str]]
     pairs: Sequence[tuple[str, str]]
-    level: float
+    level: Number
     comparisons: Sequence[ComparisonResult]
     changes: Sequence[ChangeCount]
     changed: Sequence[ChangedSample]
     only_first: Sequence[str]
     only_second: Sequence[str]
     warnings: Sequence[str]
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "worse", any(row.verdict == "worse" for row in self.deciding))
 
     @property
     def headline(self) -> Sequence[ComparisonResult]:
@@ -115,8 +118,3 @@ class ComparedRuns:
     def untested(self) -> Sequence[ComparisonResult]:
         """Those of them that changed, or that one run alone has, and that no test looked at."""
         return [row for row in self.deciding if row.p is None and row.value != row.other_value]
-
-    @property
-    def worse(self) -> bool:
-        """Whether a value that decides is worse."""
-        return any(row.verdict == "worse" for row in self.deciding)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from valor_cli.results.found import Direction, Parameters
+from valor_cli.results.found import Direction, Number, Parameters
+from valor_cli.results.record import Record
 
 PairedTest: TypeAlias = Literal["mcnemar", "sign_permutation", "paired_bootstrap"]
 ComparedVerdict: TypeAlias = Literal["better", "worse", "cannot tell", "not tested"]
 Effect: TypeAlias = Literal["cohens_d", "cohens_g"]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonResult:
+class ComparisonResult(Record, frozen=True):
     """A value of one model held against another's, where possible sample by sample.
 
     Attributes:
@@ -49,27 +48,26 @@ class ComparisonResult:
     parameters: Parameters
     unit: str
     direction: Direction
-    value: float | None
-    other_value: float | None
-    difference: float | None
-    interval: tuple[float, float] | None
-    level: float
+    value: Number | None
+    other_value: Number | None
+    difference: Number | None
+    interval: tuple[Number, Number] | None
+    level: Number
     n: int | None
     wins: int | None
     losses: int | None
     ties: int | None
     unpaired: int
     test: PairedTest | None
-    p: float | None
-    p_adjusted: float | None
-    effect: float | None
+    p: Number | None
+    p_adjusted: Number | None
+    effect: Number | None
     effect_kind: Effect | None
     verdict: ComparedVerdict
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSlice:
+class FoundSlice(Record, frozen=True):
     """A part of the data that a search found to be worse than the rest.
 
     Attributes:
@@ -82,14 +80,13 @@ class FoundSlice:
 
     slice: str
     n: int
-    value: float
-    rest: float
-    p: float
-    p_adjusted: float
+    value: Number
+    rest: Number
+    p: Number
+    p_adjusted: Number
 
 
-@dataclass(frozen=True, slots=True)
-class SliceSearchResult:
+class SliceSearchResult(Record, frozen=True):
     """A search for the parts of the data that a model does worst at.
 
     Attributes:
@@ -107,5 +104,5 @@ class SliceSearchResult:
     columns: Sequence[str]
     searched: int
     min_size: int
-    level: float
+    level: Number
     found: Sequence[FoundSlice]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from valor_cli.results.record import Record
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Number: TypeAlias = int | float
+"""A number of a file; a whole one is written as it was read."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -23,7 +27,7 @@ THRESHOLD = "threshold"
 """The key, beside any metric's parameters in a config, of what its value is held against."""
 
 
-class LabelMean(NamedTuple):
+class LabelMean(Record, frozen=True, eq=False):
     """What a plain mean over labels is the mean of.
 
     Attributes:
@@ -49,8 +53,7 @@ class Resampled(NamedTuple):
     shifts: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricValue:
+class MetricValue(Record, frozen=True):
     """One number a metric found, or why there is none.
 
     Attributes:
@@ -73,22 +76,20 @@ class MetricValue:
     output: str = "value"
     label: str | None = None
     n: int | None = None
-    at: Mapping[str, Scalar] = field(default_factory=dict)
+    at: Mapping[str, Scalar] = {}
     proportion: bool = False
-    over: LabelMean | None = field(default=None, repr=False, compare=False)
+    over: LabelMean | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricCurve:
+class MetricCurve(Record, frozen=True):
     """Columns of equal length, drawn as lines; `at` as in `MetricValue`."""
 
     points: Mapping[str, Sequence[float | None]]
     label: str | None = None
-    at: Mapping[str, Scalar] = field(default_factory=dict)
+    at: Mapping[str, Scalar] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class MetricTable:
+class MetricTable(Record, frozen=True):
     """Counts of pairs of labels, ground truth in rows; `at` as in `MetricValue`.
 
     Attributes:
@@ -105,7 +106,7 @@ class MetricTable:
     matrix: Sequence[Sequence[int]]
     unmatched_ground_truths: Sequence[int]
     unmatched_predictions: Sequence[int]
-    at: Mapping[str, Scalar] = field(default_factory=dict)
+    at: Mapping[str, Scalar] = {}
     ious: Sequence[Sequence[float | None]] | None = None
     unmatched_ground_truth_ratios: Sequence[float | None] | None = None
     unmatched_prediction_ratios: Sequence[float | None] | None = None
@@ -127,8 +128,7 @@ Status: TypeAlias = Literal[
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Record, frozen=True):
     """A place in a text that a metric points at.
 
     Attributes:
@@ -145,8 +145,7 @@ class Mark:
     secret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record, frozen=True):
     """What a judge said of one thing it was shown.
 
     Attributes:
@@ -162,8 +161,7 @@ class Verdict:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Record, frozen=True):
     """What a metric asked of judges about one sample.
 
     Attributes:
@@ -177,8 +175,7 @@ class Asked:
     replies: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRef:
+class ObjectRef(Record, frozen=True):
     """An object of the dataset by its number there, and what became of it ("true_positive").
 
     `label` and `score` are what is shown of it where the dataset is not asked.
@@ -191,8 +188,7 @@ class ObjectRef:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricExample:
+class MetricExample(Record, frozen=True):
     """One case that belongs to a count.
 
     Attributes:
@@ -213,15 +209,14 @@ class MetricExample:
     label: str | None = None
     objects: Sequence[ObjectRef] = ()
     value: float | None = None
-    at: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
+    at: Mapping[str, Scalar | Sequence[Scalar]] = {}
     marks: Sequence[Mark] = ()
     reason: str | None = None
     verdicts: Sequence[Verdict] = ()
     replies: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSamples:
+class MetricSamples(Record, frozen=True):
     """A value of each sample; columns of equal length.
 
     Attributes:
@@ -241,8 +236,7 @@ class MetricSamples:
     asked: Sequence[Asked] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricAgreement:
+class MetricAgreement(Record, frozen=True):
     """How far those who judged the same samples say the same.
 
     Attributes:
@@ -272,8 +266,7 @@ class MetricAgreement:
     disagreeing: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MetricInsight:
+class MetricInsight(Record, frozen=True):
     """What a metric tells in words beside its values.
 
     Attributes:
@@ -289,8 +282,7 @@ class MetricInsight:
     sample_ids: Sequence[Scalar] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Record, frozen=True):
     """All a metric says of one evidence, when that is more than one value.
 
     `warnings` say what it left out, and why; `statuses` how many samples have which status;
@@ -303,6 +295,6 @@ class Findings:
     examples: Sequence[MetricExample] = ()
     samples: MetricSamples | None = None
     warnings: Sequence[str] = ()
-    statuses: Mapping[Status, int] = field(default_factory=dict)
+    statuses: Mapping[Status, int] = {}
     agreements: Sequence[MetricAgreement] = ()
     insights: Sequence[MetricInsight] = ()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from valor_cli.results.found import Asked, Direction, Parameters, Scalar, Status
+from msgspec import field
+
+from valor_cli.results.found import Asked, Direction, Number, Parameters, Scalar, Status
+from valor_cli.results.record import ADDED, Record
 
 IntervalMethod: TypeAlias = Literal["bootstrap", "wilson"]
 Caution: TypeAlias = Literal["small_n"]
@@ -15,8 +17,7 @@ FEW = 30
 """Samples, images or groups below which a value is marked as resting on few."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricResult:
+class MetricResult(Record, frozen=True):
     """A row of the result: a value with everything that identifies it.
 
     Attributes:
@@ -31,18 +32,17 @@ class MetricResult:
     label: str | None
     slice: str | None
     parameters: Parameters
-    value: float | None
+    value: Number | None
     unit: str
     direction: Direction
     n: int | None
-    interval: tuple[float, float] | None
+    interval: tuple[Number, Number] | None
     undefined: str | None
-    method: IntervalMethod | None = None
-    caution: Caution | None = None
+    method: Annotated[IntervalMethod | None, ADDED] = None
+    caution: Annotated[Caution | None, ADDED] = None
 
 
-@dataclass(frozen=True, slots=True)
-class CurveResult:
+class CurveResult(Record, frozen=True):
     """A curve with everything that identifies it."""
 
     metric: str
@@ -50,11 +50,10 @@ class CurveResult:
     label: str | None
     slice: str | None
     parameters: Parameters
-    points: Mapping[str, Sequence[float | None]]
+    points: Mapping[str, Sequence[Number | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class TableResult:
+class TableResult(Record, frozen=True):
     """A table of counts with everything that identifies it; columns as in `MetricTable`."""
 
     metric: str
@@ -65,13 +64,12 @@ class TableResult:
     matrix: Sequence[Sequence[int]]
     unmatched_ground_truths: Sequence[int]
     unmatched_predictions: Sequence[int]
-    ious: Sequence[Sequence[float | None]] | None = None
-    unmatched_ground_truth_ratios: Sequence[float | None] | None = None
-    unmatched_prediction_ratios: Sequence[float | None] | None = None
+    ious: Annotated[Sequence[Sequence[Number | None]] | None, ADDED] = None
+    unmatched_ground_truth_ratios: Annotated[Sequence[Number | None] | None, ADDED] = None
+    unmatched_prediction_ratios: Annotated[Sequence[Number | None] | None, ADDED] = None
 
 
-@dataclass(frozen=True, slots=True)
-class SamplesResult:
+class SamplesResult(Record, frozen=True):
     """Values of single samples, with everything that identifies them; see `MetricSamples`.
 
     `groups` are the clusters that the samples belong to; None: each stands alone.
@@ -81,7 +79,7 @@ class SamplesResult:
     model: str
     parameters: Parameters
     sample_ids: Sequence[Scalar]
-    columns: Mapping[str, Sequence[float | None]]
+    columns: Mapping[str, Sequence[Number | None]]
     undefined: Sequence[str | None]
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
@@ -89,8 +87,7 @@ class SamplesResult:
     groups: Sequence[Scalar] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResampledResult:
+class ResampledResult(Record, frozen=True):
     """A value at every resample of a run, with everything that identifies it.
 
     Attributes:
@@ -105,11 +102,10 @@ class ResampledResult:
     slice: str | None
     parameters: Parameters
     drawn: str
-    values: Sequence[float | None]
+    values: Sequence[Number | None]
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceResult:
+class EvidenceResult(Record, frozen=True):
     """What some values of a model rest on, unit by unit, for values at resamples to be found later.
 
     Attributes:
@@ -130,8 +126,7 @@ class EvidenceResult:
     arrays: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TextsResult:
+class TextsResult(Record, frozen=True):
     """What the samples of a model say, to be shown beside another's; cut, what is secret masked.
 
     Attributes:
@@ -143,8 +138,7 @@ class TextsResult:
     columns: Mapping[str, Sequence[str | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalsResult:
+class IntervalsResult(Record, frozen=True):
     """How the intervals of a run were found.
 
     Attributes:
@@ -153,14 +147,13 @@ class IntervalsResult:
         group: The column whose units are drawn together; None: each unit by itself.
     """
 
-    level: float
+    level: Number
     resamples: int
     seed: int
     group: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementResult:
+class AgreementResult(Record, frozen=True):
     """An agreement with everything that identifies it; see `MetricAgreement`."""
 
     metric: str
@@ -169,18 +162,17 @@ class AgreementResult:
     kind: Literal["judges", "repeats"]
     judge: str | None
     raters: Sequence[str]
-    values: Sequence[float | None]
+    values: Sequence[Number | None]
     n: int
-    agreement: float | None
-    coefficient: float | None
+    agreement: Number | None
+    coefficient: Number | None
     statistic: str
-    spread: float | None
+    spread: Number | None
     disagreements: Sequence[Scalar]
     disagreeing: int
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationResult:
+class CalibrationResult(Record, frozen=True):
     """How far a judge says what people said of the same samples.
 
     Attributes:
@@ -211,24 +203,23 @@ class CalibrationResult:
     judge: str | None
     column: str
     scale: str
-    threshold: float | None
+    threshold: Number | None
     labels: Sequence[str]
     matrix: Sequence[Sequence[int]]
     n: int
     unjudged: int
-    agreement: float | None
-    kappa: float | None
-    kappa_interval: tuple[float, float] | None
-    weighted_kappa: float | None
-    correlation: float | None
-    human_mean: float | None
-    judge_mean: float | None
+    agreement: Number | None
+    kappa: Number | None
+    kappa_interval: tuple[Number, Number] | None
+    weighted_kappa: Number | None
+    correlation: Number | None
+    human_mean: Number | None
+    judge_mean: Number | None
     disagreements: Sequence[Scalar]
-    self_agreement: float | None
+    self_agreement: Number | None
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageResult:
+class CoverageResult(Record, frozen=True):
     """How many samples a metric could judge, with everything that identifies it.
 
     Attributes:
@@ -243,7 +234,7 @@ class CoverageResult:
     parameters: Parameters
     samples: int
     statuses: Mapping[str, int]
-    coverage: float | None
+    coverage: Number | None
 
 
 Severity: TypeAlias = Literal["low", "medium", "high"]
@@ -251,8 +242,7 @@ Severity: TypeAlias = Literal["low", "medium", "high"]
 ProblemKind: TypeAlias = Literal["threshold", "flip", "coverage", "data"]
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemResult:
+class ProblemResult(Record, frozen=True):
     """Something of a model that wants looking at.
 
     Attributes:
@@ -270,16 +260,15 @@ class ProblemResult:
     metric: str | None
     output: str | None
     model: str
-    value: float | None
-    threshold: float | None
+    value: Number | None
+    threshold: Number | None
     severity: Severity | None
     sample_ids: Sequence[Scalar]
     message: str
     parameters: Parameters = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class InsightResult:
+class InsightResult(Record, frozen=True):
     """Something worth knowing, in words.
 
     Attributes:
@@ -293,7 +282,7 @@ class InsightResult:
     metric: str | None
     models: Sequence[str]
     sample_ids: Sequence[Scalar]
-    value: float | None
+    value: Number | None
     message: str
 
 
@@ -307,8 +296,7 @@ NOT_WORSE = "not_worse"
 """The rule of a gate that asks whether a value is worse than the baseline's."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(Record, frozen=True):
     """One gate held against one row.
 
     Attributes:
@@ -325,8 +313,8 @@ class GateResult:
     slice: str | None
     parameters: Parameters
     rule: str
-    limit: float
-    value: float | None
+    limit: Number
+    value: Number | None
     status: GateStatus
     reason: str | None
-    gate: int | None = None
+    gate: Annotated[int | None, ADDED] = None

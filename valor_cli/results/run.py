@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from math import fsum
+from typing import Annotated, Final, Literal
+
+from msgspec.structs import force_setattr
 
 from valor_cli.masking import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
-from valor_cli.results.found import Scalar
+from valor_cli.results.found import Number, Scalar
+from valor_cli.results.record import ADDED, Record
 from valor_cli.results.rows import (
     COVERAGE,
     AgreementResult,
@@ -26,7 +30,7 @@ from valor_cli.results.rows import (
 )
 from valor_cli.results.shown import ExampleResult
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 LISTED = 3
 """Gates, and reasons, that are named where several could not be checked."""
@@ -35,8 +39,7 @@ TOO_LOW = "coverage too low"
 """Why a run is incomplete where no model is missing and no judge was silent."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageResult:
+class UsageResult(Record, frozen=True):
     """What one metric asked of one judge about one model; what metrics share, the first paid.
 
     Attributes:
@@ -56,12 +59,38 @@ class UsageResult:
     failed: int
     tokens_in: int | None
     tokens_out: int | None
-    cost_usd: float | None
-    saved_usd: float | None
+    cost_usd: Number | None
+    saved_usd: Number | None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptUsed:
+def totals(rows: Sequence[UsageResult]) -> UsageResult:
+    """The sums of these; None where a part of one is not known."""
+    return UsageResult(
+        metric="",
+        model="",
+        judge="",
+        calls=sum(row.calls for row in rows),
+        cached=sum(row.cached for row in rows),
+        failed=sum(row.failed for row in rows),
+        tokens_in=_whole([row.tokens_in for row in rows]),
+        tokens_out=_whole([row.tokens_out for row in rows]),
+        cost_usd=_exact([row.cost_usd for row in rows]),
+        saved_usd=_exact([row.saved_usd for row in rows]),
+    )
+
+
+def _whole(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _exact(values: Sequence[float | None]) -> float | None:
+    """The sum, whatever the order."""
+    known = [value for value in values if value is not None]
+    return fsum(known) if len(known) == len(values) else None
+
+
+class PromptUsed(Record, frozen=True):
     """A prompt that judges were asked with; `own` where the config brought it."""
 
     name: str
@@ -74,8 +103,7 @@ REDIRECTED: dict[str, str] = {}
 """Where servers sent whoever read a URL, by the URL: of the readers of this process."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
+class InputFile(Record, frozen=True):
     """A file that was read, or left out whole, as `left_out` says why.
 
     Attributes:
@@ -90,25 +118,25 @@ class InputFile:
     sha256: str | None
     rows: int | None
     skipped: int = 0
-    left_out: str | None = None
+    left_out: Annotated[str | None, ADDED] = None
     final_url: str | None = None
 
     def __post_init__(self) -> None:
         final = self.final_url or REDIRECTED.get(self.path)
         if final is not None:
-            object.__setattr__(self, "final_url", without_secrets(final))
+            force_setattr(self, "final_url", without_secrets(final))
         # A record is what is shown of a file: the URL that opens it may hold a password.
-        object.__setattr__(self, "path", without_secrets(self.path))
+        force_setattr(self, "path", without_secrets(self.path))
         if self.left_out is not None:
-            object.__setattr__(self, "left_out", without_secrets(self.left_out))
+            force_setattr(self, "left_out", without_secrets(self.left_out))
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(Record, frozen=True, kw_only=True):
     """What may differ between two runs on the same inputs.
 
     Attributes:
         models_used: The judges and embedders that were asked.
+        calls, tokens, cost_usd, saved_usd: Sums of `usage`.
         usage: What that took.
         stopped: Why not everything was asked, in words; None: it was.
         stopped_by: That as a word: "budget", "interrupted", "terminated".
@@ -116,24 +144,33 @@ class RunInfo:
 
     valor_version: str
     started_at: str
-    duration_s: float
+    duration_s: Number
     command: str
     config: str
     config_sha256: str
     inputs: Sequence[InputFile]
-    packages: Mapping[str, str]
     models_used: Sequence[str] = ()
-    usage: Sequence[UsageResult] = ()
-    stopped: str | None = None
-    stopped_by: str | None = None
+    calls: int = 0
+    tokens: Mapping[str, int | None] = {}
+    cost_usd: Number | None = None
+    saved_usd: Annotated[Number | None, ADDED] = None
+    usage: Annotated[Sequence[UsageResult], ADDED] = ()
+    stopped: Annotated[str | None, ADDED] = None
+    stopped_by: Annotated[str | None, ADDED] = None
+    packages: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", without_secrets(self.command))
+        force_setattr(self, "command", without_secrets(self.command))
+        whole = totals(self.usage)
+        tokens = {"input": whole.tokens_in, "output": whole.tokens_out}
+        force_setattr(self, "calls", whole.calls)
+        force_setattr(self, "tokens", tokens if self.usage else {})
+        force_setattr(self, "cost_usd", whole.cost_usd if self.usage else None)
+        force_setattr(self, "saved_usd", whole.saved_usd if self.usage else None)
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """One evaluation, complete: what every report and every comparison reads.
+class Document(Record, frozen=True, kw_only=True):
+    """One evaluation: a row per value, curves as columns of equal length.
 
     Attributes:
         task: Name of the task.
@@ -141,50 +178,58 @@ class RunResult:
         primary: (metric, output) of the headline values, most important first.
         data: Sizes of what was evaluated, by words such as "images" or "ground truths".
         settings: How, by words such as "matching" or "geometry": what changes every number.
-        missing_prediction_labels: By model, labels with ground truth and no prediction.
-        ignored_prediction_labels: By model, labels with predictions and no ground truth.
-        samples: Values of single samples; they stand in a file of their own, samples.jsonl.
-        agreements: How far several judges, or several askings of one, say the same.
         prompts: What judges were asked with, by name.
         intervals: How intervals were found; None: there are none.
         comparisons: The models held against each other, and against those of a baseline.
         searches: Where parts of the data were looked for that a model does worst at.
-        resamples: Values at every resample; they stand in a file of their own, resamples.jsonl.
-        texts: What the samples say; they stand in samples.jsonl.
-        evidence: What values rest on that were not resampled; it stands in evidence.bin.
+        agreements: How far several judges, or several askings of one, say the same.
+        missing_prediction_labels: By model, labels with ground truth and no prediction.
+        ignored_prediction_labels: By model, labels with predictions and no ground truth.
     """
 
+    schema_version: Literal[1] = SCHEMA_VERSION
     task: str
     models: Sequence[str]
     primary: Sequence[tuple[str, str]]
     data: Mapping[str, int]
     settings: Mapping[str, Scalar]
+    prompts: Annotated[Sequence[PromptUsed], ADDED] = ()
+    intervals: Annotated[IntervalsResult | None, ADDED] = None
     run: RunInfo
     metrics: Sequence[MetricResult]
+    comparisons: Annotated[Sequence[ComparisonResult], ADDED] = ()
+    searches: Annotated[Sequence[SliceSearchResult], ADDED] = ()
+    coverage: Annotated[Sequence[CoverageResult], ADDED] = ()
+    agreements: Annotated[Sequence[AgreementResult], ADDED] = ()
     curves: Sequence[CurveResult]
     tables: Sequence[TableResult]
     examples: Sequence[ExampleResult]
+    problems: Sequence[ProblemResult] = ()
+    insights: Sequence[InsightResult] = ()
     gates: Sequence[GateResult]
     warnings: Sequence[str]
     missing_prediction_labels: Mapping[str, Sequence[str]]
     ignored_prediction_labels: Mapping[str, Sequence[str]]
-    samples: Sequence[SamplesResult] = ()
-    coverage: Sequence[CoverageResult] = ()
-    problems: Sequence[ProblemResult] = ()
-    insights: Sequence[InsightResult] = ()
-    agreements: Sequence[AgreementResult] = ()
-    prompts: Sequence[PromptUsed] = ()
-    intervals: IntervalsResult | None = None
-    comparisons: Sequence[ComparisonResult] = ()
-    searches: Sequence[SliceSearchResult] = ()
-    resamples: Sequence[ResampledResult] = ()
-    texts: Sequence[TextsResult] = ()
-    evidence: Sequence[EvidenceResult] = ()
 
     def __post_init__(self) -> None:
         # Warnings name inputs, some of which are URLs; several steps may warn of one thing.
-        warnings = tuple(dict.fromkeys(map(without_secrets, self.warnings)))
-        object.__setattr__(self, "warnings", warnings)
+        force_setattr(self, "warnings", tuple(dict.fromkeys(map(without_secrets, self.warnings))))
+
+
+class RunResult(Document, frozen=True, kw_only=True):
+    """What every report and every comparison reads: results.json, and the files beside it.
+
+    Attributes:
+        samples: Values of single samples; they stand in a file of their own, samples.jsonl.
+        resamples: Values at every resample; they stand in a file of their own, resamples.jsonl.
+        texts: What the samples say; they stand in samples.jsonl.
+        evidence: What values rest on that were not resampled; it stands in evidence.bin.
+    """
+
+    samples: Sequence[SamplesResult] = ()
+    resamples: Sequence[ResampledResult] = ()
+    texts: Sequence[TextsResult] = ()
+    evidence: Sequence[EvidenceResult] = ()
 
     @property
     def passed(self) -> bool:

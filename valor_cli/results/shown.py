@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from valor_cli.results.found import Parameters, Role, Scalar, Verdict
+from valor_cli.results.found import Number, Parameters, Role, Scalar, Verdict
+from valor_cli.results.record import ADDED, Record
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleObject:
+class ExampleObject(Record, frozen=True):
     """An object of an example.
 
     Attributes:
@@ -22,13 +21,12 @@ class ExampleObject:
     role: Role
     id: Scalar
     label: str
-    score: float | None
+    score: Number | None
     outcome: str
     geometry: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Record, frozen=True):
     """The image a sample is: its file as the ground truth names it, width and height in pixels."""
 
     file: str | None
@@ -36,8 +34,7 @@ class Picture:
     height: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownText:
+class ShownText(Record, frozen=True):
     """A text of an example as reports show it: cut to a bounded length, what is secret masked.
 
     Attributes:
@@ -53,8 +50,7 @@ class ShownText:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(Record, frozen=True):
     """Images that a report embeds; they stand beside the results, not in them.
 
     Attributes:
@@ -63,9 +59,9 @@ class Pictures:
         colours: What stands for a label in the overlays, "#rrggbb".
     """
 
-    photos: Mapping[str, bytes] = field(default_factory=dict)
-    overlays: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
-    colours: Mapping[str, str] = field(default_factory=dict)
+    photos: Mapping[str, bytes] = {}
+    overlays: Mapping[tuple[str, str], bytes] = {}
+    colours: Mapping[str, str] = {}
 
 
 class Illustration(NamedTuple):
@@ -76,8 +72,7 @@ class Illustration(NamedTuple):
     texts: Sequence[ShownText] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleResult:
+class ExampleResult(Record, frozen=True):
     """One case that belongs to a count, with everything needed to find and to draw it."""
 
     metric: str
@@ -87,9 +82,9 @@ class ExampleResult:
     parameters: Parameters
     kind: str
     sample_id: Scalar
-    value: float | None
+    value: Number | None
     picture: Picture | None
     objects: Sequence[ExampleObject]
-    texts: Sequence[ShownText] = ()
-    reason: str | None = None
-    verdicts: Sequence[Verdict] = ()
+    texts: Annotated[Sequence[ShownText], ADDED] = ()
+    reason: Annotated[str | None, ADDED] = None
+    verdicts: Annotated[Sequence[Verdict], ADDED] = ()

@@ -6,11 +6,11 @@ import gzip
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from valor_cli import catalogue
 from valor_cli.config import load_config
@@ -20,9 +20,9 @@ from valor_cli.pipeline.piece_size import PIECE_BYTES
 from valor_cli.pipeline.plan import make_plan
 from valor_cli.pipeline.run import evaluate
 from valor_cli.reports import resamples_jsonl
-from valor_cli.reports.results_json import to_json
 from valor_cli.reports.samples_jsonl import jsonl_blocks
 from valor_cli.results import RunResult
+from valor_cli.results.document import to_json
 
 METRICS = """\
 metrics: [rouge_l, bleu, exact_match, token_f1, corpus_bleu, chrf, pii_leakage, looping]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import combinations
+
+from msgspec.structs import replace
 
 from tests.oracles.compared import detection_compared, image_change, texts_compared
 from tests.reports.found_runs import compared, searched, unsure

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.pages import pairs

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from msgspec import structs
+
 from tests.reports.task_runs import classified
 from valor_cli.reports.charts.curve_charts import ceiling, counts_by_threshold, figures
 from valor_cli.reports.curves import COUNTS, Choice, choices
@@ -59,7 +61,7 @@ def test_counts_are_stacked() -> None:
 
 def test_one_threshold_alone_is_an_area_too() -> None:
     single = {name: column[1:2] for name, column in POINTS.items()}
-    drawn = counts_by_threshold(replace(CURVE, points=single), "truths", 10)
+    drawn = counts_by_threshold(structs.replace(CURVE, points=single), "truths", 10)
     (area,) = re.findall(r'<path class="a1" d="M(.*?) ', drawn.body)
     assert float(area) < 199
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.reports.found_runs import compared
 from valor_cli.reports.charts.forest import forest

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset, no_picture
@@ -219,7 +220,9 @@ def _records(sides: Sides, remarks: Remarks) -> list[InputFile]:
     records = []
     for model, files in sides.records.items():
         unknown = remarks.models[model].unknown_of if model in remarks.models else {}
-        records += [replace(one, skipped=one.skipped + unknown.get(one.path, 0)) for one in files]
+        records += [
+            structs.replace(one, skipped=one.skipped + unknown.get(one.path, 0)) for one in files
+        ]
     return records
 
 

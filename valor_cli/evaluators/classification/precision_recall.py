@@ -7,8 +7,9 @@ truth or are positive somewhere. F1 of a label that has ground truth and is neve
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from valor_cli.evaluators.classification.decisions import label_counts, threshold_of
 from valor_cli.evaluators.classification.scored import Evidence

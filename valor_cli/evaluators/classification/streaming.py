@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset
@@ -435,7 +436,7 @@ def _whole(files: Sequence[InputFile]) -> list[InputFile]:
         found[one.path] = (
             one
             if known is None
-            else replace(
+            else structs.replace(
                 known,
                 rows=(known.rows or 0) + (one.rows or 0),
                 skipped=known.skipped + one.skipped,

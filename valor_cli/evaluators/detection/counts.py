@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.label_thresholds import counts_at, levels_of, own_threshold

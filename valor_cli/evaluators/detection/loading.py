@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation, GroundTruths
@@ -223,7 +224,7 @@ def finish(
     records = [*told.truth]
     for model, files in told.models.items():
         first, *others = files
-        records += [replace(first, skipped=first.skipped + remarks.unknown(model)), *others]
+        records += [structs.replace(first, skipped=first.skipped + remarks.unknown(model)), *others]
     warnings = [
         *told.warnings,
         *remarks.of_images(

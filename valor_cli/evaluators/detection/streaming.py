@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset
@@ -332,8 +333,8 @@ def illustrate(
 
 
 def _without_range(example: MetricExample) -> MetricExample:
-    refs = tuple(replace(ref, number=ref.number % NUMBERED) for ref in example.objects)
-    return replace(example, objects=refs)
+    refs = tuple(structs.replace(ref, number=ref.number % NUMBERED) for ref in example.objects)
+    return structs.replace(example, objects=refs)
 
 
 def _numbered(dataset: DetectionDataset, first: int) -> DetectionDataset:
@@ -521,7 +522,9 @@ def _whole(files: Sequence[InputFile]) -> list[InputFile]:
     for one in files:
         known = found.get(one.path)
         found[one.path] = (
-            one if known is None else replace(known, rows=(known.rows or 0) + (one.rows or 0))
+            one
+            if known is None
+            else structs.replace(known, rows=(known.rows or 0) + (one.rows or 0))
         )
     return list(found.values())
 

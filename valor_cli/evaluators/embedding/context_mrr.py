@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
+from msgspec.structs import replace
 
 from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired

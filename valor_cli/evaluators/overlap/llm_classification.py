@@ -11,12 +11,12 @@ no label that counts has ground truth, the averages are undefined.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from annotated_types import MinLen
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.overlap.comparable import compared

@@ -9,10 +9,10 @@ sentence. The signature tells every setting (Post, A Call for Clarity in Reporti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.samples import Ints, Sampled

@@ -6,7 +6,7 @@ scikit-learn has 0.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
 from valor_cli.evaluators.segmentation.confusions import NO_GROUND_TRUTH, WORDS, Confusions, margins
