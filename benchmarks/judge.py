@@ -26,9 +26,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from msgspec.structs import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.masking import without_secrets
 
@@ -12,8 +13,7 @@ LISTED = 20
 """Problems printed in full; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing to mend: `place` is where ("run.yaml:3:5: metrics.1"), `message` what and how."""
 
     place: str

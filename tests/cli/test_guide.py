@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from tests.cli.conftest import ROOT, Valor

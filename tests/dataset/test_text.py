@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.text_samples import samples
 from valor_cli.dataset.text import SHOWN, shown_text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from tests.oracles.classification_problems import random_samples, surely_right
 from tests.oracles.federations import with_federation
@@ -156,7 +156,7 @@ def shuffled(dataset: DetectionDataset) -> DetectionDataset:
 
     def taken(table: Any) -> Any:
         at = rows(table.image)
-        columns = {name: getattr(table, name) for name in table.__dataclass_fields__}
+        columns = {name: getattr(table, name) for name in table.__match_args__}
         moved = {
             name: column.take(at) if name == "shapes" else column[at]
             for name, column in columns.items()

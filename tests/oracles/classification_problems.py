@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.dataset.classification import ClassificationDataset
 from valor_cli.kernels.scores import DenseScores, SparseScores

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 

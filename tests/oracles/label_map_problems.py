@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.dataset.segmentation import SegmentationDataset
 from valor_cli.kernels.label_maps import IGNORED, UNKNOWN, RawPair

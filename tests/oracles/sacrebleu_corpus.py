@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.oracles.text_rows import Rows, lines
 from tests.oracles.text_samples import found, measured, of_rows, outcome, sampled, samples

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.oracles.text_samples import samples
 from valor_cli.dataset.text import TextDataset
@@ -82,7 +82,7 @@ def reordered(dataset: TextDataset, seed: int = 0) -> TextDataset:
     order = np.random.default_rng(seed).permutation(dataset.unit_count).tolist()
     columns = {
         name: tuple(column[at] for at in order)
-        for name in dataset.__dataclass_fields__
+        for name in dataset.__match_args__
         if isinstance(column := getattr(dataset, name), tuple)
     }
     return replace(dataset, **columns)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.oracles.label_map_problems import InMemory, random_maps
 from tests.oracles.segmentation import pooled

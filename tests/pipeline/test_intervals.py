@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.metric import Call, Metric, in_one_part
 from valor_cli.pipeline.draws import Draws, clusters_of

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from tests.pipeline.judged import HIT, LOSS, RULE, covered, of_samples, row, run
 from valor_cli.metric import Call

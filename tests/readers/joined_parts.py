@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError
 from valor_cli.readers.joined_score_files import joined_score_files

@@ -78,7 +78,11 @@ def plain(piece: ScorePiece) -> dict[str, Any]:
     return {
         name: repr(None if column is None else np.asarray(column).tolist())
         for name, column in [
-            *((name, getattr(piece, name)) for name in piece.__slots__ if name != "metadata"),
+            *(
+                (name, getattr(piece, name))
+                for name in piece.__struct_fields__
+                if name != "metadata"
+            ),
             *piece.metadata.items(),
         ]
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.kernels.shapes import Polygons, Shapes
 from valor_cli.readers.objects import ObjectFile

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.writers.scenes import BOXES, polygons, scene, text, with_images
 from valor_cli.errors import DataError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.writers.scenes import BOXES, scene, text, with_categories, with_images
 from valor_cli.errors import DataError

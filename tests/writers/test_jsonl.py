@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from tests.writers.scenes import BOXES, polygons, scene, with_categories, with_images
 from valor_cli.errors import DataError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.writers.scenes import polygons, scene, with_categories, with_images
 from valor_cli.errors import DataError

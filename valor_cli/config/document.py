@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from valor_cli.config.nodes import (
     DEEPEST,
     MOST_VALUES,
@@ -41,8 +43,7 @@ UNNAMED = Path("config")
 """What messages and results call a config that was given as a mapping."""
 
 
-@dataclass(frozen=True, slots=True)
-class YamlDocument:
+class YamlDocument(Struct, frozen=True):
     """A YAML file as a tree of mappings, lists and scalars.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from valor_cli.config.problems import TreePath, quoted
@@ -34,8 +34,7 @@ _LIMITS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """One of pydantic's errors, at its path in the tree.
 
     Attributes:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.config.problems import LINE_BREAK, Position, TreePath, quoted
 from valor_cli.config.scalars import scalar_of
@@ -27,8 +28,7 @@ _WHOLE = re.compile("0|[1-9][0-9]*")
 """Keys that mean their digits, whether they stand in quotes or not: labels and pixel values."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarNode:
+class ScalarNode(Struct, frozen=True):
     """Text; `plain` when it stood without quotes and tag."""
 
     at: Position | None
@@ -41,8 +41,7 @@ class ScalarNode:
         return scalar_of(self.text) if self.plain else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ListNode:
+class ListNode(Struct, frozen=True):
     """A list, with `flow` when in brackets."""
 
     at: Position | None
@@ -50,8 +49,7 @@ class ListNode:
     flow: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MappingNode:
+class MappingNode(Struct, frozen=True):
     """`pairs` hold the key's position and the value; merge keys are already merged."""
 
     at: Position | None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.scores import Scores
@@ -30,8 +31,7 @@ def choices_of(labels_of: Sequence[Sequence[int]], key: Ints) -> Ints:
     return np.array([len(own) for own in labels_of], np.int64)[key]
 
 
-@dataclass(frozen=True, slots=True)
-class ClassificationDataset:
+class ClassificationDataset(Struct, frozen=True):
     """Ground truth and one model's predictions.
 
     A row is a sample and a label key: what the sample's colour is, and its shape. Rows stand in

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.gallery import Gallery
@@ -16,8 +17,7 @@ from valor_cli.results import Illustration, MetricExample
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class GroundTruths:
+class GroundTruths(Struct, frozen=True):
     """The right objects.
 
     Attributes:
@@ -61,8 +61,7 @@ class GroundTruths:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Detections:
+class Detections(Struct, frozen=True):
     """The predicted objects, in file order inside each image.
 
     Attributes:
@@ -92,8 +91,7 @@ class Detections:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Federation:
+class Federation(Struct, frozen=True):
     """What LVIS says of its images and labels.
 
     Attributes:
@@ -115,8 +113,7 @@ class Federation:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionDataset:
+class DetectionDataset(Struct, frozen=True):
     """What one model is held against.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.conversion import converted
@@ -23,8 +23,7 @@ def unknown_size(name: str) -> tuple[int | None, int | None]:
     return None, None
 
 
-@dataclass(frozen=True, slots=True)
-class Gallery:
+class Gallery(Struct, frozen=True):
     """What it takes to show objects.
 
     Attributes:

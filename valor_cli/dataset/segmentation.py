@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
@@ -66,8 +67,7 @@ class StrayPixels:
         return hint
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentationDataset:
+class SegmentationDataset(Struct, frozen=True):
     """Ground truth and one model's predictions, a pair of label maps an image.
 
     Attributes:

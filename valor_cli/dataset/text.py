@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import compress
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.spans import Span, apart, masked
@@ -41,8 +42,7 @@ def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
     return tuple((start, end) for start, end, _ in secret_places(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """What reports need of many samples.
 
     Attributes:
@@ -54,8 +54,7 @@ class Prepared:
     digests: NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
-class TextDataset:
+class TextDataset(Struct, frozen=True):
     """The samples of one model, columns of equal length.
 
     Attributes:

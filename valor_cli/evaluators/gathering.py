@@ -9,10 +9,10 @@ that it needs of all samples at once, and says of each what became of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
@@ -80,8 +80,7 @@ class ModelTexts(Texts):
             yield vectors[np.array([places[text] for text in group], np.intp)]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """What was found of one model's samples, by call."""
 
     calls: tuple[Call, ...]

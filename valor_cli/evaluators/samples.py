@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from heapq import nsmallest
 from math import fsum
 from typing import Any, Final, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
@@ -143,8 +143,7 @@ class Texts:
         return self._memo.once(key, make)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """What became of the samples of a shard under one metric, columns of equal length.
 
     Attributes:
@@ -341,8 +340,7 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Struct, frozen=True):
     """What one call found, as its `compute` reads it.
 
     Attributes:
@@ -357,7 +355,7 @@ class Sampled:
     sample_ids: Sequence[str]
     outcomes: Outcomes
     weights: Ints | None = None
-    memo: Memo = field(default_factory=Memo, repr=False)
+    memo: Memo = field(default_factory=Memo)
 
     @property
     def metric(self) -> Metric[Any]:
@@ -535,8 +533,7 @@ def rate_of_samples(sampled: Sampled) -> Findings:
     return sampled.findings([sampled.rate(output.name) for output in sampled.metric.outputs])
 
 
-@dataclass(frozen=True, slots=True)
-class SampleEvidence:
+class SampleEvidence(Struct, frozen=True):
     """What the calls of one wing found of samples.
 
     Attributes:
@@ -552,7 +549,7 @@ class SampleEvidence:
     sample_ids: Sequence[str]
     number: Ints
     weights: Ints | None = None
-    memos: tuple[Memo, ...] = field(default=(), repr=False)
+    memos: tuple[Memo, ...] = field(default=())
 
     @property
     def unit_count(self) -> int:

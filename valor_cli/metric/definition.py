@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, get_type_hints
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.metric.evidence import R
@@ -18,8 +18,7 @@ _SECTIONS = ("Formula:", "Pitfalls:", "Example:", "Args:", "Returns:", "Raises:"
 """The headings of a docstring's parts: those of the catalogue, and those for callers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """One of a metric's numbers: its name, direction, unit and best and worst values."""
 
     name: str = "value"
@@ -28,8 +27,7 @@ class Output:
     unit: str = "fraction"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A keyword argument of a metric's function: `kind` as annotated, and its default."""
 
     name: str
@@ -62,8 +60,7 @@ class ByParameters(NamedTuple):
     lack: Callable[[Mapping[str, Any]], Lack | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Metric(Generic[R]):
+class Metric(Struct, Generic[R], frozen=True):
     """A pure function of evidence and what its readers must know of it.
 
     `compute` takes the evidence and keyword-only parameters. The first paragraph of its docstring
@@ -163,8 +160,7 @@ class Metric(Generic[R]):
         return {output.name: output for output in self.outputs}[name]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A metric to compute, with every parameter.
 
     `threshold` is what the mean is held against: the config's, as `threshold_given` says, else the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple
+
+from msgspec import Struct, field
 
 from valor_cli.metric.evidence import D
 from valor_cli.results import Illustration, InputFile, MetricExample, Scalar
@@ -20,8 +21,7 @@ def written(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What of the data to evaluate, and under which names.
 
     Attributes:
@@ -62,8 +62,7 @@ class Spent(NamedTuple):
     cost_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded(Generic[D]):
+class Loaded(Struct, Generic[D], frozen=True):
     """What was read: a dataset per model, and what the reading has to report.
 
     Of one range of units, `Stream.load` gives the datasets and what is known of each unit;
@@ -115,8 +114,7 @@ class Survey(NamedTuple):
     ranges: Sequence[tuple[Any, Sequence[int]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Stream(Generic[D]):
+class Stream(Struct, Generic[D], frozen=True):
     """How a task reads its inputs piece by piece, and evaluates them range by range of units.
 
     What can be read at all can be loaded whole; `None` anywhere says that this is such a case.

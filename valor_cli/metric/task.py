@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 
 from valor_cli.metric.definition import Call, Lack, Metric
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from valor_cli.models.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """On which terms a run may ask models.
 
     Attributes:
@@ -37,8 +36,7 @@ class Terms:
     told: Callable[[str, int, int], None] = lambda stage, done, total: None
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """How the metrics of a task ask models, under its options.
 
     Attributes:
@@ -60,8 +58,7 @@ class NoOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Task(Generic[D]):
+class Task(Struct, Generic[D], frozen=True):
     """A kind of evaluation: what it reads and which wings look at it.
 
     Attributes:

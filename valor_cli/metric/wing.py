@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal
+
+from msgspec import Struct, field
 
 from valor_cli.metric.definition import Call, Metric
 from valor_cli.metric.evidence import D, E
@@ -17,8 +18,7 @@ def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
     return (({}, evidence),)
 
 
-@dataclass(frozen=True, slots=True)
-class Wing(Generic[D, E]):
+class Wing(Struct, Generic[D, E], frozen=True):
     """Metrics that share one kind of evidence, and how that evidence is made.
 
     Attributes:

@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from valor_cli.errors import ValorError
 from valor_cli.models.budget import budget_of, cost_of
 from valor_cli.models.judge import Judge, NoAnswer, Reply, Request, Stopped
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Answered", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """A reply, and whether it was kept from before."""
 
     reply: Reply

@@ -14,10 +14,12 @@ import codecs
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import (
@@ -58,8 +60,7 @@ _FORMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A line of a cassette: the reply to a request, and who asked for it.
 
     Attributes:

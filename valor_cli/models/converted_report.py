@@ -9,8 +9,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from valor_cli.models.gguf import FOLDER
 from valor_cli.models.store_file import store_path
@@ -18,8 +19,7 @@ from valor_cli.models.store_file import store_path
 _DAY_S = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True):
     """Models in a folder, those whose making was cut short included: how many, how many bytes."""
 
     path: Path

@@ -10,11 +10,11 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
@@ -44,8 +44,7 @@ _SHAPES: Mapping[str, tuple[tuple[int, ...], ...]] = {
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle")
 
 
-@dataclass(frozen=True, slots=True)
-class ConvolutionWeights:
+class ConvolutionWeights(Struct, frozen=True):
     """Weights of SummaC-Conv.
 
     Attributes:

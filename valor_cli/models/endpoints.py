@@ -6,9 +6,10 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
 
@@ -17,8 +18,7 @@ _SHORTEST_SECRET = 8
 _NO_KEY = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Whom requests go to.
 
     Attributes:

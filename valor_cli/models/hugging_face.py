@@ -10,9 +10,10 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra, extra_folder
@@ -41,8 +42,7 @@ _OF_GGUF = ("gguf", "accelerate")
 _AGAIN = "fetch it again, or name another folder"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """Where a model is.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.results import Scalar
@@ -13,8 +14,7 @@ from valor_cli.results import Scalar
 _AT_ONCE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class ModelIdentity:
+class ModelIdentity(Struct, frozen=True):
     """A model that values rest on.
 
     Attributes:

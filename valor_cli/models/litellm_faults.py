@@ -7,8 +7,9 @@ import json
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, MissingExtraError, Problem, ValorError, printable
 from valor_cli.kernels.credentials import find_credentials
@@ -32,8 +33,7 @@ _FORM_WORDS = ("response_format", "json_schema", "json_object", "grammar", "stru
 Explained = Busy | Passing | Unanswerable | ValorError
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is known of a failed request.
 
     Attributes:

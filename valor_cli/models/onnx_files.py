@@ -8,11 +8,11 @@ A folder is one of sentence-transformers or of optimum: `model.onnx` or `onnx/mo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models import minilm
@@ -38,8 +38,7 @@ _POSITIONS_AFTER_PADDING = ("camembert", "data2vec-text", "mpnet", "roberta", "x
 """Types of models that count positions from behind the id of the padding."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnnxFiles:
+class OnnxFiles(Struct, frozen=True):
     """A model and all that is known of it.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.errors import ConfigError, MissingExtraError
 from valor_cli.models.embedder_settings import MINILM, SMOLLM2
@@ -12,8 +13,7 @@ from valor_cli.models.minilm import SHA256, minilm_file
 from valor_cli.models.smollm2 import INSTALL, smollm2_file
 
 
-@dataclass(frozen=True, slots=True)
-class PackagedModel:
+class PackagedModel(Struct, frozen=True):
     """A model that a package brings.
 
     Attributes:

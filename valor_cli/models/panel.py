@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, MutableSequence, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
@@ -36,8 +36,7 @@ ASKING = "asking judges"
 """What the run is at, for those who watch it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A judge of the panel, as metrics ask it."""
 
     settings: JudgeSettings

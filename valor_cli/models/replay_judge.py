@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.cassette import Recorded, read_cassette
@@ -66,7 +68,7 @@ class ReplayJudge:
         self._counted.add(one.slot)
         if one.failure is not None:
             raise Unanswerable(one.failure, tries)
-        return replace(one.reply, tries=tries)
+        return dataclasses.replace(one.reply, tries=tries)
 
     def check(self) -> str | None:
         """Stop a run whose requests were not all in the cassette. There is nothing to warn of.
@@ -96,7 +98,7 @@ def _lines(
         if judge is not None and one.judge != judge:
             continue
         # What was paid was paid when it was recorded.
-        free = replace(one, reply=replace(one.reply, cost_usd=0.0))
+        free = replace(one, reply=dataclasses.replace(one.reply, cost_usd=0.0))
         for slot in (one.slot, (one.key,)):
             other = lines.setdefault(slot, free)
             alike = (other.reply, other.failure) == (free.reply, free.failure)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import CLAIM, COUNT_OR_NULL, Faults, Form, fault_of, objects
@@ -30,8 +31,7 @@ _FORMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """What one call gets."""
 
     reply: Reply

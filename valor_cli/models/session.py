@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.models.backends import look_for_embedder, open_embedder
@@ -31,8 +31,7 @@ ask a server of this machine (api_base: http://127.0.0.1:…), or leave `embedde
 model is on this machine"""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Whom to ask; as in the config.
 
     Attributes:

@@ -7,12 +7,12 @@ Two forms of folder are read: that of the package wordllama (`weights/*.safetens
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
@@ -28,8 +28,7 @@ _LONGEST = 512
 """Tokens that model2vec sees where the folder does not say; wordllama sees all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Vectors by token, and how they become that of a text.
 
     Attributes:
@@ -84,8 +83,7 @@ def loaded_table(model: str) -> Table:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """Where a table of vectors is, and what it is like.
 
     Attributes:

@@ -10,10 +10,11 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import Struct
 
 from valor_cli.errors import Problem, ValorError, printable
 from valor_cli.models.judge import Reply, Request
@@ -159,8 +160,7 @@ class Store:
             raise unusable(self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
-class RunStore:
+class RunStore(Struct, frozen=True):
     """What one run finds and keeps of one judge.
 
     Attributes:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from valor_cli.errors import Problem, ValorError
 
@@ -23,8 +24,7 @@ VERSION = 1
 _ANOTHER = "name another folder with VALOR_CACHE_DIR"
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """What files of one kind hold.
 
     Attributes:

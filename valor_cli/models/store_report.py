@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class JudgeKept:
+
+class JudgeKept(Struct, frozen=True):
     """What is kept of one judge; times are seconds since 1970."""
 
     judge: str
@@ -19,8 +19,7 @@ class JudgeKept:
     newest: float
 
 
-@dataclass(frozen=True, slots=True)
-class StoreInfo:
+class StoreInfo(Struct, frozen=True):
     """What a store holds.
 
     Attributes:
@@ -43,8 +42,7 @@ class StoreInfo:
     unfinished: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """What was removed: replies, runs of the ledger, bytes of the files."""
 
     replies: int = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
@@ -20,8 +20,7 @@ _USUAL = 512
 _LEAST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What stands before, between and after the texts that a model sees together.
 
     Attributes:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.backoff import Backoff
 from valor_cli.models.breaker import Breaker
@@ -27,8 +29,7 @@ from valor_cli.models.stop import Stop
 from valor_cli.models.turns import Turns
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How a judge may be asked; as in `JudgeSettings`."""
 
     concurrency: int = 8

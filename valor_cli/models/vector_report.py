@@ -6,16 +6,16 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from valor_cli.models.store_file import open_file, unusable
 from valor_cli.models.store_report import shrink, size_of
 from valor_cli.models.vector_store import FORM
 
 
-@dataclass(frozen=True, slots=True)
-class ModelKept:
+class ModelKept(Struct, frozen=True):
     """What is kept of one model: under which key, and how long its vectors are; since when."""
 
     model: str
@@ -25,8 +25,7 @@ class ModelKept:
     newest: float
 
 
-@dataclass(frozen=True, slots=True)
-class VectorsInfo:
+class VectorsInfo(Struct, frozen=True):
     """What a store holds.
 
     Attributes:
@@ -55,8 +54,7 @@ class VectorsInfo:
         return max((one.newest for one in self.models), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorsRemoved:
+class VectorsRemoved(Struct, frozen=True):
     """What was removed: vectors, bytes of the files."""
 
     vectors: int = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.batching import batches
@@ -20,8 +20,7 @@ Floats = NDArray[np.float64]
 STAGE = "classifying texts"
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """What a model sees together, padded to one length.
 
     Attributes:
@@ -35,8 +34,7 @@ class Batch:
     kinds: Ids
 
 
-@dataclass(frozen=True)
-class WindowedTexts:
+class WindowedTexts(Struct, frozen=True):
     """A model, and how long texts are shown to it.
 
     Attributes:

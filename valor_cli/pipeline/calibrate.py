@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import Call, Loaded, Terms
@@ -28,8 +30,7 @@ Held = Sequence[tuple[Call, str]]
 """The metrics that people's word is held against, and the column with that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
+class Calibrated(Struct, frozen=True):
     """What was compared, what that took, and what was odd.
 
     Attributes:

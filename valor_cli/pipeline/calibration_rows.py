@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call
@@ -21,8 +21,7 @@ SHOWN = 20
 """Disagreements that are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What was said of some samples; columns of equal length, None where nothing was.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.metric import Call, Output
@@ -23,8 +24,7 @@ _WORDS |= {"false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
 _VERDICTS = {"pass": 1.0, "fail": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """What judge and people can say.
 
     Attributes:

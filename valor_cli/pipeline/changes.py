@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.pipeline.paired_rows import PairedRow, Sides
 from valor_cli.pipeline.paired_samples import Aligned, Floats, known, samples_of
@@ -29,8 +29,7 @@ WHOLE_IMAGE = "worst_image"
 Key = tuple[type, Scalar]
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """A value on both sides.
 
     Attributes:

@@ -6,12 +6,12 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from distributed import CancelledError, KilledWorker, wait
 from distributed.comm import CommClosedError
+from msgspec import Struct, field
 
 from valor_cli.errors import ClusterError, Problem
 from valor_cli.pipeline.cluster_work import Boxed, Call, Failed, Setting, work
@@ -29,8 +29,7 @@ _LOOK_S: Final = 1.0
 """How often a client that waits looks whether there is anyone to wait for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Calls to a cluster.
 
     Attributes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import astuple
 
 from valor_cli.errors import ValorError
@@ -26,8 +25,7 @@ _DEPTH: Final = 8
 """How deep in a value sizes are looked for; deeper lies little."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What holds for all calls of a run.
 
     Attributes:
@@ -42,8 +40,7 @@ class Setting:
     files: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """What is called, and how.
 
     Attributes:
@@ -57,8 +54,7 @@ class Call:
     keeps: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Boxed:
+class Boxed(Struct, frozen=True, eq=False):
     """A value with its size, by which the scheduler knows what is dear to move and when to spill.
 
     Attributes:
@@ -75,8 +71,7 @@ class Boxed:
         return self.size
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """An error that the user can mend.
 
     It comes back as a result: of errors that are raised, Dask cuts long ones off.
@@ -153,12 +148,12 @@ def _parts(value: Any) -> Sequence[Any]:
     """What a value consists of, as far as its type says."""
     if isinstance(value, Struct):
         return astuple(value)
-    if is_dataclass(value):
-        return [getattr(value, one.name) for one in fields(value)]
+    if hasattr(value, "__match_args__"):
+        return [getattr(value, name) for name in value.__match_args__]
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, tuple | list):
         return value
     if isinstance(value, Collection):
         return list(value)
-    return [getattr(value, name) for name in getattr(value, "__struct_fields__", ())]
+    return ()

@@ -6,9 +6,10 @@ Everything is read, checked and made in memory before the place is touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.conversion import bounds, converted
@@ -34,8 +35,7 @@ from valor_cli.writers.written import Wishes, Written
 STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """What to convert, to what.
 
     Attributes:
@@ -65,8 +65,7 @@ class Conversion:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True):
     """What was converted.
 
     Attributes:

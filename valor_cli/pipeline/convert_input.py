@@ -6,11 +6,11 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.class_names import NAMES_FILES

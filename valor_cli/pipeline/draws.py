@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from operator import le
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.results import Scalar
@@ -19,8 +19,7 @@ from valor_cli.statistics.bootstrap import cluster_weights, resample_weights
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
+class Draws(Struct, frozen=True):
     """The resamples of some units.
 
     Attributes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Terms
@@ -15,8 +17,7 @@ from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import UsageResult
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """What a run would ask, by metric, model and judge.
 
     Attributes:

@@ -10,8 +10,9 @@ import mmap
 import os
 import pickle
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from valor_cli.errors import Problem, ValorError
 
@@ -28,8 +29,7 @@ _SMALL: Final = 1 << 16
 """Bytes below which an array is copied out of its file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel(Generic[K]):
+class Parcel(Struct, Generic[K], frozen=True):
     """A value in a file.
 
     Attributes:

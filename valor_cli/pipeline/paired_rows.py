@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.pipeline.paired_samples import (
     Aligned,
@@ -31,8 +30,7 @@ _FOREIGN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """Whose values are judged, and whose they are held against.
 
     Attributes:
@@ -76,8 +74,7 @@ class Sides:
         return "the earlier run" if self.earlier else self.other
 
 
-@dataclass(frozen=True, slots=True)
-class PairedRow:
+class PairedRow(Struct, frozen=True):
     """A value that both have.
 
     Attributes:

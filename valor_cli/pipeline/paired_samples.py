@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.pipeline.draws import Ints, clusters_of
@@ -28,8 +28,7 @@ _READ = ("ok", "parse_failure")
 """What a rate is a fraction of: samples that were judged, and those whose reply says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(Struct, frozen=True):
     """Two models' samples in one order: that of their ids, however the files order them.
 
     Attributes:
@@ -40,7 +39,7 @@ class Aligned:
     sample_ids: Sequence[Scalar]
     clusters: Ints | None
     _places: Mapping[tuple[type, Scalar], int]
-    _known: dict[int, tuple[Sequence[Scalar], Ints]] = field(default_factory=dict, repr=False)
+    _known: dict[int, tuple[Sequence[Scalar], Ints]] = field(default_factory=dict)
 
     @staticmethod
     def of(samples: Sequence[SamplesResult]) -> Aligned:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import floor, log2
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.pipeline.draws import Ints
@@ -21,8 +22,7 @@ _LEAST_RESAMPLES = 200
 """Samples times resamples of an interval, at which there are fewer resamples: never below these."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+class Tested(Struct, frozen=True):
     """A value held against another's; attributes as in `ComparisonResult`.
 
     Attributes:

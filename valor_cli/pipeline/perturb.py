@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.errors import LISTED, ConfigError, DataError, Problem, did_you_mean
 from valor_cli.kernels.perturbations import CHANGES, COPIES, Intensity, perturbed
@@ -21,8 +22,7 @@ ENCODINGS: Final = ("base16", "base64")
 """Kinds that the copies name among their categories, for `encoding_guardrail` looks there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Perturbing:
+class Perturbing(Struct, frozen=True):
     """What to make of a file.
 
     Attributes:
@@ -49,8 +49,7 @@ class Perturbing:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Perturbed:
+class Perturbed(Struct, frozen=True):
     """What was made: the content, where it is for standard output, and what to say of it."""
 
     content: bytes | None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli import catalogue
 from valor_cli.config import RunConfig
@@ -12,8 +14,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Call, Metric, ModelKind, Task, Wing
 
 
-@dataclass(frozen=True, slots=True)
-class WingPlan:
+class WingPlan(Struct, frozen=True):
     """The calls one wing answers, and what its evidence must hold for them."""
 
     wing: Wing[Any, Any]
@@ -25,8 +26,7 @@ class WingPlan:
         return any(kind in call.asks for call in self.calls)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A run that is ready to start."""
 
     config: RunConfig

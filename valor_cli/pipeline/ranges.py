@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.results import Scalar
 
@@ -19,8 +19,7 @@ _LONGEST = 40
 """Characters of a number that is written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Numbers from `low`, to below `high`; in the last range of a column `high` is in it too."""
 
     low: float

@@ -5,10 +5,10 @@ out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.metric import METADATA, written
@@ -22,8 +22,7 @@ LONGEST = 200
 """Characters of a value; a column with longer ones holds texts, and no kinds of samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class SliceColumn:
+class SliceColumn(Struct, frozen=True):
     """A column of metadata: its conditions, of which a unit meets at most one."""
 
     key: str

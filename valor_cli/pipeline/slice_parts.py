@@ -5,11 +5,11 @@ of what is in it and of what is not, out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.statistics.lower_means import Moments
@@ -25,8 +25,7 @@ _MOST_COUNTED = 4_000_000
 """Pairs of a cluster and a cell that are counted in columns; more are sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(Struct, frozen=True):
     """The samples that have a value, in the order of their values.
 
     That order makes sums the same to the last bit whatever the order of the files.
@@ -79,8 +78,7 @@ class Part(NamedTuple):
         return own
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """Parts of the samples; no two of them are the same samples.
 
     Attributes:

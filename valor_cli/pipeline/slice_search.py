@@ -10,9 +10,9 @@ part counts (Holm), so that the order of the columns does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.config import SliceSearch
@@ -29,8 +29,7 @@ MOST_LOOKED_AT = 2000
 """Clearly worse parts that are told apart; where there are more, those of the worst means."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorstSlice:
+class WorstSlice(Struct, frozen=True):
     """A part that was found; fields as in `FoundSlice`."""
 
     slice: Slice
@@ -41,8 +40,7 @@ class WorstSlice:
     p_adjusted: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """The parts, and how sure it is that each is worse than the rest.
 
     Attributes:

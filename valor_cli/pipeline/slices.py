@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.config import RunConfig
@@ -21,8 +21,7 @@ MOST_VALUES = 100
 Metadata: TypeAlias = Mapping[str, Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """What a slice asks of a unit: a value of its key, or one in a range."""
 
     key: str
@@ -43,8 +42,7 @@ class Condition:
         return np.array([value is not None and written(value) == text for value in values], bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """One subset, by what holds of all of its units.
 
     `name` is as results show it ("metadata.camera=rear & metadata.weather=rain").

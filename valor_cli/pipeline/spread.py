@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.text_columns import Chained
@@ -16,8 +16,7 @@ from valor_cli.results import Illustration, MetricExample
 D = TypeVar("D", bound=Dataset)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread(Generic[D]):
+class Spread(Struct, Generic[D], frozen=True):
     """A dataset of which there is evidence already.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from math import isfinite
 from typing import Any
 
@@ -57,7 +56,7 @@ def _taken_apart(value: Any, names: Mapping[type[Any], str], arrays: list[Any]) 
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if type(value) in names:
-        own = getattr(value, "_fields", None) or [one.name for one in fields(value)]
+        own = type(value).__match_args__
         kept = [name for name in own if not name.startswith("_")]
         parts = {name: _taken_apart(getattr(value, name), names, arrays) for name in kept}
         return {"class": names[type(value)], "fields": parts}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
+from msgspec import Struct
 
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.paths import is_url, own_folder
@@ -80,8 +80,7 @@ def _line_entries(text: bytes, path: str) -> Iterator[_Entry]:
         yield _Entry(f"{path}:{at + 1}", at, line.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class _Bare:
+class _Bare(Struct, frozen=True):
     """A number, `true` or `false` of JSON, as written."""
 
     text: str

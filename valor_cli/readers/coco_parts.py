@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import BinaryIO, Final, NamedTuple
+
+from msgspec import Struct
 
 from valor_cli.readers.coco import collector_paused
 from valor_cli.readers.coco_decode import BOUNDARY, chunk_size, masks_listed, objects_listed
@@ -28,8 +29,7 @@ _FAR: Final = 1 << 24
 """Bytes in which the end of an object is looked for, at first and at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsFacts:
+class ResultsFacts(Struct, frozen=True):
     """What a piece says of its file.
 
     Attributes:
@@ -43,8 +43,7 @@ class ResultsFacts:
     kinds: tuple[str, str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsPart:
+class ResultsPart(Struct, frozen=True):
     """A piece of a results list as it was read.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.csv_columns import (
@@ -55,8 +56,7 @@ _OF_TRUTH = ("id", "crowd", "area", "image_width", "image_height")
 """Columns that are read of ground truth alone, where it has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """What the columns of a file mean.
 
     Attributes:

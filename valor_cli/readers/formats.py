@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.readers.files import STDIN
@@ -50,8 +51,7 @@ class _Kind(NamedTuple):
     category_ids: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How to read, the same for all inputs of a run.
 
     Attributes:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns import positions_of
@@ -22,8 +22,7 @@ from valor_cli.readers.table import Table
 Ints: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownImages:
+class KnownImages(Struct, frozen=True):
     """The images of a ground truth.
 
     Attributes:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
@@ -21,8 +21,7 @@ from valor_cli.readers.label_map_formats import NO_MASK
 from valor_cli.readers.label_maps import LabelMap, LabelMaps, Stored
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedLabelMap:
+class MaskedLabelMap(Struct, frozen=True):
     """The masks of one sample.
 
     Attributes:

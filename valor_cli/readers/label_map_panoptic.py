@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
@@ -35,8 +35,7 @@ _MOST = 65_535
 """Categories that 16 bits can tell apart, beside none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PanopticLabelMap:
+class PanopticLabelMap(Struct, frozen=True):
     """A PNG of segments.
 
     Attributes:

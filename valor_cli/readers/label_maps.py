@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
@@ -67,8 +67,7 @@ class LabelMap(Protocol):
         """(height, width) uint8 or uint16 values of the pixels. Raises as `look` does."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelMaps:
+class LabelMaps(Struct, frozen=True):
     """One side of a segmentation run, as one input says it.
 
     Attributes:
@@ -96,8 +95,7 @@ class LabelMaps:
     images: Mapping[str, int | str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PngLabelMap:
+class PngLabelMap(Struct, frozen=True):
     """A PNG of one channel."""
 
     path: str

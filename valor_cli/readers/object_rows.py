@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.shapes import Shapes, joined
@@ -27,8 +28,7 @@ class Codes(dict[Any, int]):
         return code
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Some objects as columns.
 
     Attributes:
@@ -208,8 +208,7 @@ def id_column(ids: Sequence[Id]) -> NDArray[Any]:
     return np.array(ids, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """Categories: the ids of label codes, and their names.
 
     Attributes:

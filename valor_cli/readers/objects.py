@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.kernels.shapes import Shapes
 from valor_cli.readers.table import Table
@@ -18,8 +19,7 @@ detailed shape."""
 ImageNames: TypeAlias = Literal["typed", "text", "file"]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectFile:
+class ObjectFile(Struct, frozen=True):
     """The objects of one input: ground truth, or one model's detections.
 
     Attributes:

@@ -13,9 +13,10 @@ import os
 import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import BinaryIO, Final, NamedTuple
+
+from msgspec import Struct
 
 from valor_cli.paths import is_url
 from valor_cli.readers.files import (
@@ -37,8 +38,7 @@ _HASHED: Final = 1 << 20
 _COMPRESSED: Final = (".gz", ".zst")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A range of the bytes of an input, or the whole of one.
 
     Attributes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.checks import LineProblems, Problems, is_text, stop_on
@@ -33,8 +34,7 @@ FORMS: Final[Mapping[str, RowForm]] = {
 _TOO_DEEP: Final = "the JSON is nested too deeply to be read"
 
 
-@dataclass(frozen=True, slots=True)
-class RawRows:
+class RawRows(Struct, frozen=True):
     """The rows of a file.
 
     Attributes:

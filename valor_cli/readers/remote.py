@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import is_web, scheme_of

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem, UnreachableError
 from valor_cli.masking import without_secrets
@@ -55,8 +56,7 @@ _CERTIFICATES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with a file behind a URL.
 
     Attributes:

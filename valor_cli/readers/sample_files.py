@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from valor_cli.readers.table import LINE, InvalidRows
 from valor_cli.results import InputFile, Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class SampleReading:
+class SampleReading(Struct, frozen=True):
     """How to read, the same for all inputs of a run.
 
     Attributes:
@@ -62,8 +62,7 @@ class SampleRow(NamedTuple):
         return value is not None and (value != () or name == "retrieved_contexts")
 
 
-@dataclass(frozen=True, slots=True)
-class SampleFile:
+class SampleFile(Struct, frozen=True):
     """The samples of one input: a file, or all that a pattern matches.
 
     Attributes:

@@ -6,11 +6,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
 from typing import Final
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.readers.checks import Problems, stop_on

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.readers.checks import Problems
 from valor_cli.readers.pieces import Span, SpanSource
@@ -16,8 +18,7 @@ _AT_ONCE: Final = 1 << 20
 """Bytes in which line ends are counted at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartOfFile:
+class PartOfFile(Struct, frozen=True):
     """Rows of some lines of a file, and what its readers say of all lines together.
 
     Attributes:

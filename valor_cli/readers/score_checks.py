@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.texts import begins
@@ -16,8 +16,7 @@ from valor_cli.readers.score_columns import Codes, ScoreColumns
 from valor_cli.readers.score_rows import Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """What codes and columns are called, for messages.
 
     Attributes:

@@ -7,10 +7,11 @@ freed as it is copied: a file is in memory about once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns import spread
@@ -20,8 +21,7 @@ from valor_cli.readers.score_rows import Ints, ScorePiece
 Codes = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreColumns:
+class ScoreColumns(Struct, frozen=True):
     """Rows of a file as columns, each label listed and each score after one another.
 
     Attributes:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
 from io import StringIO
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.vocabulary import Vocabulary

@@ -6,8 +6,9 @@ Of a CSV file they are the first line; a Parquet file has them in its schema.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.csv_columns import (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from valor_cli.kernels.scores import Scores
 from valor_cli.readers.table import InvalidRows, Table
@@ -28,8 +29,7 @@ ITEM_SCORES: Final = ("score", *ALIASES["score"])
 """What the label and the score of an object in a list may be called, in the order of looking."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreReading:
+class ScoreReading(Struct, frozen=True):
     """How to read, the same for all inputs of a run.
 
     Attributes:
@@ -49,8 +49,7 @@ class ScoreReading:
     probabilities: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreFile:
+class ScoreFile(Struct, frozen=True):
     """One side of a classification run, or both, as one input says it.
 
     A row is a sample and a label key; no two rows share both.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from valor_cli.readers.json_records import first_of
 from valor_cli.readers.score_files import ITEM_LABELS, ITEM_SCORES, Side
@@ -37,8 +37,7 @@ class Value(NamedTuple):
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What is to be read of lines.
 
     Attributes:
@@ -56,8 +55,7 @@ class Wanted:
     wide: WideKeys | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What the values of a line mean.
 
     Attributes:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.text_fields import FieldText, Ints
@@ -192,8 +193,7 @@ class PlainScoreLines:
         return values.codes(named, self._labels)
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
+class _Values(Struct, frozen=True):
     """The values of lines that look alike.
 
     Attributes:

@@ -6,8 +6,9 @@ of JSONL (`score_header.ALIASES`). A row group is read after the other.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.csv_columns import check_mapped

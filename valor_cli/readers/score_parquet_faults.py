@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from valor_cli.kernels.vocabulary import Vocabulary
 from valor_cli.readers.parquet_columns import fields, kind_of, lists, numbers, plain, texts

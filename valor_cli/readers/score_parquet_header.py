@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.readers.csv_columns import absent
@@ -39,8 +40,7 @@ _NAMELESS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetHeader:
+class ParquetHeader(Struct, frozen=True):
     """What the columns of a Parquet file mean.
 
     Attributes:

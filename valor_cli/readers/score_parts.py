@@ -7,10 +7,10 @@ file must know of it, without its rows. What no piece alone can tell is found by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.readers.pieces import Span
 from valor_cli.readers.score_file_of import check_metadata, check_some, said_nowhere
@@ -18,8 +18,7 @@ from valor_cli.readers.score_files import ScoreFile, Side
 from valor_cli.readers.score_forms import unread_told
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreFacts:
+class ScoreFacts(Struct, frozen=True):
     """What a piece says of its file.
 
     Attributes:
@@ -56,8 +55,7 @@ class ScoreFacts:
     unread: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePart:
+class ScorePart(Struct, frozen=True):
     """A piece of a file as it was read.
 
     Attributes:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreHeader:
+class ScoreHeader(Struct, frozen=True):
     """What the columns of a CSV file mean.
 
     Of `classes` and `pairs` at most one is filled; neither for ground truth alone.
@@ -42,8 +41,7 @@ class ScoreHeader:
     metadata: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePiece:
+class ScorePiece(Struct, frozen=True):
     """Some lines as columns; a sample may go on in another piece.
 
     Attributes:

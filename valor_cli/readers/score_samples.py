@@ -7,10 +7,10 @@ contradict each other, a sample without a true label.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns import spread

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.rle import LARGEST_SIDE

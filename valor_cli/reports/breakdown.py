@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import Names, frozen
@@ -29,8 +30,7 @@ NOTHING = 0.0005
 """Smaller costs read as 0.000."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """One model's errors of a kind: average precision lost to them, how many, and examples."""
 
     cost: float | None
@@ -39,8 +39,7 @@ class Share:
     examples: tuple[ExampleResult, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of error, by model."""
 
     name: str
@@ -48,8 +47,7 @@ class Kind:
     shares: tuple[Share, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
+class Breakdown(Struct, frozen=True):
     """Kinds of errors, costliest first; `sides` are the false positives and negatives whole."""
 
     detail: str

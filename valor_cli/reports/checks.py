@@ -8,7 +8,9 @@ what it is about; what was found stands in the message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.reports.formatting import against, against_share, plain, words
 from valor_cli.reports.grids import Scopes
@@ -34,8 +36,7 @@ _ASKED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """A gate or a problem in words, cleaned and not escaped.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.compared_rows import (
     EFFECTS,
@@ -31,8 +32,7 @@ _WORDS: dict[Outcome, str] = {
 """What the whole comes to where any value is so, the bad news first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
+class Conclusion(Struct, frozen=True):
     """The first thing to read; `kind` is a word for a style sheet."""
 
     word: str
@@ -41,8 +41,7 @@ class Conclusion:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two runs: `letter` names it in headings, `models` what it evaluated."""
 
     letter: str
@@ -53,8 +52,7 @@ class Side:
     inputs: Sequence[tuple[str, str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCount:
+class ShownCount(Struct, frozen=True):
     """On how many samples one metric is better, worse and equal."""
 
     name: str
@@ -63,8 +61,7 @@ class ShownCount:
     equal: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPair:
+class ShownPair(Struct, frozen=True):
     """Two models held against each other.
 
     Attributes:
@@ -84,8 +81,7 @@ class ShownPair:
     key: tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedDigest:
+class ComparedDigest(Struct, frozen=True):
     """All that more than one report shows of a comparison; strings are cleaned, not escaped."""
 
     verdict: Conclusion

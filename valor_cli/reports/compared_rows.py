@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import NO_VALUE, number, plain, signed, span
 from valor_cli.reports.naming import Names
@@ -41,8 +42,7 @@ OF_BOTH = "differences are over the samples that both have"
 """Said where a value rests on samples that the other lacks, so that it is no plain subtraction."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedValue:
+class ComparedValue(Struct, frozen=True):
     """A comparison in words; foreign ones are cleaned, not escaped.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, plain, signed
 from valor_cli.reports.naming import Names
@@ -32,8 +33,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShownChange:
+class ShownChange(Struct, frozen=True):
     """What one metric says of a sample in both runs, as text.
 
     Attributes:
@@ -50,8 +50,7 @@ class ShownChange:
     output: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSide:
+class ShownSide(Struct, frozen=True):
     """A text of one side in parts; none where that side has no such text."""
 
     parts: Sequence[Part]
@@ -59,8 +58,7 @@ class ShownSide:
     missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TextPair:
+class TextPair(Struct, frozen=True):
     """A text that differs, the earlier one first."""
 
     title: str
@@ -68,8 +66,7 @@ class TextPair:
     own: ShownSide
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSample:
+class ShownSample(Struct, frozen=True):
     """A sample that changed.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import parameter, plain, short
 from valor_cli.reports.naming import LABEL_KEY, Names, frozen
@@ -23,8 +24,7 @@ Place: TypeAlias = tuple[int | None, int | None]
 """Row and column by the label's position; None for nothing on that side."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A label taken for another: how often, and as a part of all its ground truths."""
 
     ground_truth: str
@@ -40,8 +40,7 @@ class Pair:
         return f"{short(self.count)} px" if self.pixels else f"{self.count:,}×"
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Struct, frozen=True):
     """One table of a model with the examples of its cells.
 
     Attributes:
@@ -64,8 +63,7 @@ class Confusion:
         return self.table.ious is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A cell: its count, its part of the row, and the place of its examples if it has any.
 
     Several labels summed up hold right and wrong ones: their cell is mixed. Predictions without a
@@ -79,8 +77,7 @@ class Entry:
     iou: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """The part of a table that is shown; the rest is summed up in the last label, if any.
 
     The last row are the predictions without a ground truth, the last column the ground truths

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import NO_VALUE, capital, covered, plain, words
 from valor_cli.reports.naming import Names
@@ -15,8 +16,7 @@ PARTIAL = "A percentage beside a value is the part of the samples that could be 
 """Said below values where some could not."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageLine:
+class CoverageLine(Struct, frozen=True):
     """A metric and a model: `counts` of samples by status, `share` those that have a value."""
 
     metric: str
@@ -25,8 +25,7 @@ class CoverageLine:
     share: str
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageTable:
+class CoverageTable(Struct, frozen=True):
     """Where samples have no value.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import LABEL_KEY, Names, frozen
@@ -43,8 +44,7 @@ Line = tuple[Column, Column, Column, Column]
 """Thresholds, recall, precision and F1; empty what there is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """All curves of one label at one setting.
 
     Attributes:
@@ -64,8 +64,7 @@ class Choice:
     areas: Mapping[int, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
+class Curves(Struct, frozen=True):
     """All curves of a run, by choice: those of one label.
 
     `data` is JSON made of numbers alone: {"plot", "columns", "curves", "counts", "rocs"}. The lists

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.reports.compared_rows import (
@@ -37,8 +37,7 @@ _TURNED: dict[ComparedVerdict, ComparedVerdict] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Struct, frozen=True):
     """What of the comparisons of a run is shown.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, parameter, plain, words
 from valor_cli.reports.gates import Gate, Verdict, gates, verdict
@@ -32,8 +33,7 @@ _COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "p
 """By the first of these that the data consist of, what is counted of a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
+class Digest(Struct, frozen=True):
     """All that more than one report shows of a run; strings are cleaned, not escaped.
 
     `stopped` says why not everything was asked of the judges, and is empty where all was.

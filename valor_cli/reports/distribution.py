@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number
 from valor_cli.reports.naming import Names, frozen
@@ -24,8 +25,7 @@ MARKS = (
 """Quantiles told in numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """One output's values along the quantiles of one model: the curve, and its marks as texts."""
 
     model: int
@@ -34,8 +34,7 @@ class Spread:
     marks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     """One output of a metric at one setting, by model."""
 
     title: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, plain
 from valor_cli.reports.outcomes import Outcome, outcome_of
@@ -111,8 +111,7 @@ def embedded(content: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, frozen=True):
     thing: ExampleObject
     outcome: Outcome
     rings: tuple[Ring, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import against, against_share, plain
 from valor_cli.reports.grids import RowIndex, Scopes
@@ -21,8 +22,7 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The first thing to read: `detail` says of how many gates.
 
     `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low, judges failed, or
@@ -34,8 +34,7 @@ class Verdict:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """A gate in words."""
 
     status: str

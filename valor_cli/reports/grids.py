@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.keyed import BY_LABEL, THRESHOLD
@@ -18,8 +19,7 @@ FEW_MARK = "°"
 """Stands behind a value that rests on few samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """What a column of numbers holds: a metric's output at one setting of its parameters.
 
     `detail` names the parameters in which it differs from its siblings, if it has any; `key` is
@@ -37,8 +37,7 @@ class Measure:
         return f"{self.name} ({self.detail})" if self.detail else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One model's value of one measure.
 
     Attributes:
@@ -55,8 +54,7 @@ class Cell:
     few: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A label's, a slice's or the whole's cells, by measure and then by model."""
 
     name: str
@@ -75,8 +73,7 @@ class Line:
         return bool(valued) and all(valued)
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """Lines that share their measures."""
 
     measures: tuple[Measure, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from valor_cli.reports.formatting import NO_VALUE, covered, number, plain, words
 from valor_cli.reports.naming import Names
@@ -18,8 +18,7 @@ RATERS = 8
 """Judges named."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementLine:
+class AgreementLine(Struct, frozen=True):
     """How far several say the same under one metric, as text.
 
     Attributes:
@@ -66,8 +65,7 @@ class AgreementLine:
         return told
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLine:
+class PromptLine(Struct, frozen=True):
     """A prompt that judges were asked with."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import NO_VALUE, UNKNOWN, money, plain
 from valor_cli.results import RunResult, UsageResult, totals
@@ -12,8 +13,7 @@ from valor_cli.results import RunResult, UsageResult, totals
 TOTAL = "total"
 
 
-@dataclass(frozen=True, slots=True)
-class UsageLine:
+class UsageLine(Struct, frozen=True):
     """What was asked of one judge, as text; `metric` and `model` are empty where all are one line.
 
     Sums of which a part is not known are told as lower bounds, "≥ $0.50".
@@ -31,8 +31,7 @@ class UsageLine:
     saved: str
 
 
-@dataclass(frozen=True, slots=True)
-class UsageTable:
+class UsageTable(Struct, frozen=True):
     """What judges took.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from valor_cli.reports.compared_rows import ComparedValue
 from valor_cli.reports.coverage import PARTIAL

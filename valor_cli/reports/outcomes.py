@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.results import ExampleObject, ExampleResult
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """An outcome: `mark` is the letter on its drawing, empty where nothing is wrong."""
 
     name: str

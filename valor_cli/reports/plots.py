@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 
@@ -26,8 +26,7 @@ LETTER = 6.0
 Column = Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """A chart without its heading.
 
     Attributes:

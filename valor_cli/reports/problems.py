@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import Names
@@ -22,8 +23,7 @@ MESSAGE = 400
 """Characters of a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownProblem:
+class ShownProblem(Struct, frozen=True):
     """A problem in words: `message` names the model where there are several.
 
     `samples` names the first of them, whose ids are `sample_ids`.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.naming import Names, frozen
@@ -13,8 +14,7 @@ COLUMNS = ("confidence_low", "confidence_high", "n", "confidence", "accuracy")
 """The columns that make a curve a reliability table, whatever its metric is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(Struct, frozen=True):
     """Samples of like confidence: their number, mean confidence and accuracy; None without any."""
 
     low: float
@@ -31,8 +31,7 @@ class Bin:
         return self.confidence - self.accuracy
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(Struct, frozen=True):
     """One model's bins, and the error that its metric makes of them.
 
     Attributes:
@@ -60,8 +59,7 @@ class Reliability:
         return f"underconfident in {under} of {self.filled} bins"
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """The models' bins at one setting; `title` tells it from the others, if there are any."""
 
     title: str

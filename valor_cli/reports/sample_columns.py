@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.reports.naming import Names, frozen
@@ -31,8 +32,7 @@ _TEXTS: Set[type] = {str, type(None)}
 _STATUS = {name: name for name in STATUSES}
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """A metric with its parameters: its values of the whole data, and how many samples it judged.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.reports.formatting import number, plain, words
@@ -20,8 +20,7 @@ CELLS = 12_000
 """Cells of all tables together, about 500 kB."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
+class MatrixCell(Struct, frozen=True):
     """A sample's value, or its status in words.
 
     Attributes:
@@ -36,8 +35,7 @@ class MatrixCell:
     part: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SampleMatrix:
+class SampleMatrix(Struct, frozen=True):
     """The worst samples of one model: on average over its metrics furthest from the best value.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, plain, words
 from valor_cli.reports.naming import Names
@@ -37,8 +38,7 @@ def whole(column: Sequence[float | None]) -> bool:
     return all(isinstance(value, int) for value in column)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleTable:
+class SampleTable(Struct, frozen=True):
     """The worst samples of one model by one metric, worst first.
 
     Attributes:

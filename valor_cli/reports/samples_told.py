@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 from markupsafe import Markup, escape
+from msgspec.structs import replace
 
 from valor_cli.reports.anchors import Anchors
 from valor_cli.reports.charts.distribution_sheet import Spreads, spreads

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.compared_rows import probability
 from valor_cli.reports.formatting import number, plain
@@ -14,8 +15,7 @@ FOUND = 10
 """Parts told of each search."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldSearch:
+class ToldSearch(Struct, frozen=True):
     """A search in words; foreign ones are cleaned, not escaped.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import plain
 from valor_cli.reports.shown_texts import visible
@@ -16,8 +17,7 @@ WORD = 60
 """Characters of a verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownVerdict:
+class ShownVerdict(Struct, frozen=True):
     """A verdict with nothing in it that is unseen; not escaped.
 
     Attributes:
@@ -35,8 +35,7 @@ class ShownVerdict:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownVerdicts:
+class ShownVerdicts(Struct, frozen=True):
     """Verdicts of one sample: some of them, and in words how many there are of all."""
 
     lines: tuple[ShownVerdict, ...]

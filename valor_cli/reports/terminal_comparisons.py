@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -81,8 +81,7 @@ def pairs(lines: Sequence[str], most: int) -> Iterator[RenderableType]:
             yield Text(f"  … {len(lines) - most} more", style="dim")
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The models against those of an earlier run: `leading` values, and how they stand."""
 
     leading: Sequence[ComparedValue]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, plain
 from valor_cli.reports.outcomes import ERRORS, OUTCOMES, counted, told
@@ -16,8 +17,7 @@ OTHERS = 3
 """Further values told of an image."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorstImage:
+class WorstImage(Struct, frozen=True):
     """An image among the worst of a model.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from valor_cli.reports.formatting import number, plain, words
 from valor_cli.reports.naming import Names, frozen
@@ -14,8 +14,7 @@ UNREADABLE = "unreadable"
 PASS = "pass"  # noqa: S105 - the output of metrics that pass or fail
 
 
-@dataclass(frozen=True, slots=True)
-class WorstSample:
+class WorstSample(Struct, frozen=True):
     """A sample with what a metric found of it: `value` as text, whatever it is."""
 
     name: str
@@ -24,8 +23,7 @@ class WorstSample:
     example: ExampleResult
 
 
-@dataclass(frozen=True, slots=True)
-class WorstSamples:
+class WorstSamples(Struct, frozen=True):
     """The worst samples of one model under one metric, worst first."""
 
     metric: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.kernels.shapes import KINDS, Kind
@@ -15,8 +16,7 @@ from valor_cli.writers.written import Wishes, Written
 Writer: TypeAlias = Callable[[ObjectFile, Wishes], Written]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A format that objects can be written in.
 
     Attributes:

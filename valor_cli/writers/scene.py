@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
@@ -17,8 +17,7 @@ from valor_cli.readers.objects import ObjectFile
 Id: TypeAlias = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Images:
+class Images(Struct, frozen=True):
     """Every image of a file, in its order.
 
     Attributes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.kernels.shapes import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """The content of an output.
 
     Attributes:
@@ -21,8 +21,7 @@ class Written:
     warnings: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """What the user asks of a writer, beside the objects.
 
     Attributes:

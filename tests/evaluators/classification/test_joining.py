@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.evaluators.classification.files import listed, rows_of, score_file
 from valor_cli.errors import DataError

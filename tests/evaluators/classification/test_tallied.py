@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.evaluators.classification.asking import HALF_RIGHT, scored, weighed
 from tests.oracles.classification import random_rows

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.oracles.problems import random_dataset
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths

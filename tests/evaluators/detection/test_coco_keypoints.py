@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.keypoints import keypoint_problem, pycocotools_keypoints
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths

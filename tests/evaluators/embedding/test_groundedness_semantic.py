@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.measured_by_models import each_outcome, highest, sentences
 from tests.oracles.text_models import ScriptedModels

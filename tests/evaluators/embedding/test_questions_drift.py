@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.measured_by_models import each_outcome, findings_by
 from tests.oracles.text_models import ScriptedModels, ScriptedSession

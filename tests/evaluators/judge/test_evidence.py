@@ -146,7 +146,7 @@ def test_evidence_stands_beside_the_samples_it_is_of() -> None:
 
 
 def test_a_metric_that_measures_nothing_cannot_be_asked_for() -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     empty = call(replace(CONTACT_INFORMATION, measure=None), {})
     with pytest.raises(ValueError, match="has no measure"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
 from tests.oracles.text_samples import found, measured, outcome, samples, values

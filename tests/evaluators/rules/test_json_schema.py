@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.oracles.text_samples import measured, outcome, samples, values
 from valor_cli.evaluators.rules.json_schema import JSON_SCHEMA

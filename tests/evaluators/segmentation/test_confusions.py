@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.evaluators.segmentation.asking import asked, findings
 from tests.oracles.label_map_problems import InMemory, codes_of, random_maps

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.oracles.label_map_problems import random_maps
 from valor_cli.dataset.segmentation import SegmentationDataset

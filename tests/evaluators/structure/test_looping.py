@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.oracles.text_samples import found, measured, outcome, sampled, samples, values
 from valor_cli.evaluators.structure import looping

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from tests.reports.task_runs import classified
 from valor_cli.reports.charts.curve_charts import ceiling, counts_by_threshold, figures

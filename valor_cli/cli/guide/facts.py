@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.cli.catalogue_text import asked_by
 from valor_cli.evaluators.judge.imagined_calls import JudgeCalls, judge_calls
@@ -17,8 +18,7 @@ TRUTH = ("ground_truth", "references")
 CONTEXTS = "retrieved_contexts"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What a metric needs, asks and costs, with its default parameters.
 
     Attributes:
@@ -73,8 +73,7 @@ def facts_of(metric: Metric[Any]) -> Facts:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """What holds of some metrics together: "yes", "no", or "some" where it does of some.
 
     Attributes:

@@ -6,11 +6,12 @@ What a metric needs, asks and costs is not said here: that is the metric's own t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.metric import Metric, Task
 
@@ -18,8 +19,7 @@ FILES = ("classification", "objects", "semantic_segmentation", "text_generation"
 """The parts, in the order of the tasks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A metric, and when to choose it; `also` are others of its kind that `when` tells apart."""
 
     metric: str
@@ -32,8 +32,7 @@ class Choice:
         return (self.metric, *self.also)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a user asks, what there is to know of it, and the metrics to choose from.
 
     `config` is a whole config, for the sample data.
@@ -50,8 +49,7 @@ class Question:
         return tuple(name for choice in self.choose for name in choice.names)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """Questions of those who have, or want, the same."""
 
     when: str
@@ -68,8 +66,7 @@ class Branch:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The guide to some tasks that share their metrics, or nearly."""
 
     title: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
@@ -108,8 +108,7 @@ def _entry(name: str, choice: Choice, tasks: Sequence[Task[Any]]) -> dict[str, A
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Indented:
+class Indented(Struct, frozen=True):
     """A text that stands so many columns from the left, on every line; nothing to its right.
 
     Before its first line stands `lead`.

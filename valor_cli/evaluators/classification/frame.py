@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
@@ -27,8 +27,7 @@ from valor_cli.results import Scalar
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The rows of a ground truth, in the order of their samples and label keys.
 
     Attributes:
@@ -56,8 +55,7 @@ class Frame:
         return self.unit * len(self.keys) + self.key
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """The rows under evaluation.
 
     Attributes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset, no_picture
@@ -56,8 +57,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """The inputs of a run, read or still in pieces.
 
     Attributes:
@@ -255,8 +255,7 @@ def _selected(
     return rows, joined, metadata, absent, differing
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """What one model adds.
 
     Attributes:
@@ -284,7 +283,7 @@ def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming, *, probabilitie
     scores = placed(file.scores, target, len(rows))
     outside = Outside.of(scores.score) if probabilities else EVERY_INSIDE
     if outside.below or outside.above:
-        scores = replace(scores, score=np.clip(scores.score, 0.0, 1.0))
+        scores = dataclasses.replace(scores, score=np.clip(scores.score, 0.0, 1.0))
     unknown = at < 0
     tally = Tally(0, len(at))
     by_file: dict[str, int] = {}

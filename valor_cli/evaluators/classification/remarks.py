@@ -7,10 +7,10 @@ ids.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.errors import printable
@@ -27,8 +27,7 @@ LONGEST = 120
 """Characters of an id that a message shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """Some of many rows.
 
     Attributes:
@@ -189,8 +188,7 @@ class ScoreRemarks(NamedTuple):
         return [warning]
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
+class Remarks(Struct, frozen=True):
     """What is odd about some samples, and what their rows use.
 
     Attributes:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset, choices_of
@@ -24,8 +26,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Mergeable)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """Rows of a data set, read once.
 
     Metrics get the rows of one label key (`parts`); rows stand in the order of their samples.
@@ -64,8 +65,8 @@ class Scored:
     replica: int = 0
     noted: dict[Hashable, Mergeable] | None = None
     # What was computed already: of the rows, and of the rows with these weights.
-    _shared: Memo = field(default_factory=Memo, repr=False)
-    _known: Memo = field(default_factory=Memo, repr=False)
+    _shared: Memo = field(default_factory=Memo)
+    _known: Memo = field(default_factory=Memo)
 
     @property
     def unit_count(self) -> int:
@@ -243,7 +244,7 @@ def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
     tallies: list[Mapping[Hashable, Mergeable]] = []
     for _, part in evidence.parts():
         noted: dict[Hashable, Mergeable] = {}
-        noting = replace(part, noted=noted, _known=Memo())
+        noting = dataclasses.replace(part, noted=noted, _known=Memo())
         for call in calls:
             call.found(noting)
         tallies.append(noted)

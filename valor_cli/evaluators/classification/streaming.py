@@ -7,12 +7,12 @@ sample, and rows that stand twice, come together wherever they stood.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.classification import ClassificationDataset
@@ -47,8 +47,7 @@ NUMBERED: Final = 1 << 32
 """Numbers that the rows of a range may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePiece:
+class ScorePiece(Struct, frozen=True):
     """A piece of an input, and how to read it.
 
     Attributes:
@@ -66,8 +65,7 @@ class ScorePiece:
     piece: Piece
 
 
-@dataclass(frozen=True, slots=True)
-class PieceTold:
+class PieceTold(Struct, frozen=True):
     """What a piece says before its rows are looked at.
 
     Attributes:
@@ -96,8 +94,7 @@ class Span(NamedTuple):
     high: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What all ranges need to know.
 
     Attributes:

@@ -7,10 +7,10 @@ sentences of the document are premises, those of the response hypotheses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.evaluators.classifier.labels import Inference, inference_labels
 from valor_cli.evaluators.classifier.places import Place
@@ -34,8 +34,7 @@ LEFT_OUT = "sentences_left_out"
 """What details call how many sentences are beyond the most that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """A response beside its document.
 
     Attributes:

@@ -6,10 +6,10 @@ The response is a summary; the document is what it summarises, or what was retri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Interval
+from msgspec import Struct
 
 from valor_cli.evaluators.classifier.places import Place, sentence_places
 from valor_cli.evaluators.gathering import ModelTexts
@@ -35,8 +35,7 @@ class Limits(NamedTuple):
     response: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySentences:
+class SummarySentences(Struct, frozen=True):
     """The sentences of a sample, as places and as texts.
 
     Attributes:

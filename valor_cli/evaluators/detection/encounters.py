@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import GroundTruths
@@ -16,8 +16,7 @@ from valor_cli.kernels.shapes import Shapes
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Encounters:
+class Encounters(Struct, frozen=True):
     """Pairs of a detection and a ground truth of the same image, whatever their labels.
 
     Crowd regions take no part.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem, did_you_mean
@@ -24,8 +24,7 @@ from valor_cli.readers.table import Table
 from valor_cli.results import Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The images and labels under evaluation, and how ids of the files become their numbers.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
@@ -24,8 +25,7 @@ from valor_cli.metric import Call
 Sigmas = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeypointPlan:
+class KeypointPlan(Struct, frozen=True):
     """What the metrics of a run will ask: sets of sigmas, thresholds of similarity and areas."""
 
     sigmas: tuple[Sigmas, ...]
@@ -41,8 +41,7 @@ def plan_keypoints(calls: Sequence[Call], slices: Sequence[str]) -> KeypointPlan
     return KeypointPlan(tuple(sigmas), MatchingPlan(tuple(sorted(thresholds)), areas))
 
 
-@dataclass(frozen=True, slots=True)
-class KeypointMatches:
+class KeypointMatches(Struct, frozen=True):
     """Matches by similarity of keypoints, under each set of sigmas that is asked for."""
 
     by_sigmas: Mapping[Sigmas, Matches]

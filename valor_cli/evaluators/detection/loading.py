@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation, GroundTruths
@@ -113,8 +113,7 @@ def _pictured(
     }, warnings
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What the inputs say beside their objects.
 
     Attributes:
@@ -320,8 +319,7 @@ def _detections(side: Side, shapes: Shapes) -> Detections:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """What one model adds to a dataset."""
 
     detections: Detections

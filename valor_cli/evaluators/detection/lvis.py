@@ -12,9 +12,10 @@ area of a detected mask is that of its pixels also where the file has a box besi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset, Detections, Federation
@@ -42,8 +43,7 @@ FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
 """LVIS's groups of labels: in up to 10, up to 100, or more images of the training set."""
 
 
-@dataclass(frozen=True, slots=True)
-class FederatedMatches:
+class FederatedMatches(Struct, frozen=True):
     """Matches where LVIS judges, and how frequent it says the labels are.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.encounters import Encounters
@@ -50,8 +51,7 @@ class Ranking(NamedTuple):
     fp: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """Detections ranked by label, then score, with what each matched.
 
     Attributes:
@@ -99,8 +99,8 @@ class Matches:
     weights: NDArray[np.int64] | None = None
     replica: int = 0
     # What was computed already: of the matches, and of the matches with these weights.
-    _shared: Memo = field(default_factory=Memo, repr=False)
-    _known: Memo = field(default_factory=Memo, repr=False)
+    _shared: Memo = field(default_factory=Memo)
+    _known: Memo = field(default_factory=Memo)
 
     @property
     def unit_count(self) -> int:

@@ -10,9 +10,8 @@ no errors: they are neither right nor wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
@@ -26,8 +25,7 @@ REASONS = ("classification", "localisation", "both", "duplicate", "background")
 CLASSIFICATION, LOCALISATION, BOTH, DUPLICATE, BACKGROUND = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Mistakes:
+class Mistakes(Struct, frozen=True):
     """Reasons, in rows of the evidence.
 
     Attributes:

@@ -10,10 +10,11 @@ numbers, bit for bit, as one pass over all images.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset
@@ -40,8 +41,7 @@ class Sums(NamedTuple):
     iou: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
+class Segments(Struct, frozen=True):
     """Segments with what became of them, by image, then in the order of the file.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.dataset.gallery import Gallery
 from valor_cli.errors import printable

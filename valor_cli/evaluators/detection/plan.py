@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from annotated_types import Interval, MinLen
+from msgspec import Struct
 from pydantic import AfterValidator
 
 from valor_cli.evaluators.parameters import ScoreThresholds, distinct
@@ -43,8 +43,7 @@ ENCOUNTERS = "encounters"
 """What a metric lists under `Metric.evidence` that asks what detections overlap of any label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closeness:
+class Closeness(Struct, frozen=True):
     """Which overlaps of any label are kept.
 
     Attributes:
@@ -58,8 +57,7 @@ class Closeness:
     remembered: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MatchingPlan:
+class MatchingPlan(Struct, frozen=True):
     """What the metrics of a run will ask of the evidence.
 
     Attributes:

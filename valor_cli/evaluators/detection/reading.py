@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.frame import images_of

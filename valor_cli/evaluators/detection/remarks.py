@@ -6,9 +6,9 @@ What is noted of some images and of others adds up to what is noted of all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import Detections, GroundTruths
@@ -21,8 +21,7 @@ from valor_cli.kernels.shapes import Kind, Shapes
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
+class Remarks(Struct, frozen=True):
     """What is odd about the objects of some images, and which labels they have.
 
     Attributes:

@@ -6,10 +6,11 @@ To the last bit what `Matches.resamples` gives one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.matches import Matches
@@ -35,8 +36,7 @@ class Tally(NamedTuple):
     image: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Replicas:
+class Replicas(Struct, frozen=True):
     """Several resamples of matches.
 
     Attributes:
@@ -53,7 +53,7 @@ class Replicas:
     apart: Matches
     apart_lanes: Lanes
     buffers: Buffers
-    _known: Memo = field(default_factory=Memo, repr=False)
+    _known: Memo = field(default_factory=Memo)
 
     @classmethod
     def of(cls, matches: Matches, weights: Ints) -> Replicas:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.frame import Frame
@@ -19,8 +19,7 @@ from valor_cli.readers.objects import ObjectFile
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """The objects of one file that are evaluated.
 
     Attributes:

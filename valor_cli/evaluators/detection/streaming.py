@@ -6,11 +6,11 @@ Ground truth is one piece; detections are gathered by ranges of images, wherever
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.detection import DetectionDataset
@@ -50,8 +50,7 @@ STEP: Final = 64
 """Objects between two that a piece tells the image of, for ranges of equal length to be found."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectPiece:
+class ObjectPiece(Struct, frozen=True):
     """A piece of an input, and how to read it.
 
     Attributes:
@@ -67,8 +66,7 @@ class ObjectPiece:
     piece: Piece
 
 
-@dataclass(frozen=True, slots=True)
-class PieceTold:
+class PieceTold(Struct, frozen=True):
     """What a piece says before its objects are looked at.
 
     Attributes:
@@ -101,8 +99,7 @@ class Span(NamedTuple):
     high: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What all ranges need to know.
 
     Attributes:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Interval
+from msgspec import Struct
 
 from valor_cli.dataset.text import TextDataset
 from valor_cli.errors import DataError, Problem
@@ -44,8 +44,7 @@ CUT = "cut"
 _HEADER = ["LAYER", "P", "R", "F"]
 
 
-@dataclass(frozen=True, slots=True)
-class Baselines:
+class Baselines(Struct, frozen=True):
     """Precision, recall and F1 of texts that have nothing to do with each other, by layer."""
 
     path: str

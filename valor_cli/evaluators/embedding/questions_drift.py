@@ -8,12 +8,12 @@ questions as far.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import floor
 from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Interval
+from msgspec.structs import replace
 
 from valor_cli.evaluators.gathering import ModelTexts
 from valor_cli.evaluators.lacking import lack_of

@@ -7,8 +7,9 @@ cannot be read leaves the other to stand alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from valor_cli.evaluators.judge.asking import Asking, ParseFailure, in_short
 from valor_cli.evaluators.judge.parameters import JudgeRetries
@@ -26,8 +27,7 @@ class Heard(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class DualRating:
+class DualRating(Struct, frozen=True):
     """What came of both prompts, one rating at least.
 
     Attributes:

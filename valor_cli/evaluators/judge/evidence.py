@@ -6,11 +6,11 @@ datasets ─gather─▶ an outcome per judge, repeat, model, sample, metric ─
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.gathering import Measured, asking_wing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import fsum
 from typing import Any
+
+from msgspec.structs import replace
 
 from valor_cli.evaluators.judge.answer_relevancy import (
     ANSWER_RELEVANCY,

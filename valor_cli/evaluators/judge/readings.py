@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from valor_cli.evaluators.judge import reply_forms as form
 from valor_cli.evaluators.judge.replies import Unfit as Unfit
@@ -44,8 +45,7 @@ _SCORES = ("evaluation_score", *_RATINGS)
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])[ \t]+|\n+|(?<=[。！？])")
 
 
-@dataclass(frozen=True)
-class Reading(Generic[T]):
+class Reading(Struct, Generic[T], frozen=True):
     """A kind of reply.
 
     Attributes:

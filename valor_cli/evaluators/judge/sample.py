@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from valor_cli.dataset.text import TextDataset
 from valor_cli.evaluators.lacking import ABSENT, BLANK
@@ -12,8 +12,7 @@ class Missing(Exception):  # noqa: N818  # what it says of the sample
     """The sample lacks what a metric needs, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """The texts of a sample. An empty text is a text.
 
     Attributes:

@@ -7,8 +7,9 @@ nothing that the text reports of others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.evaluators.judge.asking import Asking
 from valor_cli.evaluators.judge.readings import Judged, statements, verdicts
@@ -17,8 +18,7 @@ from valor_cli.models.prompts import Data, Numbered
 from valor_cli.results import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Trait:
+class Trait(Struct, frozen=True):
     """What a judge looks for in every text, in words.
 
     Attributes:

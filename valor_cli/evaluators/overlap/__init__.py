@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from valor_cli.evaluators.overlap.bleu import BLEU, BLEU_1, BLEU_2, BLEU_3, BLEU_4
 from valor_cli.evaluators.overlap.chrf import CHRF

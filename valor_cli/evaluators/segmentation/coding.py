@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
@@ -27,8 +27,7 @@ _UNMOVED = 255
 """Value that `reduce_labels` leaves where it is if it is ignored, as the reference does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Coding:
+class Coding(Struct, frozen=True):
     """What pixel values mean.
 
     Attributes:

@@ -7,12 +7,13 @@ no average.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 from annotated_types import Interval
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.memo import Memo
@@ -35,8 +36,7 @@ BOUNDARIES = "boundaries"
 """What a metric lists under `Metric.evidence` that asks for the outlines of labels."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountingPlan:
+class CountingPlan(Struct, frozen=True):
     """What the metrics of a run will ask of the evidence.
 
     Attributes:
@@ -101,8 +101,7 @@ class Images(NamedTuple):
     right: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Confusions:
+class Confusions(Struct, frozen=True):
     """A sparse confusion matrix of pixels for each image.
 
     No label (an excluded background, what a prediction leaves open) has a row and a column too.
@@ -126,8 +125,8 @@ class Confusions:
     weights: Ints | None = None
     replica: int = 0
     # What was computed already: of the cells, and of the cells with these weights.
-    _shared: Memo = field(default_factory=Memo, repr=False)
-    _known: Memo = field(default_factory=Memo, repr=False)
+    _shared: Memo = field(default_factory=Memo)
+    _known: Memo = field(default_factory=Memo)
 
     @property
     def unit_count(self) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem, printable
@@ -31,8 +31,7 @@ from valor_cli.readers.objects import Role
 from valor_cli.results import Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class PairReader:
+class PairReader(Struct, frozen=True):
     """Reads the label maps of a sample.
 
     Attributes:
@@ -78,8 +77,7 @@ class Sides(NamedTuple):
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(Struct, frozen=True):
     """What is to be evaluated; no label map is opened yet.
 
     Attributes:

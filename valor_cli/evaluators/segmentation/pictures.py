@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, UnreachableError, printable
 from valor_cli.evaluators.segmentation.inputs import SegmentationInputs

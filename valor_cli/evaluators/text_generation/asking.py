@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from valor_cli.evaluators.embedding.calibrated import CALIBRATED, SEEDS_MODEL, family_of
 from valor_cli.evaluators.embedding.semantic_similarity import CROSS_ENCODER

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.text_generation.inputs import TextInputs
@@ -77,8 +77,7 @@ class Told(NamedTuple):
     filled: Mapping[str, tuple[int, Sequence[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What all ranges need to know, and what is told of them in the end.
 
     Attributes:

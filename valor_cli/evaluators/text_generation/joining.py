@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.id_joins import Ids, hardly_joined

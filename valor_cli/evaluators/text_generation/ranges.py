@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.dataset.text import TextDataset
@@ -50,8 +52,7 @@ class Otherwise(NamedTuple):
     sample_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class RangeFacts:
+class RangeFacts(Struct, frozen=True):
     """What a range says for all of them together.
 
     Attributes:
@@ -181,7 +182,7 @@ def _picked(ground: Ground, pick: Pick, rows: SampleColumns) -> SampleColumns:
         texts["artifacts"] = TextColumn.of(
             None if one is None else os.path.join(folder, one) for one in artifacts
         )
-    return replace(found, texts=texts, file=pick.piece)
+    return dataclasses.replace(found, texts=texts, file=pick.piece)
 
 
 def _shared_rows(

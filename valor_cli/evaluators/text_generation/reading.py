@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import filtered_columns
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from valor_cli.kernels.conditions import ConditionError
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRows:
+class ModelRows(Struct, frozen=True):
     """The rows of one model.
 
     Attributes:
@@ -36,8 +36,7 @@ class ModelRows:
     filled: frozenset[str] = field(default=frozenset())
 
 
-@dataclass(frozen=True, slots=True)
-class TextsRead:
+class TextsRead(Struct, frozen=True):
     """All files of a run.
 
     Attributes:

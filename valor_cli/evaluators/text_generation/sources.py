@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.text_generation.ground import Rows, numbered
@@ -21,8 +21,7 @@ from valor_cli.readers.sample_inputs import joined_files
 from valor_cli.readers.sample_part import PartOfFile, file_of_parts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class Source(Struct, frozen=True, eq=False):
     """The rows of a model in a piece.
 
     Attributes:
@@ -67,8 +66,7 @@ class Source:
         return rows.part(*self.rows) if isinstance(self.rows, tuple) else rows.take(self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Where the rows of all models stand.
 
     Attributes:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.id_joins import Ids
@@ -51,8 +52,7 @@ MOST_RANGES: Final = 256
 """Ranges of a run; what is made of each is a file that stays open."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """Rows of a source, and where they stand among all samples; as in `Pick`."""
 
     source: Source

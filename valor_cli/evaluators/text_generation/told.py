@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.metric import Selection
@@ -15,8 +15,7 @@ from valor_cli.readers.sample_files import SampleFile, SampleReading
 from valor_cli.readers.sample_part import PartOfFile
 
 
-@dataclass(frozen=True, slots=True)
-class SamplePiece:
+class SamplePiece(Struct, frozen=True):
     """A piece of an input, and how to read it.
 
     Attributes:
@@ -38,8 +37,7 @@ class SamplePiece:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class PieceTold:
+class PieceTold(Struct, frozen=True):
     """What a piece says before its texts are looked at.
 
     Attributes:

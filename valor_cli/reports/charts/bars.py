@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.formatting import NO_VALUE, number, span
@@ -30,8 +30,7 @@ _BETWEEN = 8
 _TOP = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A model's value; `reason` says why it has none."""
 
     model: int
@@ -40,8 +39,7 @@ class Bar:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """What is measured or where, with a bar for each model.
 
     Attributes:

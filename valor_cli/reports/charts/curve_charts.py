@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from valor_cli.reports.charts.lines import grid, lined, listed
 from valor_cli.reports.curves import COUNTS, ROC, Choice
@@ -35,8 +35,7 @@ AREAS = {
 """What an area is of, by its column of `COUNTS`; columns 2 and 4 share a colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A chart of the page: its kind, its heading, and of counts the model they are of."""
 
     kind: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.reports.charts.histogram import Values, histogram
 from valor_cli.reports.charts.lines import lined, listed
@@ -19,8 +20,7 @@ from valor_cli.results import THRESHOLD, RunResult, SamplesResult
 _MEDIAN = [name for _, name in MARKS].index("median")
 
 
-@dataclass(frozen=True, slots=True)
-class Spreads:
+class Spreads(Struct, frozen=True):
     """The values of single samples under one metric at one setting.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.formatting import number
@@ -20,16 +20,14 @@ _LEFT = 34
 _WIDTH = 338
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """Values of a model's samples, those that there are."""
 
     model: int
     values: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
+class Bins(Struct, frozen=True):
     """Where bins begin and end, and how many values of each model are in each."""
 
     edges: tuple[float, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.reports.charts import sheets
@@ -14,8 +15,7 @@ from valor_cli.reports.formatting import plain
 from valor_cli.results import RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart that can be drawn of a run.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from markupsafe import escape
+from msgspec import Struct
 
 from valor_cli.reports.plots import Drawing, class_of, extent, fitted, rect, text
 
@@ -25,16 +25,14 @@ _LINE = 16
 _APART = 18
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """A drawing, and what stands above it where there are several."""
 
     drawing: Drawing
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """All of a chart.
 
     Attributes:
