@@ -102,7 +102,7 @@ def test_what_is_said_of_wilson(classification: RunResult, text: RunResult) -> N
     accuracy = value(classification, "random_forest", "accuracy")
     assert accuracy.value == 292 / 300
     assert wilson_interval(292, 300, 0.95) == accuracy.interval
-    assert "292 of 300 right is known to lie between 0.948 and 0.986" in WORDS
+    assert "the 95 % interval of 292 of 300 right is 0.948 to 0.986" in WORDS
     perfect = value(text, "gpt4", "language_consistency", "pass")
     assert (perfect.value, perfect.n) == (1, 24)
     assert perfect.interval is not None
@@ -130,7 +130,7 @@ def test_the_paired_difference(detection: RunResult) -> None:
         row = value(detection, model, "image_scores", "precision")
         assert line(model, f"{row.value:.3f}", between(row)) in PAGE
     row = held(detection, "large", "small", "image_scores", "precision")
-    assert line("large less small", f"{row.difference:+.3f}", between(row, sign=True)) in PAGE
+    assert line("large minus small", f"{row.difference:+.3f}", between(row, sign=True)) in PAGE
     told = f"on {row.wins} images large is better, on {row.losses} worse, on {row.ties} equal"
     assert told in WORDS
     assert f"(p = {row.p:.3f})" in WORDS
@@ -182,7 +182,7 @@ def test_what_is_said_of_many_values(detection: RunResult) -> None:
 def test_what_is_said_of_the_search(detection: RunResult) -> None:
     assert {one.searched for one in detection.searches} == {0}
     assert {one.columns for one in detection.searches} == {("metadata.orientation",)}
-    assert "0 parts were looked at" in WORDS
+    assert "0 parts were searched" in WORDS
 
 
 @pytest.mark.slow
