@@ -1,6 +1,6 @@
-"""What the program declares in; the generated pages, schemas and pictures of docs/ out.
+"""Generate the reference pages, schemas and images of docs/ from the program's declarations.
 
-`python docs/generate.py` writes them, `--check` writes nothing, names those that are stale and
+`python docs/generate.py` writes them; `--check` writes nothing, lists the stale ones and
 exits 1. The schemas are what `valor schema` prints; JSON has no room for a line that says so.
 """
 
@@ -65,15 +65,15 @@ clip-path="url(#{{unique_id}}-clip-terminal)">
 </g>
 </svg>
 """
-"""Rich's own template less its web fonts: the picture fetches nothing."""
+"""Rich's template without its web fonts, so that the image loads nothing."""
 
 
 METRICS_INTRODUCTION = """\
-`valor metrics` lists the same from the installed version; `valor metrics NAME` explains one.
-Which one to choose: [choosing.md](choosing.md), or `valor metrics --guide`.
-Metrics marked ● are computed when a config lists none. A metric has a default threshold where its
-entry names one, and gives the same values again unless its entry says otherwise. The rules that all
-of them rest on are told by task: [classification](classification.md), [object detection and
+`valor metrics` lists the metrics of the installed version; `valor metrics NAME` explains one.
+To choose one: [choosing.md](choosing.md), or `valor metrics --guide`.
+Metrics marked ● are computed when a config lists none. A metric has a default threshold only if
+its entry names one, and is reproducible unless its entry says otherwise. The rules that apply to
+all metrics of a task: [classification](classification.md), [object detection and
 instance segmentation](object-detection.md), [semantic segmentation](semantic-segmentation.md),
 [text generation](text-generation.md)."""
 
@@ -114,7 +114,7 @@ def _overview(
 
 
 def _outputs(outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each run of outputs that share unit, range and direction."""
+    """A line per group of adjacent outputs that share unit, range and direction."""
     for said, group in groupby(outputs, _said):
         names = [output["name"] for output in group]
         yield said if names == ["value"] else f"{', '.join(f'`{n}`' for n in names)}: {said}"
@@ -128,7 +128,7 @@ def _said(output: Mapping[str, Any]) -> str:
 
 
 def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
-    """One metric's section: what its declaration says, and its docstring in full."""
+    """One metric's section: its declaration, and its docstring in full."""
     yield f"### {entry['name']}"
     yield entry["description"]
     yield from entry["explanation"]
@@ -151,8 +151,8 @@ def _entry(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
 
 
 def _facts(entry: Mapping[str, Any], metric: Metric[Any]) -> Iterator[str]:
-    """What a metric gives, reads and asks, a line each."""
-    yield f"Gives: {'; '.join(_outputs(entry['outputs'])) or drawn(metric)}"
+    """What a metric outputs, reads and asks, a line each."""
+    yield f"Outputs: {'; '.join(_outputs(entry['outputs'])) or drawn(metric)}"
     yield f"Needs: {', '.join(needed_by(metric))}"
     if entry["asks"]:
         yield f"Asks: {', '.join(entry['asks'])}"
@@ -195,7 +195,7 @@ def _named(commands: Sequence[CommandInfo]) -> Iterator[str]:
 
 
 def help_of(*command: str) -> str:
-    """What `valor COMMAND --help` prints, at a width that no terminal decides."""
+    """What `valor COMMAND --help` prints, at a fixed width."""
     arguments = [*command, "--help"]
     done = CliRunner().invoke(app, arguments, prog_name="valor", terminal_width=HELP_WIDTH)
     if done.exit_code:
@@ -257,7 +257,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def is_stale(path: Path, text: str) -> bool:
-    """Whether a file is missing or says something else; of JSON, whatever the order of its keys."""
+    """Whether a file is missing or differs; the order of JSON keys is ignored."""
     if not path.is_file():
         return True
     there = path.read_text(encoding="utf-8")
@@ -265,7 +265,7 @@ def is_stale(path: Path, text: str) -> bool:
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
-    """Write what is stale or, with `--check`, name it; the exit code."""
+    """Write stale files or, with `--check`, list them; return the exit code."""
     if list(arguments) not in ([], ["--check"]):
         sys.stderr.write("usage: python docs/generate.py [--check]\n")
         return 2

@@ -1,4 +1,4 @@
-"""The guide to the metrics, as declared in valor_cli/cli/guide, to docs/choosing.md."""
+"""Generate docs/choosing.md from the guide declared in valor_cli/cli/guide."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from valor_cli.cli.guide.questions import Branch, Choice, Part, Question, metric
 from valor_cli.metric import Task
 
 INTRODUCTION = """\
-Begin with your question. It leads to one to three metrics, with what each needs, whom it asks, what
-it costs, and when to choose which. `valor metrics --guide` prints all questions, `--guide --task
-TASK` those of one task with the reasons, `--guide NAME` those that lead to one metric; `--format
-json` is for programs.
+Start from your question. It leads to one to three metrics, with what each needs, which model it
+asks, what it costs, and when to choose it. `valor metrics --guide` prints all questions, `--guide
+--task TASK` those of one task with the reasons, `--guide NAME` those that lead to one metric;
+`--format json` is for programs.
 
 ```console
 $ valor metrics --guide --task classification
@@ -23,29 +23,29 @@ $ valor metrics --guide faithfulness
 ```"""
 
 KINDS = """\
-| a metric that | from the same input comes | costs | as a gate |
+| a metric that | on the same input gives | costs | as a gate |
 | --- | --- | --- | --- |
 | is computed | the same value, to the last digit | nothing | on every change |
-| asks a [model of your machine](models.md): an embedder, a language model, a classifier \
+| asks a [local model](models.md): an embedder, a language model, a classifier \
 | the same value | the model's time | on every change, with the model fixed |
-| asks a [judge](judges.md) | perhaps another value | calls, and so money or time \
-| with a margin, by night rather than on every change; [calibrate](judges.md#calibrate) it first |
+| asks a [judge](judges.md) | possibly another value | calls, and so money or time \
+| with a margin, nightly rather than on every change; [calibrate](judges.md#calibrate) it first |
 
-Take the first kind that answers the question. Calls are those for one sample with an answer of
-usual length, when the metric is computed by itself: what several metrics need is asked once, longer
-answers may take more, and `valor estimate CONFIG` counts yours. What a metric needs and asks is
-told for its default parameters; an embedder may also be a provider's, if the config names one. For
-all of them there are [intervals and tests](comparing.md) that say whether a difference is one."""
+Choose the first kind that answers the question. The costs are calls per sample with an answer of
+usual length, for the metric alone: what several metrics need is asked once, longer
+answers may take more, and `valor estimate CONFIG` counts yours. Needs and costs are
+for the default parameters; the embedder may also be a provider's, if the config names one. For
+all of them [intervals and tests](comparing.md) show whether a difference is significant."""
 
 Anchors = Mapping[tuple[str, str], str]
-"""By task and metric, where the page of the metrics explains it."""
+"""The anchor in docs/metrics.md, by task and metric."""
 
 
 def guide_page(generated: str, metrics_page: str) -> str:
     """The whole guide, part by part: the path to a question, and the questions.
 
     Args:
-        generated: The line that says how the page came about.
+        generated: The line that marks the page as generated.
         metrics_page: The text of docs/metrics.md, to which metrics are linked.
     """
     tasks = [catalogue.task(name) for name in catalogue.task_names()]
@@ -59,7 +59,7 @@ def guide_page(generated: str, metrics_page: str) -> str:
 
 
 def anchors_of(page: str) -> Anchors:
-    """Where the tables of docs/metrics.md lead for each metric."""
+    """The anchors in the tables of docs/metrics.md, by task and metric."""
     found = {}
     task = ""
     for line in page.splitlines():
@@ -85,7 +85,7 @@ def _part(part: Part, tasks: Sequence[Task[Any]], anchors: Anchors) -> Iterator[
 
 
 def _path(part: Part, known: Mapping[str, Facts], *, alike: bool) -> str:
-    """Which questions are for whom, and what holds of the metrics that answer them."""
+    """The questions by situation, with the properties that their metrics share."""
     truth = next(facts.truth for facts in known.values() if facts.truth)
     noted = [] if alike else [f"{truth} needed", "contexts needed", "reproducible"]
     rows = [
@@ -129,7 +129,7 @@ def _question(
 
 
 def _linked(name: str, choice: Choice, tasks: Sequence[Task[Any]], anchors: Anchors) -> str:
-    """A metric's name, with the way to its section; of which task, where others lack it."""
+    """A metric's name, linked to its section; with its tasks if not all have it."""
     having = [task.name for task in tasks if (task.name, name) in anchors]
     link = f"[`{name}`](metrics.md#{anchors[having[0], name]})"
     return link if len(having) == len(tasks) else f"{link} ({', '.join(having)})"

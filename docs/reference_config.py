@@ -1,7 +1,7 @@
-"""The models of a config in; the page that describes every key of it out.
+"""Generate docs/config.md from the pydantic models of a config.
 
-Types, defaults, allowed values and meanings stand where they are declared, in the pydantic models.
-Here stands what introduces a block, and an example of it.
+Types, defaults, allowed values and meanings come from the models; this module adds an
+introduction and an example per block.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from valor_cli.models.settings import JudgeSettings, PriceSettings
 from valor_cli.readers import csv_header, sample_header, score_files
 
 CONFIG_INTRODUCTION = """\
-A config is one YAML file: what to read, what to compute, what must hold, where the report goes.
-Every key that it can have stands here; the parameters of metrics stand in
-[metrics.md](metrics.md).
+A config is one YAML file: what to read, what to compute, which limits to check, where to write the
+report. This page lists every key; the parameters of metrics are in [metrics.md](metrics.md).
 
 ```yaml
 task: object_detection
@@ -34,38 +33,36 @@ data:
 ```
 
 That is enough: everything else has a default. `valor init TASK` writes a commented config with
-sample data to begin with, `valor validate CONFIG` lists everything that is wrong with one, by
-line and column, and evaluates nothing.
+sample data to start from; `valor validate CONFIG` lists every error of a config by line and
+column, without evaluating.
 
-- **Unknown keys are errors**, with the nearest known key; so is a key that stands twice. Values
+- **Unknown keys are errors**, reported with the nearest known key; so are duplicate keys. Values
   are not converted: `resamples: "1000"` is text, and refused.
-- **Paths** start from the folder of the YAML file, not from where `valor` is run. `data:` also
+- **Paths** are relative to the folder of the YAML file, not to the current folder. `data:` also
   takes patterns (`shards/*.jsonl`), `.gz` and `.zst` files, [URLs](remote.md), and `-` for
   standard input (one file, no label maps).
-- **`${NAME}`** in any value stands for a variable of the environment, `${NAME:-default}` gives a
-  default, `$${` is a plain `${`. What comes from the environment is masked in messages about the
-  config.
-- **`--set interval.seed=1`** replaces a value, or adds one, for one run; `--set metrics.0=f1`
-  names an item of a list by its number, `--set interval=null` leaves a block out.
+- **`${NAME}`** in any value inserts an environment variable, `${NAME:-default}` gives a
+  default, `$${` is a literal `${`. Inserted values are masked in messages about the config.
+- **`--set interval.seed=1`** sets a value for one run; `--set metrics.0=f1`
+  selects a list item by its index, `--set interval=null` removes a block.
 - **YAML** is read as YAML 1.2's core schema: `no`, `on` and dates are text, `null` and `~` are
-  null. Anchors, aliases and `<<` work; tags (`!!python/…`, `!anything`) are refused. A config has
-  at most 16 MiB, 100,000 values with aliases expanded, and 100 levels.
+  null. Anchors, aliases and `<<` work; tags (`!!python/…`, `!anything`) are refused. A config is
+  limited to 16 MiB, 100,000 values with aliases expanded, and 100 levels.
 
-**In an editor**: `valor schema > valor.schema.json`, and as the first line of a config `#
-yaml-language-server: $schema=valor.schema.json` gives completion, these descriptions, and checks
-while you type ([config.schema.json](config.schema.json) is the same file)."""
+**In an editor**: run `valor schema > valor.schema.json` and start the config with `#
+yaml-language-server: $schema=valor.schema.json` for completion, these descriptions, and checks
+as you type ([config.schema.json](config.schema.json) is the same file)."""
 
 TOP = """\
-The keys at the top. *All* tasks have the first nine; the others belong to the tasks that are
-named."""
+The top-level keys. The first nine are for *all* tasks, the others for the tasks listed."""
 
-TASK = "One of the following; it decides what the rest of the file may say."
+TASK = "One of the following; it decides which other keys are allowed."
 
 DATA = """\
-What is evaluated. [formats.md](formats.md) shows the formats of detection, and the pages of the
-tasks those of the others: [classification](classification.md), [semantic
+The data to evaluate. [formats.md](formats.md) shows the formats of detection; those of the other
+tasks are on their pages: [classification](classification.md), [semantic
 segmentation](semantic-segmentation.md), [text generation](text-generation.md). `predictions` (or
-`samples`) is one path, or a mapping of a name per model to a path: all of them are evaluated,
+`samples`) is one path, or a mapping of model names to paths: all models are evaluated,
 ranked and compared."""
 
 DATA_EXAMPLES: Mapping[str, str] = {
@@ -97,25 +94,25 @@ data:
 }
 
 FORMAT = """\
-One name for all files, or one for each side where they differ. What is left out is found by
-extension and content."""
+One name for all files, or one for each side if they differ. If omitted, the format is detected
+from extension and content."""
 
 COLUMN_NAMES = """\
-`data.columns` maps the standard name of a column, on the left, to the name that the file has.
-Only names that are neither the standard one nor one of these need it. Other columns are metadata,
-for `slices` and `filter`."""
+`data.columns` maps the standard name of a column, on the left, to the name in the file.
+Only names that are neither the standard one nor one of these aliases need it. Other columns are
+metadata, for `slices` and `filter`."""
 
 METRICS = """\
 A list. An item is the name of a metric, or a mapping of one name to its parameters; `valor
 metrics --task TASK` lists the names, `valor metrics NAME` the parameters of one with their
-defaults, and [metrics.md](metrics.md) has them all. Left out, the task's defaults are computed
-(of text metrics those that the data can serve). The same metric may stand there several times
-with other parameters.
+defaults, and [metrics.md](metrics.md) has them all. If omitted, the task's defaults are computed
+(for text, those whose columns exist). The same metric may be listed several times
+with different parameters.
 
-Beside its own parameters any metric with a value takes `threshold`, a number that the value is
-held against (default: the metric's own, where it has one; null: none). A value on the wrong side
-of a threshold given here is a *problem* in the report, one on the wrong side of the metric's own
-an insight; neither changes the exit code, and a [gate](#gates) does."""
+Besides its own parameters, any metric with a value takes `threshold`, a number to compare the
+value with (default: the metric's own, if it has one; null: none). A value on the wrong side
+of a threshold set here is a *problem* in the report, one on the wrong side of the metric's own
+an insight; neither changes the exit code, a [gate](#gates) does."""
 
 METRICS_EXAMPLE = """\
 metrics:
@@ -124,27 +121,28 @@ metrics:
   - recall: {score_threshold: 0.5, threshold: 0.4}"""
 
 LABEL_MAP = """\
-Label as in the files to label as evaluated: renames labels, and merges those that get one name,
-in ground truth and predictions alike, before anything else is done. A label that is not named
-keeps its name."""
+Maps labels in the files to labels to evaluate: it renames labels, and merges those that get the
+same name, in ground truth and predictions alike, before anything else. Labels not listed
+keep their names."""
 
 FILTER = """\
-Which part of the data is evaluated: a column to the value, or the list of values, that is kept.
-Several columns must all hold. What is compared is what is written: `17` and `"17"` are one. A
-filter that leaves nothing, or names a label or sample that is not there, is an error."""
+The part of the data to evaluate: maps a column to the value, or the list of values, to keep.
+Several columns must all match. Values are compared as text: `17` and `"17"` are equal. A
+filter that leaves nothing, or names an unknown label or sample, is an error."""
 
 FILTERS: Sequence[tuple[str, str]] = (
-    ("label", "the labels that are evaluated; not for text generation"),
-    ("image_id", "the images, or samples, by their ids; not for text generation"),
-    ("sample_id", "the samples, or images, by their ids"),
-    ("metadata.NAME", "samples or images by a column of their metadata; here null is a value"),
+    ("label", "the labels to evaluate; not for text generation"),
+    ("image_id", "images or samples, by id; not for text generation"),
+    ("sample_id", "samples or images, by id"),
+    ("metadata.NAME", "samples or images, by a metadata column; null is a value here"),
 )
 
 SLICES = """\
-Which parts of the data get every metric anew, beside the whole: a list of keys, or of mappings of
-one key to the values wanted (left out: all that occur). `auto` looks for the parts that a model
-does worst at, and may stand in the list or in its place;
-[statistics.md](statistics.md#searching-for-the-worst-slice) says what to think of what it finds."""
+The parts of the data for which every metric is computed again: a list of keys, or of mappings of
+one key to the values wanted (default: all that occur). `auto`, as an item or instead of the list,
+searches for the parts where a model does
+worst; [statistics.md](statistics.md#searching-for-the-worst-slice) explains how to read the
+result."""
 
 SLICES_EXAMPLE = """\
 slices:
@@ -155,17 +153,17 @@ slices:
 SEARCH = "The options of `auto`:"
 
 INTERVAL = """\
-With this block values get confidence intervals, and several models, or a baseline, can be
-compared on values that no single sample has (average precision, BLEU of a corpus). Left out:
-neither. [statistics.md](statistics.md) tells what intervals mean."""
+Adds confidence intervals to values, and makes it possible to compare several models, or a
+baseline, by values that do not exist per sample (average precision, corpus BLEU).
+[statistics.md](statistics.md) explains intervals."""
 
 GATES = """\
 A list of limits. A gate names a metric and at least one of `min`, `max`, `max_drop`, `not_worse`;
-or `coverage`, with a metric or for all. It is held against every row that it names: left out,
-`model` is every model, `label` is the value over all labels, `slice` is the whole data, `output`
-is the metric's primary one.
+or `coverage`, with a metric or for all. It is checked against every row that it selects. By
+default `model` is every model, `label` the value over all labels, `slice` the whole data, and
+`output` the metric's primary one.
 
-A gate that fails makes the exit code 1, one on `coverage` 3. A gate that could not be checked makes
+A failed gate makes the exit code 1, one on `coverage` 3. A gate that could not be checked makes
 it 3, unless another failed: the value is undefined, or `max_drop` and `not_worse` have no
 `--baseline RUN` to compare with ([comparing.md](comparing.md#in-ci))."""
 
@@ -176,15 +174,16 @@ gates:
   - {metric: coco, output: AP, not_worse: 0.05}"""
 
 REPORT = """\
-Where the results go. `--out DIR` and `--format` of `valor evaluate` take precedence. Without
-`out` and `--out` they go to `reports/`, a folder of the config's name in it, where `valor` is
-run. [results.md](results.md) describes the files."""
+Where the results are written. `--out DIR` and `--format` of `valor evaluate` take precedence.
+Without `out` and `--out` they go to `reports/NAME` in the current folder, where NAME is the
+config's name. [results.md](results.md) describes the files."""
 
-MATCHING = "For object detection and instance segmentation; they stand at the top of the file."
+MATCHING = "For object detection and instance segmentation, at the top level of the file."
 
 JUDGE = """\
-For text generation: the language model that judge metrics ask. [judges.md](judges.md) tells how.
-A judge that no metric needs is not asked; keys come from the environment alone."""
+For text generation: the language model that judge metrics ask, explained in
+[judges.md](judges.md). A judge that no metric needs is not called; keys come only from the
+environment."""
 
 JUDGE_EXAMPLE = """\
 judge:
@@ -193,11 +192,11 @@ judge:
   budget_usd: 2.00
   price: {input_usd: 0.15, output_usd: 0.60}"""
 
-PRICE = "`judge.price`, for models whose price litellm does not know:"
+PRICE = "`judge.price`, for models without a price in litellm:"
 
 JUDGES = """\
-Several judges, in place of `judge`: a list of the same blocks, each with a `name` if the model
-does not tell them apart. `combine` says how they become one value."""
+Several judges, instead of `judge`: a list of the same blocks, each with a `name` unless the model
+identifies it. `combine` says how their values become one."""
 
 JUDGES_EXAMPLE = """\
 judges:
@@ -206,9 +205,8 @@ judges:
 combine: majority"""
 
 EMBEDDER = """\
-For text generation: the model that makes vectors of texts. [models.md](models.md) describes the
-backends. Left out, the small model of `pip install 'valor-cli[embed]'` is used, where a metric
-needs one."""
+For text generation: the embedding model. [models.md](models.md) describes the
+backends. The default is the small model of `pip install 'valor-cli[embed]'`."""
 
 EMBEDDER_EXAMPLE = """\
 task: text_generation
@@ -226,13 +224,13 @@ language_model: {model: distilbert/distilgpt2}
 device: cpu"""
 
 PROMPTS = """\
-`device` says where models of this machine compute. `prompts` puts files of your own in the place
-of prompts: `valor metrics NAME --prompt --format yaml > own.yaml` gives the file to change,
+`device` selects the device for local models. `prompts` replaces prompts by your own files:
+`valor metrics NAME --prompt --format yaml > own.yaml` writes the file to edit,
 `prompts: {faithfulness: own.yaml}` uses it."""
 
 CHECKS = """\
-For text generation: what `agent_sanity` checks of the files that an agent leaves, in its
-parameter `checks`, a list of these. Paths stand inside the folder that the sample names under
+For text generation: the checks that `agent_sanity` runs on the files of an agent, in its
+parameter `checks`, a list of these. Paths are relative to the folder that the sample names under
 `artifacts`."""
 
 CHECKS_EXAMPLE = """\
@@ -268,7 +266,7 @@ def config_page(generated: str) -> str:
         *(generated, "# Config", CONFIG_INTRODUCTION),
         *("## Keys", TOP, _top(top)),
         *("## task", TASK),
-        table(["task", "is for"], [[f"`{one.name}`", one.description] for one in tasks]),
+        table(["task", "evaluates"], [[f"`{one.name}`", one.description] for one in tasks]),
         *("## data", DATA, *_data()),
         *("### format", FORMAT, _formats()),
         *("### columns", COLUMN_NAMES, *_columns()),
@@ -299,7 +297,7 @@ def config_page(generated: str) -> str:
 
 
 class _Told(GenerateJsonSchema):
-    """Schemas that tell paths from other text."""
+    """Schemas that mark paths, as distinct from other text."""
 
     def function_after_schema(self, schema: Any) -> Any:
         shown = super().function_after_schema(schema)
@@ -316,7 +314,7 @@ def _schema(model: type[BaseModel], inner: str | None = None) -> dict[str, Any]:
 
 
 def _top(properties: Schema) -> str:
-    """The keys at the top, in the order of the schema."""
+    """The top-level keys, in the order of the schema."""
     owners: dict[str, list[str]] = {}
     for task in catalogue.task_names():
         for name in catalogue.options(task).model_fields:
@@ -346,7 +344,7 @@ _HEADING_OF: Mapping[str, str] = {
 
 
 def _about(shown: Schema) -> str:
-    """What the model behind a key is, in the words of its docstring."""
+    """The docstring of the model behind a key."""
     name = str(shown["$ref"]).rpartition("/")[2]
     models = {model.__name__: model for model in (Interval, Gate, Report)}
     return str(_schema(models[name])["description"])
@@ -364,14 +362,14 @@ def _data() -> Iterator[str]:
 
 
 def _formats() -> str:
-    """The two sides; which formats there are depends on the task."""
+    """The two sides; the available formats depend on the task."""
     shown = _schema(catalogue.inputs("object_detection"), "Formats")
     plain = {name: {**one, "anyOf": [_NAME]} for name, one in shown["properties"].items()}
     return _keys({"properties": plain})
 
 
 _NAME: Schema = {"const": "a format of the task"}
-"""In place of formats, which differ from task to task."""
+"""Stands in for the formats, which depend on the task."""
 
 
 def _columns() -> Iterator[str]:
@@ -400,7 +398,7 @@ def _slice_keys() -> str:
             found.setdefault((key, tuple(values)), []).append(task.replace("_", " "))
     for (key, values), tasks in found.items():
         rows.append([f"`{key}`", ", ".join(tasks), ", ".join(f"`{value}`" for value in values)])
-    rows.append(["`auto`", "all tasks", "what a search finds"])
+    rows.append(["`auto`", "all tasks", "the parts that a search finds"])
     return table(["key", "tasks", "values"], rows)
 
 
@@ -432,7 +430,7 @@ def _keys(schema: Schema) -> str:
 
 
 def _plain(shown: Any) -> Any:
-    """A schema without the values of the environment that may stand anywhere."""
+    """A schema without the environment references that every value allows."""
     if isinstance(shown, list):
         kept = [one for one in shown if one != {"$ref": "#/$defs/environment"}]
         return [_plain(one) for one in kept]

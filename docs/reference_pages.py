@@ -1,4 +1,4 @@
-"""The two reference pages that are made from declarations: of configs, and of results."""
+"""The two reference pages generated from declarations: config and results."""
 
 from __future__ import annotations
 

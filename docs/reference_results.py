@@ -1,7 +1,7 @@
-"""The records of a result in; the page that describes every file of a run out.
+"""Generate docs/results.md from the records of a result.
 
-Types come from the schema of results.json, meanings from the docstrings of the records that fill
-it. Here stands what introduces them, and what those leave to say.
+Types come from the schema of results.json, meanings from the docstrings of its records;
+this module adds the introductions and the meanings that those leave out.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ from valor_cli.results.schema import added_keys, meanings, results_schema
 
 RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`results.json`", "`json`", "everything that reports and comparisons read"),
-    ("`samples.jsonl`", "with `json`", "values of single samples, where there are any"),
-    ("`resamples.jsonl`", "with `json`", "values at every resample, where there are any"),
-    ("`evidence.bin`", "with `json`", "what values rest on, where nothing was resampled"),
+    ("`samples.jsonl`", "with `json`", "values per sample, if there are any"),
+    ("`resamples.jsonl`", "with `json`", "values at every resample, if there are any"),
+    ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
 )
 
 FILES_TEXT = """\
-Each file is written to a temporary name and renamed, so that a reader never meets half of one. Of
-the same inputs, config and version `results.json` is the same to the byte apart from its block
-`run`; a judge that replies differently makes other values. `--out - --format json` writes
-`results.json` to standard output. `valor report DIR` makes the reports anew from it, `valor
-compare A B` holds two of them against each other."""
+Each file is written under a temporary name and renamed, so a reader never sees half of one. With
+the same inputs, config and version, `results.json` is the same to the byte apart from its block
+`run`, unless a judge replies differently. `--out - --format json` writes
+`results.json` to standard output. `valor report DIR` renders the reports again from it, `valor
+compare A B` compares two of them."""
 
 RESULTS_INTRODUCTION = """\
-What `valor evaluate` leaves in the folder `--out DIR`, or `report: {out: …}`, for programs to
-read: the files, every key of `results.json`, the exit codes, and what may be relied on. A run owns
-the names of these files in its folder: those of an earlier run that it does not write, because
-other formats were asked for, are removed once its own are written; no other file is touched."""
+The files that `valor evaluate` writes to `--out DIR`, or `report: {out: …}`, for programs to
+read: every key of `results.json`, the exit codes, and what is stable. A run owns
+the names of these files in its folder: files of an earlier run in formats not asked for now
+are removed once its own are written; no other file is touched."""
 
 READING = """\
 ## Reading it
@@ -78,7 +78,7 @@ READING = """\
 $ valor evaluate configs/object_detection.yaml --out reports/nightly --format json,csv,junit
 ```
 
-The values are rows: one for each metric, output, model, label and slice. This is one of them:
+The values are rows, one per metric, output, model, label and slice:
 
 ```json
 {"metric": "recall", "output": "value", "model": "large", "label": "person", "slice": null,
@@ -89,7 +89,7 @@ The values are rows: one for each metric, output, model, label and slice. This i
  "method": "bootstrap", "caution": null}
 ```
 
-So nothing has to be dug out, only filtered. In Python, the standard library is enough:
+Rows only need filtering. In Python, the standard library is enough:
 
 ```python
 import json
@@ -109,7 +109,7 @@ print("failed gates:", len(failed))
 ```
 
 As a table, with pandas for example: `pandas.DataFrame(run["metrics"])`, or
-`pandas.read_csv("results.csv")`. The samples that a model does worst at, from `samples.jsonl`:
+`pandas.read_csv("results.csv")`. The worst samples of a model, from `samples.jsonl`:
 
 ```python
 import json
@@ -138,141 +138,141 @@ jq -c 'select(.metrics.image_scores.value == 0) | [.model, .sample_id]' samples.
 ```"""
 
 CODES: Sequence[tuple[str, str]] = (
-    ("0", "done, and all gates passed"),
+    ("0", "done; every gate passed"),
     ("1", "a gate failed"),
-    ("2", "the config, an input or the installation cannot be used; or a bug, with a traceback"),
+    ("2", "the config, an input or the installation is unusable; or a bug, with a traceback"),
     (
         "3",
         (
-            "incomplete: a gate on `coverage` failed, a judge did not reply, a model is not there, "
+            "incomplete: a gate on `coverage` failed, a judge did not reply, a model is missing, "
             "or a gate could not be checked and none failed"
         ),
     ),
-    ("4", "the budget of a judge is spent"),
+    ("4", "the budget of a judge is used up"),
     ("130", "interrupted (Ctrl-C)"),
     ("143", "terminated (SIGTERM)"),
 )
 
 CODES_MORE = """\
-Where several hold, a run that was stopped (4, 130, 143) goes before an incomplete one (3), and
-that before a failed gate (1): values that too few samples have say little of the gates. A failed
-gate goes before one that could not be checked. With several configs it is the largest of their
-codes. A run that asks judges, or computes models of this machine, and is stopped writes what it
-found, says why in `run.stopped`, and can be continued with `--resume`; one that only reads and
-counts writes nothing then.
+If several apply, a stopped run (4, 130, 143) takes precedence over an incomplete one (3), and
+that over a failed gate (1), because gates mean little if too few samples have values. A failed
+gate takes precedence over one that could not be checked. With several configs, the exit code is
+the largest of their codes. A run with judges or local models that is stopped writes its partial
+results, with the reason in `run.stopped`, and can be continued with `--resume`; other runs
+write nothing then.
 
-Other commands keep to the same codes: `valor compare --fail-on-worse` exits with 1 where a
-headline value is worse, `valor validate` with 2 where a config cannot be used."""
+Other commands use the same codes: `valor compare --fail-on-worse` exits with 1 if a
+headline value is worse, `valor validate` with 2 if a config is unusable."""
 
 JSON = """\
-`valor schema --results` prints its JSON Schema ([results.schema.json](results.schema.json)); the
-tables here are made from it. A value that does not exist is null, with the reason beside it; NaN
-and infinity do not occur. Fractions are fractions, never percent. A *scalar* is text, a number,
-true, false or null. Keys stand in this order."""
+`valor schema --results` prints its JSON Schema ([results.schema.json](results.schema.json)), from
+which these tables are generated. An undefined value is null, with the reason; NaN
+and infinity do not occur. Fractions are never percent. A *scalar* is text, a number,
+true, false or null. The keys, in file order:"""
 
 STABILITY = """\
 `schema_version` is 1. Within it
 
 - no key is renamed, removed, or given another type or meaning;
-- keys may be added, and so may metrics, outputs, values of `kind` and statuses: read what you
-  know, and pass over the rest. Keys that were added since the first files of this version are
-  marked “added”: an older file may lack them;
-- the order of rows in `metrics` is that of the config, and is not a promise: find rows by
+- keys may be added, and so may metrics, outputs, values of `kind` and statuses: ignore those you
+  do not know. Keys added since the first files of this version are
+  marked “added”: they may be missing from older files;
+- the order of rows in `metrics` is that of the config, and is not guaranteed: find rows by
   (metric, output, model, label, slice, parameters), which is unique.
 
-Whatever breaks one of these raises `schema_version`. `valor report` and `valor compare` read
-files of their own schema version, those of older releases included; a file with keys that they do
-not know, of a newer release, is refused."""
+Any other change raises `schema_version`. `valor report` and `valor compare` read
+files of their own schema version, including those of older releases; a file with unknown keys, from
+a newer release, is refused."""
 
 SAMPLES_TEXT = """\
-A line for each model and sample, models in the order of the run. Metrics that give values of
-single samples stand in it: those of text, `image_scores`, `sample_scores`."""
+A line per model and sample, models in the order of the run. It has the metrics with values per
+sample: text metrics, `image_scores`, `sample_scores`."""
 
 SAMPLE_KEYS: Mapping[str, tuple[str, str]] = {
     "sample_id": ("text or number", "the sample, or image"),
-    "model": ("text", "whose answer or prediction it is"),
+    "model": ("text", "the model whose answer or prediction it is"),
     "group": (
         "text, number or true or false",
-        "the group that the sample belongs to; only where it has one",
+        "the group that the sample belongs to, if any",
     ),
     "texts": (
         "mapping of field to text",
-        "what the sample says (`user_input`, `references[0]` …), cut; only of text generation",
+        "the sample's texts (`user_input`, `references[0]` …), truncated; only for text generation",
     ),
     "metrics": (
         "mapping of metric to record",
-        "what each metric found; one asked for twice has two names",
+        "each metric's result; a metric listed twice has two names",
     ),
 }
 
 RECORD_KEYS: Mapping[str, tuple[str, str]] = {
-    "status": ("text", "what became of the sample, below"),
+    "status": ("text", "the outcome for the sample, see below"),
     "value": ("number or null", "the primary value; null unless the status is ok"),
     "outputs": ("mapping to number or null", "the metric's other values"),
-    "reason": ("text or null", "why there is no value, or what else is to be said"),
+    "reason": ("text or null", "why there is no value, or a remark"),
     "details": (
         "mapping",
-        "what the value rests on, as the metric has it; only of metrics that tell any",
+        "the details behind the value; only for metrics that have any",
     ),
     "calls": (
         "whole number",
-        "requests to judges, those asked again included; only of judge metrics",
+        "requests to judges, retries included; only for judge metrics",
     ),
-    "cached": ("whole number", "how many of them replies kept from before answered; likewise"),
-    "replies": ("list of text", "what was replied, in the order of the requests; likewise"),
+    "cached": ("whole number", "how many of them were answered from the cache; likewise"),
+    "replies": ("list of text", "the replies, in the order of the requests; likewise"),
 }
 
 STATUS_TEXTS: Mapping[str, str] = {
-    "ok": "it has a value; these alone enter a mean",
-    "parse_failure": "no reply of the judge fitted its form",
-    "judge_error": "no reply came, or the request was refused as too long or by a filter",
-    "missing_input": "the sample lacks a text that the metric needs",
-    "not_applicable": "the metric says nothing about such a sample; it does not count for coverage",
-    "skipped": "it was not asked: the run stopped before, or the metric has a limit of its own",
-    "model_unavailable": "the model that measures it is not on this machine",
+    "ok": "it has a value; only these are included in means",
+    "parse_failure": "no valid reply of the judge",
+    "judge_error": "no reply, or the request was refused as too long or by a filter",
+    "missing_input": "a text that the metric needs is missing",
+    "not_applicable": "the metric does not apply to the sample; it does not count for coverage",
+    "skipped": "not asked: the run stopped before, or the metric has a limit",
+    "model_unavailable": "the local model that it needs is missing",
 }
 
 RESAMPLES_TEXT = """\
-Only with `interval:`. A line for each value of the whole data, over all labels, that values of
-single samples say nothing of (average precision, BLEU of a corpus): `valor compare` pairs two
-runs by it. Two lines, of two models or of two runs, are pairs if `drawn` is the same: the same
+Only with `interval:`. A line for each value over all data and labels that does not exist per
+sample (average precision, corpus BLEU), which `valor compare` uses to pair two
+runs. Two lines, of two models or of two runs, are paired if `drawn` is the same: the same
 images or samples were drawn for both."""
 
 EVIDENCE_TEXT = """\
-Only without `interval:`. What the values of each model rest on, image by image or sample by
-sample, where values of single samples say nothing of them: from it `valor compare` draws the same
-resamples for two runs, and tests AP, precision or IoU without a change of the config. A line with
-its name and version, a line of JSON (metrics, ids, the form of the arrays, a checksum), and the
-arrays. It is for valor alone, the same to the byte for the same inputs, and read only where it
-fits its `results.json`. Detection takes about 15 bytes per detection. It is not written where it
-would take more than 256 MiB of memory, and for classification files that are read in pieces."""
+Only without `interval:`. The evidence behind each model's values, by image or sample, for values
+that do not exist per sample: `valor compare` draws the same
+resamples from it for two runs, and tests AP, precision or IoU without a change to the config. A
+line with its name and version, a line of JSON (metrics, ids, array layout, a checksum), and the
+arrays. The format is internal to valor, the same to the byte for the same inputs, and read only
+with its own `results.json`. Detection takes about 15 bytes per detection. It is not written if it
+would take more than 256 MiB of memory, or for classification files that are read in pieces."""
 
 CSV_TEXT = """\
-A header, then a line for each row of `metrics`, in their order; UTF-8, CRLF, numbers in full
-precision. `interval` is two columns, `parameters` one of JSON. An empty cell is a null. Text that
-a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a line end)
-has an apostrophe in front, control characters are left out: the exact text stands in
+A header, then a line per row of `metrics`, in the same order; UTF-8, CRLF, numbers in full
+precision. `interval` is two columns, `parameters` one of JSON. An empty cell is null. Text that
+a spreadsheet would take for a formula (starting with `=`, `+`, `-`, `@`, a tab or a line end)
+is prefixed with an apostrophe, and control characters are removed: the exact text is in
 `results.json`."""
 
 JUNIT_TEXT = """\
 A `testcase` for each gate (class `TASK.gates`), each problem (`TASK.problems`) and the run
-(`TASK.run`). A failed gate is a `failure`; a run that is incomplete or was stopped is an `error`;
+(`TASK.run`). A failed gate is a `failure`; an incomplete or stopped run is an `error`;
 a gate that was not checked is `skipped`, and so is a problem, with the type `problem.low`,
-`.medium`, `.high` or `.unclear`, since it does not fail the run. Names stay the same from run to
-run: what was found stands in `message`."""
+`.medium`, `.high` or `.unclear`, since it does not fail the run. Names are stable from run to
+run; details are in `message`."""
 
 _MEANINGS: Mapping[str, str] = {
     "metric": "name of the metric",
     "output": "which of its values",
     "model": "the evaluated model",
     "label": "the label; null: all labels together",
-    "slice": "the part of the data, as `metadata.camera=front`; null: the whole",
-    "parameters": "all parameters that it was computed with, defaults included",
-    "value": "the number; null: there is none",
+    "slice": "the part of the data, such as `metadata.camera=front`; null: all data",
+    "parameters": "all parameters, defaults included",
+    "value": "the number; null: undefined",
     "unit": "`fraction`, `count`, `nats`, `points` …, as `valor metrics NAME` says",
     "direction": "whether `higher` or `lower` is better; null: neither",
-    "n": "what it rests on: ground truths, samples or pixels, as the metric counts",
-    "message": "all of it in words",
+    "n": "number of ground truths, samples or pixels behind it, as the metric counts",
+    "message": "the whole record in words",
     "name": "its name",
     "kind": "what it is",
     "reason": "why, in words",
@@ -282,18 +282,18 @@ _MEANINGS: Mapping[str, str] = {
     "score": "the detection's score; null: ground truth",
     "sample_id": "the sample, or image",
     "level": "the confidence level",
-    "judge": "whom it was asked",
-    "role": "which side it is of",
-    "picture": "the image, of tasks with images",
-    "searched": "how many parts were held against the rest",
-    "status": "`not checked`: the value, or the baseline's, does not exist; `reason` says why",
-    "limit": "what the config asks for",
-    "file": "as the ground truth names it",
+    "judge": "the judge that was asked",
+    "role": "its side",
+    "picture": "the image, for tasks with images",
+    "searched": "number of parts searched",
+    "status": "`not checked`: the value, or the baseline's, is undefined; `reason` says why",
+    "limit": "the limit in the config",
+    "file": "its name in the ground truth",
     "width": "in pixels",
     "height": "in pixels",
-    "rows": "how many records it has; null: it could not be read to its end",
+    "rows": "number of records; null: it could not be read to the end",
 }
-"""What keys mean wherever their record does not say it."""
+"""The meaning of keys that their record does not describe."""
 
 _OF_RECORDS: Mapping[tuple[type, str], str] = {
     (
@@ -317,36 +317,36 @@ _OF_RECORDS: Mapping[tuple[type, str], str] = {
     (Document, "insights"): "what is worth knowing, in words",
     (MetricResult, "label"): "the label; null: all labels together",
     (MetricResult, "output"): "which of its values",
-    (MetricResult, "interval"): "low and high end, at the level of `intervals`",
-    (MetricResult, "undefined"): "why there is no value; beside a value: why it is a stand-in",
-    (MetricResult, "method"): "how the interval was found",
+    (MetricResult, "interval"): "lower and upper end, at the level of `intervals`",
+    (MetricResult, "undefined"): "why there is no value; with a value: why it is a substitute",
+    (MetricResult, "method"): "the method of the interval",
     (
         MetricResult,
         "caution",
-    ): f"`small_n`: the value rests on fewer than {FEW} samples, images or groups",
+    ): f"`small_n`: the value is based on fewer than {FEW} samples, images or groups",
     (CurveResult, "points"): "columns of equal length, by name (`score_threshold`, `precision` …)",
-    (ExampleResult, "value"): "the sample's own value, where it has one",
-    (ExampleResult, "texts"): "the sample's texts, of tasks with texts",
+    (ExampleResult, "value"): "the sample's own value, if any",
+    (ExampleResult, "texts"): "the sample's texts, for tasks with texts",
     (ExampleResult, "objects"): "the objects concerned",
     (RunInfo, "valor_version"): "the version of valor",
     (RunInfo, "started_at"): "when it began, ISO 8601",
-    (RunInfo, "duration_s"): "how long it took, in seconds",
-    (RunInfo, "command"): "as it was called; passwords in URLs masked",
-    (RunInfo, "config"): "the config's path, as it was named",
+    (RunInfo, "duration_s"): "duration in seconds",
+    (RunInfo, "command"): "the command line; passwords in URLs masked",
+    (RunInfo, "config"): "the config's path, as given",
     (RunInfo, "config_sha256"): "SHA-256 of the config's bytes",
     (RunInfo, "inputs"): "the files that were read",
     (RunInfo, "packages"): "versions of Python and of the packages that numbers depend on",
-    (RunInfo, "calls"): "requests to judges, all together",
+    (RunInfo, "calls"): "total requests to judges",
     (RunInfo, "tokens"): "tokens of prompts (`input`) and replies (`output`)",
-    (RunInfo, "cost_usd"): "what the judges cost; null: none was asked, or no price is known",
-    (RunInfo, "saved_usd"): "what replies kept from before had cost",
-    (InputFile, "path"): "as it was opened; passwords and signatures in URLs masked",
-    (PromptUsed, "own"): "whether the config brought it",
+    (RunInfo, "cost_usd"): "cost of the judges; null: none was asked, or no price is known",
+    (RunInfo, "saved_usd"): "original cost of the cached replies",
+    (InputFile, "path"): "its path, as opened; passwords and signatures in URLs masked",
+    (PromptUsed, "own"): "whether it is from the config",
     (GateResult, "output"): "which of its values; empty of coverage",
     (SliceSearchResult, "metric"): "whose values of single samples were looked at",
     (SliceSearchResult, "found"): "the parts that are clearly worse, worst first",
     (ExampleObject, "label"): "its label",
-    (UsageResult, "metric"): "which metric asked",
+    (UsageResult, "metric"): "the metric that asked",
     (ComparisonResult, "level"): "of the interval; a p below 1 - level is significant",
     (ComparisonResult, "wins"): "samples on which `model` is better",
     (ComparisonResult, "losses"): "samples on which `model` is worse",
@@ -354,23 +354,23 @@ _OF_RECORDS: Mapping[tuple[type, str], str] = {
     (
         ComparisonResult,
         "verdict",
-    ): "better or worse where `p_adjusted` (or `p`, where that is null) is below "
-    "1 - `level`, by `direction`; not tested where there is no p; else it cannot be told",
+    ): "better or worse if `p_adjusted` (or `p`, if that is null) is below "
+    "1 - `level`, by `direction`; not tested if there is no p; else cannot tell",
     (FoundSlice, "value"): "mean of the values in it",
     (FoundSlice, "rest"): "mean of all others",
     (SliceSearchResult, "output"): "which of its values",
-    (SliceSearchResult, "parameters"): "as it was computed with",
+    (SliceSearchResult, "parameters"): "the metric's parameters",
     (ShownText, "field"): "`user_input`, `response`, `references[0]`, `judge_replies[0]` …",
-    (AgreementResult, "statistic"): "which of the two `coefficient` is",
+    (AgreementResult, "statistic"): "which statistic `coefficient` is",
     (TableResult, "labels"): "names of the rows, which are ground truth, and of the columns",
-    (ProblemResult, "severity"): "null: it cannot be told whether the threshold is passed",
-    (ComparisonResult, "effect_kind"): "which measure `effect` is",
-    (ExampleResult, "verdicts"): "what judges said of it",
-    (ProblemResult, "metric"): "name of the metric; null: it is about no single one",
+    (ProblemResult, "severity"): "null: the interval contains the threshold, so it is undecided",
+    (ComparisonResult, "effect_kind"): "which effect size `effect` is",
+    (ExampleResult, "verdicts"): "the judges' verdicts on it",
+    (ProblemResult, "metric"): "name of the metric; null: no single one",
     (ProblemResult, "output"): "which of its values, likewise",
-    (InsightResult, "metric"): "name of the metric; null: it is about no single one",
+    (InsightResult, "metric"): "name of the metric; null: no single one",
 }
-"""What one key of a record means, where neither its docstring nor `_MEANINGS` says it."""
+"""The meaning of a record's key, if neither its docstring nor `_MEANINGS` has it."""
 
 _LIKE: Mapping[type, tuple[type, ...]] = {
     TableResult: (MetricTable,),
@@ -378,7 +378,7 @@ _LIKE: Mapping[type, tuple[type, ...]] = {
     MetricResult: (MetricValue,),
     ExampleResult: (MetricExample,),
 }
-"""Records that share their keys with others, whose docstrings say what these mean."""
+"""Records that share keys with others, whose docstrings describe them."""
 
 _RECORDS: Mapping[str, type[Record]] = {
     "metrics": MetricResult,
@@ -403,11 +403,11 @@ _RECORDS: Mapping[str, type[Record]] = {
     "run.inputs": InputFile,
     "run.usage": UsageResult,
 }
-"""Where records stand in the file, in the order of the page."""
+"""The paths of records in the file, in the order of the page."""
 
 
 class _Place(NamedTuple):
-    """A record of the file: where it stands, what it is, and its schema."""
+    """A record of the file: its path, its class and its schema."""
 
     path: str
     record: type[Record]
@@ -454,13 +454,13 @@ def _record_of(shown: Schema, whole: Schema) -> Schema:
 
 
 def _introduced(record: type) -> str:
-    """The first sentence of a record's docstring, less what it says of other records."""
+    """The first sentence of a record's docstring, without references to other records."""
     first = " ".join((record.__doc__ or "").strip().partition("\n\n")[0].split())
     return _INTRODUCED.get(record) or re.split(r"; see|; columns as", first)[0].rstrip(".") + "."
 
 
 _INTRODUCED: Mapping[type, str] = {
-    AgreementResult: "How far several judges, or several askings of one, say the same.",
+    AgreementResult: "Agreement of several judges, or of repeated calls of one.",
     TableResult: "Counts of pairs of labels, ground truth in rows.",
     CurveResult: "Columns of equal length, drawn as lines.",
 }
@@ -515,16 +515,16 @@ def _result_kind(kind: str, shown: Schema, path: str, link: str) -> str:
 
 
 def _of(record: type, name: str) -> str:
-    """What a key of a record means: said here, by its docstring, or wherever the key stands.
+    """The meaning of a record's key: given here, in its docstring, or for every record.
 
     Raises:
-        KeyError: Nobody says it.
+        KeyError: It is described nowhere.
     """
     said = [meanings(one) for one in (record, *_LIKE.get(record, ()))]
     own = {name: _OF_RECORDS[record, name]} if (record, name) in _OF_RECORDS else {}
     found = next((one[name] for one in (own, *said, _MEANINGS) if name in one), None)
     if found is None:
-        raise KeyError(f"nothing says what {name} of {record.__name__} means")
+        raise KeyError(f"{name} of {record.__name__} is described nowhere")
     return told(re.sub(r"\bNone\b", "null", found))
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas in; their types, defaults and bounds in words, for the tables of pages, out."""
+"""Describe types, defaults and bounds of JSON Schemas in words, for the tables of pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECTIONS: Mapping[str, str] = {
     "LanguageModelSettings": "language_model",
     "Formats": "format",
 }
-"""Model to the section that has its keys."""
+"""The section that lists the keys of each model."""
 
 WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null"}
 
@@ -35,7 +35,7 @@ def default(shown: Schema) -> str:
 
 
 def typed(shown: Schema, *, nullable: bool = False) -> str:
-    """A type in words, with what it must keep; null is said only where it is not the default."""
+    """A type in words, with its bounds; null is mentioned only if it is not the default."""
     if "$ref" in shown:
         name = str(shown["$ref"]).rpartition("/")[2].rpartition("__")[2]
         return f"[mapping](#{SECTIONS[name]})"
