@@ -133,7 +133,7 @@ def test_every_key_of_the_results_is_described(results: dict[str, list[Row]]) ->
 
 
 def test_a_key_that_nobody_describes_is_an_error() -> None:
-    with pytest.raises(KeyError, match="nothing says what colour of RunInfo means"):
+    with pytest.raises(KeyError, match="colour of RunInfo is described nowhere"):
         _of(RunInfo, "colour")
 
 
