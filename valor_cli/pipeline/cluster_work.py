@@ -146,8 +146,6 @@ def size_of(value: Any, depth: int = _DEPTH) -> int:
 
 def _parts(value: Any) -> Sequence[Any]:
     """What a value consists of, as far as its type says."""
-    if isinstance(value, Struct):
-        return astuple(value)
     if hasattr(value, "__match_args__"):
         return [getattr(value, name) for name in value.__match_args__]
     if isinstance(value, Mapping):
