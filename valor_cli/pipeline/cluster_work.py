@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import astuple
 
 from valor_cli.errors import ValorError
 from valor_cli.kernels import threads
