@@ -13,9 +13,8 @@ PARALLEL := --numprocesses auto --dist worksteal
 # The files with tests of a mark: to read all others takes 20 s.
 marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
 # What the compiled kernel has a part in.
-KERNEL_TESTS := $(wildcard tests/kernels/test_co*.py tests/kernels/test_m*.py) \
-    tests/kernels/test_boxes.py tests/kernels/test_engine.py tests/kernels/test_label_maps.py \
-    tests/kernels/test_o*.py tests/kernels/test_rle.py
+KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns tests/kernels/ranking/test_matching.py \
+    $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
 
 .PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
 
@@ -44,7 +43,7 @@ kernel: $(VENV)/.installed
 # The same numbers where no kernel is compiled.
 test-numpy: $(VENV)/.installed-dev
 	VALOR_KERNEL=numpy $(BIN)/pytest $(PARALLEL) \
-	    $(KERNEL_TESTS) $(wildcard tests/readers/test_coco*.py) \
+	    $(KERNEL_TESTS) tests/data/formats/coco \
 	    tests/evaluators/detection tests/evaluators/segmentation
 
 # Every address and every operation of the compiled kernel watched, in a copy of the checkout (gcc).
@@ -57,8 +56,8 @@ test-sanitized: $(VENV)/.installed-dev
 	    -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) libstdc++.so.6" \
 	    ASAN_OPTIONS=detect_leaks=0 VALOR_KERNEL=compiled \
-	    $(CURDIR)/$(BIN)/pytest $(PARALLEL) -p no:cacheprovider $(KERNEL_TESTS) tests/readers/test_png_pixels.py \
-	    --deselect tests/kernels/test_rle.py::test_huge_runs_are_the_reference
+	    $(CURDIR)/$(BIN)/pytest $(PARALLEL) -p no:cacheprovider $(KERNEL_TESTS) tests/data/formats/png/test_pixels.py \
+	    --deselect tests/kernels/geometry/test_rle.py::test_huge_runs_are_the_reference
 
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:
 # the other tests prove that the product does without.

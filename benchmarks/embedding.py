@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rotation import print_table, rotate
 
-from valor_cli.models.minilm import LONGEST, TOKENIZER, minilm_file
+from valor_cli.models.files.minilm import LONGEST, TOKENIZER, minilm_file
 
 WORDS = 18
 BATCH = 32
@@ -115,19 +115,19 @@ def _bare() -> Callable[[list[str]], Vectors]:
 
 
 def _embedder() -> Callable[[list[str]], Vectors]:
-    from valor_cli.models.embedder_settings import EmbedderSettings
-    from valor_cli.models.onnx_embedder import OnnxEmbedder
-    from valor_cli.models.stop import Stop
+    from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
+    from valor_cli.models.scheduler.stop import Stop
+    from valor_cli.models.settings.models import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())
     return lambda texts: asyncio.run(embedder.embed(texts))
 
 
 def _run() -> Callable[[list[str]], Vectors]:
-    from valor_cli.models.embedder_settings import EmbedderSettings
-    from valor_cli.models.onnx_embedder import OnnxEmbedder
-    from valor_cli.models.stop import Stop
-    from valor_cli.models.vectors import Vectors as OfRun
+    from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
+    from valor_cli.models.embedders.vectors import Vectors as OfRun
+    from valor_cli.models.scheduler.stop import Stop
+    from valor_cli.models.settings.models import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())
 

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.engines import computing
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
-from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.evidence.parameters import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.metrics.coco import coco
 from valor_cli.kernels.engine import ENGINE
 
 NAMES = (

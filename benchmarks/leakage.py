@@ -18,12 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from valor_cli.kernels.credentials import find_credentials
-from valor_cli.kernels.personal_data import find_personal_data
-from valor_cli.kernels.personal_entities import Entity
+from valor_cli.kernels.secrets.credentials import find_credentials
+from valor_cli.kernels.secrets.personal_data import find_personal_data
+from valor_cli.kernels.secrets.personal_entities import Entity
 
 HERE = Path(__file__).parent
-DATA = HERE.parent / "tests" / "data" / "safety"
+DATA = HERE.parent / "tests" / "real_data" / "safety"
 KINDS = ("CREDIT_CARD", "US_SSN", "EMAIL_ADDRESS", "PHONE_NUMBER", "IBAN_CODE", "IP_ADDRESS")
 Place = tuple[int, int, str]
 Rows = list[dict[str, Any]]

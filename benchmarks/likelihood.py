@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.kernels.batching import batches
-from valor_cli.models.embedder_settings import LanguageModelSettings
-from valor_cli.models.language_model import Passage
-from valor_cli.models.stop import Stop
-from valor_cli.models.transformers_language_model import TransformersLanguageModel
+from valor_cli.kernels.vectors.batching import batches
+from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
+from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import LanguageModelSettings
 
 VOCABULARY = (
     "the a store milk capital France Paris river summary text says rain north today house because "

@@ -28,7 +28,7 @@ from valor_cli.cli.app import app
 from valor_cli.cli.catalogue_text import as_json, drawn, needed_by
 from valor_cli.config import json_schema, load_config
 from valor_cli.metric import Metric
-from valor_cli.reports.terminal import summary
+from valor_cli.reports.render.terminal.report import summary
 from valor_cli.reports.writer import FILES
 from valor_cli.results.schema import results_schema
 

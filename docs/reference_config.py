@@ -16,10 +16,12 @@ from docs.reference_words import Schema, default, table, told, typed, yaml
 from valor_cli import catalogue
 from valor_cli.config import json_schema
 from valor_cli.config.models import Gate, Interval, Report, SliceSearch
+from valor_cli.data.formats.csv import object_header as csv_header
+from valor_cli.data.shapes.samples import header as sample_header
+from valor_cli.data.shapes.scores import score_file as score_files
 from valor_cli.evaluators.structure import checks
-from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
-from valor_cli.models.settings import JudgeSettings, PriceSettings
-from valor_cli.readers import csv_header, sample_header, score_files
+from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
+from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
 
 CONFIG_INTRODUCTION = """\
 A config is one YAML file: what to read, what to compute, which limits to check, where to write the

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
-from valor_cli.reports.csv_rows import COLUMNS
+from valor_cli.reports.files.csv_rows import COLUMNS
 from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import (
     FEW,

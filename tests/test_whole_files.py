@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from valor_cli.models.cassette import CassetteWriter
+from valor_cli.atomic_files import clear, put, temporary
+from valor_cli.data.conversion.output import write_file, write_folder
+from valor_cli.models.scheduler.cassette import CassetteWriter
 from valor_cli.reports.writer import write_files
-from valor_cli.whole_files import clear, put, temporary
-from valor_cli.writers.output import write_file, write_folder
 
 
 @pytest.fixture(scope="module")

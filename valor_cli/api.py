@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
-from valor_cli.pipeline.compare import compare_runs
+from valor_cli.pipeline.compare.compare import compare_runs
 from valor_cli.pipeline.reporting import reported
 from valor_cli.reports import run_files
-from valor_cli.reports.flat_rows import flat_rows
+from valor_cli.reports.files.flat_rows import flat_rows
 from valor_cli.results import ComparedRuns, RunResult, Scalar
 
 if TYPE_CHECKING:
@@ -206,9 +206,9 @@ def _console(result: RunResult | ComparedRuns) -> Console:
 
 def _summary(result: RunResult | ComparedRuns) -> RenderableType:
     if isinstance(result, RunResult):
-        from valor_cli.reports.terminal import summary
+        from valor_cli.reports.render.terminal.report import summary
 
         return summary(result, [])
-    from valor_cli.reports.compared_terminal import compared_summary
+    from valor_cli.reports.render.terminal.compared import compared_summary
 
     return compared_summary(result, [])

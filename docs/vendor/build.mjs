@@ -1,11 +1,11 @@
-// The packages of package-lock.json in; valor_cli/reports/vendor out: script, style, licence, record.
+// The packages of package-lock.json in; valor_cli/reports/page/vendor out: script, style, licence, record.
 // Run by `make vendor`. Same packages, same bytes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const here = (path) => new URL(path, import.meta.url);
-const target = here("../../valor_cli/reports/vendor/");
+const target = here("../../valor_cli/reports/page/vendor/");
 const about = JSON.parse(readFileSync(here("node_modules/uplot/package.json"), "utf8"));
 const banner = `/*! ${about.name} ${about.version}, ${about.license} licence: see uplot.LICENSE */`;
 

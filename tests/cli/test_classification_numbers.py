@@ -34,7 +34,7 @@ from valor_cli.cli.app import app
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
-DATA = Path(__file__).parents[1] / "data" / "classification"
+DATA = Path(__file__).parents[1] / "real_data" / "classification"
 LABELS = list("abcdef")
 THRESHOLDS: list[truth.Threshold] = [0.0, 0.3, {"a": 0.5, "d": 0.2}]
 

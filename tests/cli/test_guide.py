@@ -14,10 +14,10 @@ from rich.console import Console
 
 from tests.cli.conftest import ROOT, Valor
 from valor_cli import catalogue
-from valor_cli.cli.guide import shown
+from valor_cli.cli.guide import render as shown
 from valor_cli.cli.guide.facts import facts_of, traits_of
 from valor_cli.cli.guide.questions import Part, Question, metrics_of, narrowed, parts
-from valor_cli.evaluators.judge.imagined_calls import JudgeCalls, judge_calls
+from valor_cli.evaluators.judge.evidence.call_estimate import JudgeCalls, judge_calls
 from valor_cli.metric import Metric
 
 GUIDE = parts()

@@ -35,10 +35,10 @@ from tests.cli.judged import refused
 from tests.models.server import Asked, FaultServer, Turn, said
 from valor_cli import catalogue
 from valor_cli.cli.app import app
-from valor_cli.models.embedder_settings import EmbedderSettings
-from valor_cli.models.judge import Request, conversation
-from valor_cli.models.onnx_embedder import OnnxEmbedder
-from valor_cli.models.stop import Stop
+from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
+from valor_cli.models.protocols.judge import Request, conversation
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
 
 SAMPLE = ROOT / "sample_data"
 CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
@@ -473,7 +473,7 @@ NUMBERS: dict[str, Check] = {
         ran.value("coco", output="AP", model="small"),
         coco_ap("object_detection", "small", "bbox"),
     ),
-    # Printed by review_object_detection_metrics, to ten digits: tests/data/detection/voc-7img-24det
+    # Printed by review_object_detection_metrics: tests/real_data/detection/voc-7img-24det
     "object_detection_pascal_voc": lambda ran: (
         ran.value(
             "mean_average_precision",

@@ -311,7 +311,7 @@ def test_a_cassette_replays_the_run_without_a_server(tmp_path: Path, whole: dict
     done = evaluated(tmp_path, "--offline", HTTP_PROXY="http://127.0.0.1:9")
     assert done.returncode == 0, done.stderr
     assert results(tmp_path) == whole
-    words = (ROOT / "valor_cli/models/prompt_texts/contact_information.yaml").read_text()
+    words = (ROOT / "valor_cli/models/judge/prompt_texts/contact_information.yaml").read_text()
     (tmp_path / "own.yaml").write_text(words.replace("You examine", "You look at"))
     project(tmp_path, 2, judge=replay, more="prompts: {contact_information: own.yaml}")
     done = evaluated(tmp_path)

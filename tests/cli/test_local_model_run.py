@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Valor
-from tests.models.test_local_judge import model
+from tests.models.judge.test_local_judge import model
 
 SAMPLES = [
     {"sample_id": "a", "response": "Paris is the capital of France.", "user_input": "Capital?"},

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from valor_cli.cli import app
-from valor_cli.readers import files
+from valor_cli.data.source import files
 
 
 @pytest.mark.parametrize("error", [MemoryError, lambda: RuntimeError("std::bad_alloc")])

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from tests.cli.conftest import Valor
 from valor_cli.cli.prompt_text import as_json, as_text, prompts_of
 from valor_cli.errors import ConfigError
-from valor_cli.evaluators.overlap.exact_match import EXACT_MATCH
-from valor_cli.models.prompts import Prompts
+from valor_cli.evaluators.overlap.metrics.exact_match import EXACT_MATCH
+from valor_cli.models.judge.prompts import Prompts
 
 JUDGED = replace(EXACT_MATCH, prompts=("opinions", "bias"))
 

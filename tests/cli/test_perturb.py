@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Valor
-from valor_cli.kernels.perturbations import CHANGES
+from valor_cli.kernels.text.perturbations import CHANGES
 
 ROWS = [
     {"id": "a", "question": "Where is the film shown?", "answer": "Rome", "n": 1.5},

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Valor
 from tests.evaluators.detection.test_real_resamples import DATA, copied
-from valor_cli.pipeline.draws import Draws
+from valor_cli.pipeline.intervals.resamples import Draws
 
 NAME = "coco-val2014-100"
 

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
+from tests.data.png_files import GRAY, PALETTE, colours, label_map, write
 from tests.oracles.label_map_numbers import (
     VOID,
     Image,
@@ -23,11 +24,10 @@ from tests.oracles.label_map_numbers import (
     named,
 )
 from tests.oracles.seeded_label_maps import Maps, seeded_maps
-from tests.readers.png_files import GRAY, PALETTE, colours, label_map, write
 from valor_cli.cli.app import app
 from valor_cli.kernels import engine
 
-DATA = ROOT / "tests" / "data" / "segmentation"
+DATA = ROOT / "tests" / "real_data" / "segmentation"
 GOLDEN = json.loads((ROOT / "tests/golden/segmentation/torchmetrics.json").read_text())
 
 METRICS = [

@@ -352,7 +352,7 @@ def test_ten_megabytes_in_a_field(folder: Path, evaluate: Evaluate) -> None:
     assert sum(path.stat().st_size for path in run.folder.iterdir()) < 500_000
 
 
-ARTIFACTS = Path(__file__).parents[1] / "data" / "text" / "artifacts"
+ARTIFACTS = Path(__file__).parents[1] / "real_data" / "text" / "artifacts"
 
 
 def test_agents_steps_and_folders(folder: Path, evaluate: Evaluate) -> None:

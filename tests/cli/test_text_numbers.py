@@ -23,7 +23,7 @@ from valor_cli.cli.app import app
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[1] / "real_data"
 SUMMARIES = DATA / "text" / "xsum-a"
 DESCRIPTIONS = DATA / "text" / "e2e-nlg-retrieval-60" / "retrieval.jsonl"
 SHORT_ANSWERS = DATA / "text" / "qa-eval-nq" / "responses.jsonl"

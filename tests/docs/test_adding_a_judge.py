@@ -16,9 +16,9 @@ PAGE = "docs/adding-a-judge.md"
 JUDGE = "valor_cli/models/ollama_judge.py"
 TEST = "tests/models/test_ollama_judge.py"
 CHANGED = (
-    "valor_cli/models/settings.py",
+    "valor_cli/models/settings/judges.py",
     "valor_cli/models/backends.py",
-    "valor_cli/models/imagined.py",
+    "valor_cli/models/judge/dry_run.py",
 )
 SAMPLE = {
     "sample_id": "kettle",

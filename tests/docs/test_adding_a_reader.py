@@ -11,9 +11,9 @@ from tests.docs.package_copy import PackageCopy
 from tests.docs.pages import blocks, text_of
 
 PAGE = "docs/adding-a-reader.md"
-READER = "valor_cli/readers/createml.py"
-TEST = "tests/readers/test_createml.py"
-CHANGED = ("valor_cli/readers/formats.py", "valor_cli/evaluators/detection/inputs.py")
+READER = "valor_cli/data/createml.py"
+TEST = "tests/data/test_createml.py"
+CHANGED = ("valor_cli/data/inputs/objects.py", "valor_cli/evaluators/detection/load/inputs.py")
 
 
 @pytest.fixture(scope="module")

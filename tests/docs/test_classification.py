@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.data.scored import said
 from tests.docs.pages import text_of
-from tests.readers.scored import said
-from valor_cli.readers.score_files import ALIASES, ScoreReading, Side
-from valor_cli.readers.scores import read_scores
+from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
 
 PAGE = "docs/classification.md"
 

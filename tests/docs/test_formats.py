@@ -17,12 +17,12 @@ from tests.docs.pages import ROOT, text_of
 from tests.docs.test_pages import shell
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
+from valor_cli.data.conversion.formats import FORMATS
+from valor_cli.data.formats.csv.object_header import ALIASES
+from valor_cli.data.inputs.objects import Reading, format_of, read_objects
 from valor_cli.errors import DataError
-from valor_cli.kernels.conversion import areas
-from valor_cli.readers.csv_header import ALIASES
-from valor_cli.readers.formats import Reading, format_of, read_objects
+from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.results import RunResult
-from valor_cli.writers.formats import FORMATS
 
 PAGE = "docs/formats.md"
 SECTIONS = ("COCO", "JSONL", "CSV", "YOLO", "Pascal VOC", "COCO panoptic")

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = "docs/integrations.md"
 CONFIG = "configs/object_detection.yaml"
-JUNIT = etree.XMLSchema(etree.parse(ROOT / "tests" / "reports" / "junit.xsd"))
+JUNIT = etree.XMLSchema(etree.parse(ROOT / "tests" / "reports" / "files" / "junit.xsd"))
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 HOSTILE = (

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 from tests.docs.pages import text_of
-from valor_cli.evaluators.embedding.calibrated import CALIBRATED, MINILM_FAMILY, SEEDS_MODEL
+from valor_cli.evaluators.embedding.calibrated_thresholds import (
+    CALIBRATED,
+    MINILM_FAMILY,
+    SEEDS_MODEL,
+)
 
 PAGE = text_of("docs/models.md")
 ROW = re.compile(r"^\| (?:`(\w+)` of )?`(\w+)`[\w ]* \| ([\d.]+) \| ([\d.]+) \|", re.MULTILINE)

@@ -21,7 +21,7 @@ from valor_cli import catalogue, pipeline
 from valor_cli.cli import app, evaluate
 from valor_cli.config import json_schema, load_config
 from valor_cli.errors import JudgeError, ValorError
-from valor_cli.reports.csv_rows import COLUMNS
+from valor_cli.reports.files.csv_rows import COLUMNS
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import STATUSES, RunInfo, RunResult
 from valor_cli.results.schema import results_schema

@@ -6,11 +6,14 @@ import pytest
 
 from tests.docs.pages import text_of
 from valor_cli.config import document, nodes
+from valor_cli.data.formats.png import images as image_files
 from valor_cli.evaluators.structure import artifact_files
-from valor_cli.kernels import patterns, reply_json, rle
-from valor_cli.kernels.secret_places import secret_places
-from valor_cli.models import litellm_client, store_file
-from valor_cli.readers import image_files
+from valor_cli.kernels.geometry import rle
+from valor_cli.kernels.patterns import regex as patterns
+from valor_cli.kernels.replies import json_values as reply_json
+from valor_cli.kernels.secrets.places import secret_places
+from valor_cli.models import store_file
+from valor_cli.models.litellm import client as litellm_client
 
 PAGE = text_of("docs/security.md")
 WORDS = " ".join(PAGE.split())

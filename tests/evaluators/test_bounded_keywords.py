@@ -16,7 +16,7 @@ from valor_cli.evaluators.bounded_keywords import (
     all_differ,
     bounded,
 )
-from valor_cli.kernels.patterns import PatternTimeout
+from valor_cli.kernels.patterns.regex import PatternTimeout
 
 DRAFTS = (
     validators.Draft4Validator,

@@ -22,7 +22,7 @@ from tests.same_bytes import exact
 from valor_cli import catalogue
 from valor_cli.evaluators import overlap
 from valor_cli.metric import Call, Wing
-from valor_cli.pipeline.resampling import findings_of, resampled
+from valor_cli.pipeline.intervals.resampling import findings_of, resampled
 
 SPLITS = 2
 RESAMPLES = 3

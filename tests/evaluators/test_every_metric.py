@@ -22,13 +22,13 @@ from tests.oracles.problems import random_dataset
 from tests.oracles.text_problems import perfectly_answered, random_texts, reordered
 from tests.oracles.text_samples import samples
 from valor_cli import catalogue
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.dataset.detection import DetectionDataset, Detections
-from valor_cli.dataset.segmentation import SegmentationDataset
-from valor_cli.dataset.text import TextDataset
-from valor_cli.kernels.conversion import areas
+from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.pipeline.resampling import findings_of
+from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.results import STATUSES, Findings
 
 ENTRIES = [
@@ -59,7 +59,7 @@ NOT_IN_SHARDS = {
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "summac_conv": {
-        "weights": str(Path(__file__).parents[1] / "data" / "text" / "summac_conv.json")
+        "weights": str(Path(__file__).parents[1] / "real_data" / "text" / "summac_conv.json")
     }
 }
 """By metric, parameters without which it cannot be called."""

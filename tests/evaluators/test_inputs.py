@@ -9,15 +9,15 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from valor_cli.evaluators.classification.inputs import ClassificationInputs
-from valor_cli.evaluators.detection.inputs import DetectionInputs, Formats
+from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, Formats
 from valor_cli.evaluators.inputs import (
     SideFormats,
     format_given,
     model_paths,
     one_standard_input,
 )
-from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
+from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 
 
 class Letters(SideFormats[Literal["a", "b"]]):

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from tests.oracles.text_samples import samples, values
-from valor_cli.evaluators.rules.json_schema import JSON_SCHEMA
+from valor_cli.evaluators.rules.metrics.json_schema import JSON_SCHEMA
 from valor_cli.evaluators.schema_documents import SchemaFile, SchemaSource, check_schema
 
 SEVEN = "http://json-schema.org/draft-07/schema#"

@@ -22,17 +22,17 @@ from tests.oracles.panoptic import dataset_of, random_scene
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_problems import random_texts
 from valor_cli import catalogue
-from valor_cli.evaluators.classification.scored import score_samples
-from valor_cli.evaluators.detection.keypoint_matching import match_keypoints
-from valor_cli.evaluators.detection.lvis import match_federated
-from valor_cli.evaluators.detection.panoptic_segments import match_segments
-from valor_cli.evaluators.detection.shards import match_detections
-from valor_cli.evaluators.gathering import measured_evidence
+from valor_cli.evaluators.classification.evidence.scores import score_samples
+from valor_cli.evaluators.detection.evidence.keypoint_matching import match_keypoints
+from valor_cli.evaluators.detection.evidence.panoptic_segments import match_segments
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.metrics.lvis import match_federated
+from valor_cli.evaluators.model_metrics import measured_evidence
 from valor_cli.evaluators.samples import measure_samples
-from valor_cli.evaluators.segmentation.shards import count_confusions
+from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
 from valor_cli.metric import Call, Metric, Selection, Wing
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[1] / "real_data"
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 
 REQUIRED: dict[str, dict[str, Any]] = {

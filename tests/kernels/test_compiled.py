@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import by_both, kernel, needs_kernel
-from valor_cli.kernels.boxes import Pairs, overlapping_boxes
-from valor_cli.kernels.cells import meet
-from valor_cli.kernels.columns import grouped, ranked, reaching
-from valor_cli.kernels.matching import match
-from valor_cli.kernels.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
-from valor_cli.kernels.ranking import order_hits
+from valor_cli.kernels.columns.grouping import grouped, ranked, reaching
+from valor_cli.kernels.geometry.boxes import Pairs, overlapping_boxes
+from valor_cli.kernels.ranking.cells import meet
+from valor_cli.kernels.ranking.matching import match
+from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
+from valor_cli.kernels.ranking.ranking import order_hits
 
 pytestmark = needs_kernel
 

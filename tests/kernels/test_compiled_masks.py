@@ -18,11 +18,12 @@ from tests.oracles.coco_masks import (
     random_bitmaps,
     reference_rles,
 )
-from valor_cli.kernels import engine, mask_overlaps, rle
-from valor_cli.kernels.masks import bounds, intersections
-from valor_cli.kernels.raster import raster_boxes, raster_polygons
-from valor_cli.kernels.rle import decoded, encoded
-from valor_cli.kernels.shapes import Masks
+from valor_cli.kernels import engine
+from valor_cli.kernels.geometry import mask_overlaps, rle
+from valor_cli.kernels.geometry.masks import bounds, intersections
+from valor_cli.kernels.geometry.raster import raster_boxes, raster_polygons
+from valor_cli.kernels.geometry.rle import decoded, encoded
+from valor_cli.kernels.geometry.shapes import Masks
 
 KERNEL: Any = engine.ENGINE.kernel
 pytestmark = needs_kernel

@@ -15,28 +15,24 @@ from typing import Any, get_args
 
 import pytest
 
-from valor_cli.kernels import (
+from valor_cli.kernels.secrets import (
     assigned_secrets,
-    bank_accounts,
-    credential_forms,
+    credential_formats,
     credentials,
     email_addresses,
     encodings,
-    ip_addresses,
     payment_cards,
     pem_blocks,
     personal_data,
     phone_numbers,
 )
-from valor_cli.kernels.personal_entities import Entity
+from valor_cli.kernels.secrets.personal_entities import Entity
 
 MODULES = (
     assigned_secrets,
-    bank_accounts,
     credentials,
     email_addresses,
     encodings,
-    ip_addresses,
     payment_cards,
     pem_blocks,
     personal_data,
@@ -54,7 +50,7 @@ def patterns_of(module: ModuleType) -> Iterator[re.Pattern[str]]:
 
 def every_pattern() -> list[re.Pattern[str]]:
     found = [one for module in MODULES for one in patterns_of(module)]
-    for form in credential_forms.FORMS:
+    for form in credential_formats.FORMS:
         found += [form.pattern, re.compile(form.hint), *([form.before] if form.before else [])]
     found += [one.name for one in assigned_secrets._ASSIGNMENTS]
     return found

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
+from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 
 # Labels 0 and 3 both become 1, label 1 becomes 0, label 2 leaves.
 CODES = np.array([1, 0, -1, 1])

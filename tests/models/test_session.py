@@ -15,20 +15,20 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import ConfigError, DataError, ValorError
-from valor_cli.models import interrupts
 from valor_cli.models import panel as panels
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
-from valor_cli.models.embedder_settings import EmbedderSettings
-from valor_cli.models.identity import ModelIdentity, Unavailable, sha256_of
-from valor_cli.models.interrupts import Interrupts
-from valor_cli.models.judge import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.embedders.vector_store import FILE, VectorStore
+from valor_cli.models.embedders.vectors import STAGE
 from valor_cli.models.panel import ASKING, Member
+from valor_cli.models.protocols.identity import ModelIdentity, Unavailable, sha256_of
+from valor_cli.models.protocols.judge import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.scheduler import interrupts
+from valor_cli.models.scheduler.interrupts import Interrupts
+from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import Session, Settings
-from valor_cli.models.settings import JudgeSettings
-from valor_cli.models.stop import Stop
-from valor_cli.models.vector_store import FILE, VectorStore
-from valor_cli.models.vectors import STAGE
+from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings.models import EmbedderSettings
 
 Piece = Callable[[], Awaitable[None]]
 

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import ConfigError, MissingExtraError, Problem
-from valor_cli.models import backends, hugging_face, text_models
-from valor_cli.models.embedder_settings import EmbedderSettings, LanguageModelSettings
-from valor_cli.models.identity import ModelIdentity, Unavailable
-from valor_cli.models.judge import Stopped
+from valor_cli.models import backends, text_models
+from valor_cli.models.embedders.vectors import Vectors
+from valor_cli.models.files import hugging_face
+from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
+from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import AbsentEmbedder
-from valor_cli.models.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.text_models import TextModels
-from valor_cli.models.vectors import Vectors
 
 SETTINGS = EmbedderSettings()
 
@@ -136,7 +137,7 @@ def test_what_is_not_there_is_looked_for_once(loads: list[tuple[Any, ...]]) -> N
 def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     small = SimpleNamespace(identity=ModelIdentity("small"), cut=0, context=64)
     monkeypatch.setattr(
-        "valor_cli.models.transformers_language_model.TransformersLanguageModel",
+        "valor_cli.models.language_models.transformers_language_model.TransformersLanguageModel",
         lambda *_: small,
     )
     models = TextModels(SETTINGS, LanguageModelSettings(model="small"), "cpu", Stop(), untold)
@@ -159,7 +160,7 @@ def test_what_cannot_be_loaded_ends_the_run(loads: list[tuple[Any, ...]]) -> Non
 def test_a_signal_while_vectors_are_made_stops_before_the_next_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("valor_cli.models.vectors.AT_ONCE", 2)
+    monkeypatch.setattr("valor_cli.models.embedders.vectors.AT_ONCE", 2)
 
     class Interrupted(LoopedEmbedder):
         async def embed(self, texts: Sequence[str]) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.models.windowed_texts import rooms, windows
+from valor_cli.models.text.windows import rooms, windows
 
 
 def test_windows_worked_by_hand() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.models.transformers_language_model import Window, windows
+from valor_cli.models.language_models.transformers_language_model import Window, windows
 
 
 def documented(length: int, context: int, stride: int) -> list[Window]:

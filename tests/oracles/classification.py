@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.kernels.scores import DenseScores, SparseScores
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 
 NONE = -1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.kernels.scores import DenseScores, SparseScores
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 
 
 def random_samples(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from valor_cli.kernels.shapes import Masks, Polygons
+from valor_cli.kernels.geometry.shapes import Masks, Polygons
 
-COCO_100 = Path(__file__).parents[1] / "data/detection/coco-val2014-100/groundtruth.coco.json"
+COCO_100 = Path(__file__).parents[1] / "real_data/detection/coco-val2014-100/groundtruth.coco.json"
 SHAPES = ((1, 1), (1, 9), (9, 1), (2, 3), (7, 5), (16, 16), (40, 31))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.oracles.detection import Box, iou
-from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
 
 EVERYTHING = (0.0, 1e10)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.dataset.detection import DetectionDataset, Federation
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Federation
 
 
 def with_federation(dataset: DetectionDataset, seed: int) -> DetectionDataset:

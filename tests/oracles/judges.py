@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.dataset.text import TextDataset
-from valor_cli.evaluators.gathering import measured_evidence
-from valor_cli.evaluators.judge.evidence import gather
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.judge.evidence.evidence import gather
+from valor_cli.evaluators.model_metrics import measured_evidence
 from valor_cli.evaluators.samples import Outcomes
 from valor_cli.metric import Call, Metric
-from valor_cli.models.judge import NoAnswer, Reply, Request
-from valor_cli.models.prompts import Prompt, Prompts
-from valor_cli.models.settings import Combine
+from valor_cli.models.judge.prompts import Prompt, Prompts
+from valor_cli.models.protocols.judge import NoAnswer, Reply, Request
+from valor_cli.models.settings.judges import Combine
 from valor_cli.results import Findings
 
 REFUSED = Reply("", refused=True)

@@ -13,8 +13,8 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from tests.oracles.problems import coco_files, random_dataset
-from valor_cli.dataset.detection import DetectionDataset
-from valor_cli.kernels.shapes import Shapes
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.kernels.geometry.shapes import Shapes
 
 
 def keypoint_problem(

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
-from valor_cli.kernels.masks import from_bitmap
-from valor_cli.kernels.shapes import Shapes, joined_masks
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from valor_cli.kernels.geometry.masks import from_bitmap
+from valor_cli.kernels.geometry.shapes import Shapes, joined_masks
 
 LABELS = ("cat", "dog", "grass", "sky")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
-from valor_cli.kernels.shapes import Shapes
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from valor_cli.kernels.geometry.shapes import Shapes
 
 
 def random_dataset(

@@ -10,9 +10,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from tests.oracles.text_samples import samples
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 
-ARTIFACTS = Path(__file__).parents[1] / "data" / "text" / "artifacts"
+ARTIFACTS = Path(__file__).parents[1] / "real_data" / "text" / "artifacts"
 FOLDERS = ("whole", "broken", "nowhere", None)
 
 NOUNS = (

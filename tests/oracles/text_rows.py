@@ -1,4 +1,4 @@
-"""The real texts of `tests/data/text` out: rows of a file, and pairs to be compared."""
+"""The real texts of `tests/real_data/text` out: rows of a file, and pairs to be compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parents[1] / "data" / "text"
+DATA = Path(__file__).parents[1] / "real_data" / "text"
 
 Rows = list[tuple[str, tuple[str, ...]]]
 """Responses, each with its references."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, measure_samples
 from valor_cli.metric import Call, Metric
 from valor_cli.results import STATUSES, Findings

@@ -10,9 +10,9 @@ from typing import Any
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
-from valor_cli.pipeline.calibrate import calibrate
+from valor_cli.pipeline.calibration.calibrate import calibrate
 
-MTRAG = Path(__file__).parents[1] / "data" / "rag" / "mtrag-human-dev" / "faithfulness.jsonl"
+MTRAG = Path(__file__).parents[1] / "real_data" / "rag" / "mtrag-human-dev" / "faithfulness.jsonl"
 
 RUBRIC = {"1": "not at all", "4": "entirely"}
 JUDGES = ("first", "second", "third")

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from tests.evaluators.test_every_metric import ENTRIES, called, problem
 from tests.oracles.imagining import needs_of
 from tests.oracles.paired_runs import INFO
-from valor_cli.pipeline import paired_rows
-from valor_cli.pipeline.found_rows import metric_row, samples_row
+from valor_cli.pipeline.compare import paired_rows
+from valor_cli.pipeline.compare.pairing import against_baseline
 from valor_cli.pipeline.gates import judge_worse
-from valor_cli.pipeline.intervals import Around
-from valor_cli.pipeline.pairing import against_baseline
-from valor_cli.pipeline.resampling import findings_of
+from valor_cli.pipeline.intervals.intervals import Around
+from valor_cli.pipeline.intervals.resampling import findings_of
+from valor_cli.pipeline.result_rows import metric_row, samples_row
 from valor_cli.pipeline.stored_evidence import stored
-from valor_cli.reports.compared_rows import outcome_of
-from valor_cli.reports.evidence_bin import from_bytes, to_blocks
+from valor_cli.reports.files.evidence_bin import from_bytes, to_blocks
+from valor_cli.reports.sections.comparison.rows import outcome_of
 from valor_cli.results import NOT_WORSE, GateResult, RunResult
 
 

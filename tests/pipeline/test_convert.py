@@ -14,10 +14,10 @@ import pytest
 from pycocotools import mask as coco_mask
 
 from valor_cli.errors import DataError, UnknownNameError, ValorError
-from valor_cli.kernels.shapes import Kind
+from valor_cli.kernels.geometry.shapes import Kind
 from valor_cli.pipeline.convert import Conversion, Converted, convert
 
-DATA = Path(__file__).parents[1] / "data" / "detection"
+DATA = Path(__file__).parents[1] / "real_data" / "detection"
 VOC, COCO = DATA / "voc2012-100", DATA / "coco-val2014-100"
 SINGLE = {"jsonl": "out.jsonl", "csv": "out.csv", "yolo": "out", "voc": "out", "coco": "out.json"}
 

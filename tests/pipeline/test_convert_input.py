@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from tests.writers.scenes import BOXES, scene, text, with_images
+from tests.data.conversion.scenes import BOXES, scene, text, with_images
 from valor_cli.errors import DataError
 from valor_cli.pipeline.convert_input import (
     metadata_in,

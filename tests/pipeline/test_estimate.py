@@ -12,9 +12,9 @@ from tests.pipeline.calibrating import RUBRIC, lines, plan_of, written
 from valor_cli import pipeline
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators import judge
-from valor_cli.models.imagined import ImaginedJudge
-from valor_cli.models.judge import Reply, Request
-from valor_cli.models.scripted_judge import ScriptedJudge
+from valor_cli.models.judge.dry_run import ImaginedJudge
+from valor_cli.models.judge.scripted_judge import ScriptedJudge
+from valor_cli.models.protocols.judge import Reply, Request
 from valor_cli.pipeline.estimate import estimate
 
 RAG = Path(__file__).parents[2] / "sample_data" / "text_generation" / "rag.jsonl"

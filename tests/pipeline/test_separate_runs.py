@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
-from valor_cli.pipeline.compare import compare_runs
-from valor_cli.pipeline.pairing import against_baseline, comparisons_of
-from valor_cli.reports import resamples_jsonl, samples_jsonl
+from valor_cli.pipeline.compare.compare import compare_runs
+from valor_cli.pipeline.compare.pairing import against_baseline, comparisons_of
+from valor_cli.reports.files import resamples_jsonl, samples_jsonl
 from valor_cli.reports.run_files import read_run
 from valor_cli.results import ComparisonResult, RunResult
 from valor_cli.results.document import to_json

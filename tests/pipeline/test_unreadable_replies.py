@@ -15,7 +15,7 @@ from valor_cli.config import load_config
 from valor_cli.evaluators.verdicts import is_verdict
 from valor_cli.metric import Metric
 from valor_cli.models import panel
-from valor_cli.models.judge import Reply, Request
+from valor_cli.models.protocols.judge import Reply, Request
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 from valor_cli.results import RunResult

@@ -16,8 +16,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.reports.conftest import HOSTILE, LABELS
-from valor_cli.reports.curves import COUNTS
-from valor_cli.reports.html import to_html
+from valor_cli.reports.charts.curves import COUNTS
+from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import Pictures, RunResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

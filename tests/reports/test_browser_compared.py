@@ -12,7 +12,7 @@ import pytest
 
 from tests.oracles.compared import hostile_compared, models_compared, texts_compared
 from tests.reports.test_browser import CHROMIUM, opened
-from valor_cli.reports.compared_html import compared_html
+from valor_cli.reports.render.html.compared import compared_html
 
 DRIVER = Path(__file__).with_name("driver_compared.html")
 

@@ -28,10 +28,10 @@ from tests.oracles.compared import (
     texts_compared,
     unpaired_compared,
 )
-from tests.reports.test_html import _Page
-from valor_cli.reports.compared_html import compared_html
-from valor_cli.reports.compared_markdown import compared_markdown
-from valor_cli.reports.compared_terminal import compared_summary
+from tests.reports.render.html.test_report import _Page
+from valor_cli.reports.render.html.compared import compared_html
+from valor_cli.reports.render.markdown.compared import compared_markdown
+from valor_cli.reports.render.terminal.compared import compared_summary
 from valor_cli.results import ComparedRuns, ShownText
 from valor_cli.results.document import compared_json
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from tests.oracles.paired_runs import Column, run, values
-from valor_cli.pipeline.pairing import comparisons_of
-from valor_cli.reports.formatting import signed
-from valor_cli.reports.html import to_html
-from valor_cli.reports.markdown import to_markdown
-from valor_cli.reports.terminal import summary
+from valor_cli.pipeline.compare.pairing import comparisons_of
+from valor_cli.reports.render.html.report import to_html
+from valor_cli.reports.render.markdown.report import to_markdown
+from valor_cli.reports.render.terminal.report import summary
+from valor_cli.reports.sections.formatting import signed
 from valor_cli.results import Pictures, RunResult
 from valor_cli.results.document import to_json
 

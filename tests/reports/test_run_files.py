@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.oracles.paired_runs import row, run, values
 from tests.reports.conftest import HOSTILE
 from valor_cli.errors import DataError
-from valor_cli.reports import resamples_jsonl, samples_jsonl
+from valor_cli.reports.files import resamples_jsonl, samples_jsonl
 from valor_cli.reports.run_files import read_run
 from valor_cli.results import Asked, IntervalsResult, ResampledResult, RunResult, SamplesResult
 from valor_cli.results.document import to_json

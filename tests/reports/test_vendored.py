@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tests.reports.task_runs import classified, segmented
-from valor_cli.reports.html import to_html
+from valor_cli.reports.render.html.report import to_html
 
 ROOT = Path(__file__).parents[2]
-VENDOR = ROOT / "valor_cli/reports/vendor"
+VENDOR = ROOT / "valor_cli/reports/page/vendor"
 BUILD = ROOT / "docs/vendor"
 
 

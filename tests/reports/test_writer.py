@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
-from valor_cli.reports.samples_jsonl import jsonl_blocks
+from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 from valor_cli.reports.writer import (
     FILES,
     TEXTS,

@@ -27,8 +27,8 @@ from tests.same_bytes.layouts import ROOT
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
 from valor_cli.cli.app import app
 from valor_cli.errors import ValorError
-from valor_cli.evaluators.classification import streaming as classification_streaming
-from valor_cli.evaluators.detection import streaming as detection_streaming
+from valor_cli.evaluators.classification.load import streaming as classification_streaming
+from valor_cli.evaluators.detection.load import streaming as detection_streaming
 
 FOLDER = Path(__file__).parent
 HASHES = FOLDER / "hashes.txt"

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "tests" / "data"
+DATA = ROOT / "tests" / "real_data"
 SAMPLES = ROOT / "sample_data"
 
 Row = Mapping[str, Any]

@@ -14,7 +14,9 @@ from tests.same_bytes.command import EXPECTED, HASHES, Told, compared, hashes_in
 from tests.same_bytes.corpus import corpus
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
 from valor_cli import catalogue
-from valor_cli.readers import formats, label_map_formats, sample_inputs, scores
+from valor_cli.data.inputs import label_map_formats, scores
+from valor_cli.data.inputs import objects as formats
+from valor_cli.data.inputs import samples as sample_inputs
 
 HASH = re.compile("#[0-9a-f]{6}")
 ROW = {"metric": "recall", "output": "value", "model": "m", "label": "cat", "slice": None}

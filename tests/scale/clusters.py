@@ -32,7 +32,7 @@ valor_cli.__version__ = "0.0.9"
 """
 
 OTHER_SOURCES = """
-import valor_cli.pipeline.cluster_versions as versions
+import valor_cli.pipeline.executor.cluster_versions as versions
 versions.fingerprint = lambda: "0123456789ab"
 """
 

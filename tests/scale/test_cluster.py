@@ -17,8 +17,8 @@ import pytest
 from tests.scale import cluster_tasks as tasks
 from tests.scale.clusters import ROOT, cluster, is_running, until
 from valor_cli.errors import DataError
-from valor_cli.pipeline.cluster import dask_workers
-from valor_cli.pipeline.workers import Workers
+from valor_cli.pipeline.executor.cluster import dask_workers
+from valor_cli.pipeline.executor.executor import Workers
 
 pytestmark = pytest.mark.scale
 
@@ -126,7 +126,7 @@ def test_nothing_is_left_and_only_this_machine_can_connect() -> None:
 
 SCRIPT = """
 import signal, sys
-from valor_cli.pipeline.cluster import dask_workers
+from valor_cli.pipeline.executor.cluster import dask_workers
 from tests.scale.cluster_tasks import process, slept
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
 if __name__ == "__main__":

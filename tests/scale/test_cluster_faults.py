@@ -30,8 +30,8 @@ from valor_cli.errors import (
     MissingExtraError,
     ValorError,
 )
-from valor_cli.pipeline.cluster import dask_workers
-from valor_cli.pipeline.workers import Workers
+from valor_cli.pipeline.executor.cluster import dask_workers
+from valor_cli.pipeline.executor.executor import Workers
 
 pytestmark = pytest.mark.scale
 

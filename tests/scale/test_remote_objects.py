@@ -12,12 +12,13 @@ import pytest
 import s3fs
 
 from tests.scale.web_server import WebServer, cut, serving, status, whole
+from valor_cli.data.formats.folders import files_under, is_folder, text_of
+from valor_cli.data.partition.shards import Gathered, read_shards
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.inputs import expanded
+from valor_cli.data.source.remote import files as remote
+from valor_cli.data.source.remote import object_store as remote_objects
 from valor_cli.errors import DataError, MissingExtraError, UnreachableError, ValorError
-from valor_cli.readers import remote, remote_objects
-from valor_cli.readers.files import TextSource
-from valor_cli.readers.folders import files_under, is_folder, text_of
-from valor_cli.readers.inputs import expanded
-from valor_cli.readers.shards import Gathered, read_shards
 
 pytestmark = pytest.mark.scale
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from tests.readers.parquet_tables import saved
-from valor_cli.readers.parquet_files import ParquetSource
-from valor_cli.readers.pieces import Piece
-from valor_cli.readers.score_files import ScoreReading
-from valor_cli.readers.scores import read_scores
+from tests.data.parquet_tables import saved
+from valor_cli.data.formats.parquet.files import ParquetSource
+from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.partition.pieces import Piece
+from valor_cli.data.shapes.scores.score_file import ScoreReading
 
 pytestmark = pytest.mark.scale
 

@@ -16,12 +16,14 @@ from PIL import Image
 from tests.scale.web_server import WebServer, cut, serving, silent, status, whole
 from valor_cli import catalogue
 from valor_cli.config import load_config
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.inputs import expanded, head_of
+from valor_cli.data.source.remote import file_systems as remote_stores
+from valor_cli.data.source.remote import files as remote
+from valor_cli.data.source.remote import http as remote_web
+from valor_cli.data.source.remote.files import RemoteFile, content_of
 from valor_cli.errors import DataError, UnreachableError, ValorError
 from valor_cli.pipeline import evaluate, make_plan
-from valor_cli.readers import remote, remote_stores, remote_web
-from valor_cli.readers.files import TextSource
-from valor_cli.readers.inputs import expanded, head_of
-from valor_cli.readers.remote import RemoteFile, content_of
 from valor_cli.results import InputFile
 
 pytestmark = pytest.mark.scale

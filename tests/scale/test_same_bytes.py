@@ -26,8 +26,8 @@ from tests.same_bytes import (
 from tests.scale.cases import CASES
 from valor_cli import catalogue
 from valor_cli.config import load_config
-from valor_cli.evaluators.classification import streaming as classification_streaming
-from valor_cli.evaluators.detection import streaming as detection_streaming
+from valor_cli.evaluators.classification.load import streaming as classification_streaming
+from valor_cli.evaluators.detection.load import streaming as detection_streaming
 
 ROOT = Path(__file__).parents[2]
 

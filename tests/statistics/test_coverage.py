@@ -18,10 +18,10 @@ from scipy import stats
 
 from tests.oracles.sacrebleu_significance import sacrebleu_p
 from valor_cli.metric import Call, Metric, in_one_part
-from valor_cli.pipeline.draws import Draws, clusters_of
-from valor_cli.pipeline.intervals import intervals
-from valor_cli.pipeline.resampling import findings_of
-from valor_cli.pipeline.workers import ThisProcess
+from valor_cli.pipeline.executor.executor import ThisProcess
+from valor_cli.pipeline.intervals.intervals import intervals
+from valor_cli.pipeline.intervals.resamples import Draws, clusters_of
+from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.results import Findings, MetricValue
 from valor_cli.statistics.bootstrap import mean_intervals, resample_weights
 from valor_cli.statistics.paired import bootstrap_p, sign_permutation

@@ -22,11 +22,11 @@ from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.github import tell_error
 from valor_cli.cli.init import init
-from valor_cli.cli.kernel import check_kernel
+from valor_cli.cli.kernel_choice import check_kernel
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
 from valor_cli.cli.perturb import perturb
-from valor_cli.cli.quick_start import leave_at_once, quicken
+from valor_cli.cli.process_settings import leave_at_once, quicken
 from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate

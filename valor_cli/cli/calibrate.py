@@ -56,8 +56,8 @@ def calibrate(
     """
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
-    from valor_cli.pipeline.calibrate import calibrate as calibration_of
-    from valor_cli.reports.calibrations import as_json, calibrated
+    from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
+    from valor_cli.reports.sections.calibrations import as_json, calibrated
 
     talk = Talk(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))

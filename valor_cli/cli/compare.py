@@ -88,7 +88,7 @@ def compare(
 
         say(compared_json(compared))
     elif not quiet:
-        from valor_cli.reports.compared_terminal import compared_summary
+        from valor_cli.reports.render.terminal.compared import compared_summary
 
         with unheeded():
             to_terminal(compared_summary(compared, [str(path) for path in written]))
@@ -103,7 +103,7 @@ def _compared(
     pairs: Sequence[tuple[str, str]] | None,
     progress: Callable[[str, int, int], None],
 ) -> ComparedRuns:
-    from valor_cli.pipeline.compare import compare_runs
+    from valor_cli.pipeline.compare.compare import compare_runs
     from valor_cli.reports.run_files import read_run
 
     one = read_run(first)
@@ -122,7 +122,7 @@ def _refuse_untested(compared: ComparedRuns) -> None:
     rows = compared.untested
     if not rows and any(row.value is not None for row in compared.deciding):
         return
-    from valor_cli.reports.compared_rows import compared_values
+    from valor_cli.reports.sections.comparison.rows import compared_values
 
     told = [
         f"{one.name} {one.other} → {one.value} was not tested: {one.reason}"
@@ -155,10 +155,10 @@ def _rendered(compared: ComparedRuns, name: str) -> bytes:
 
         return compared_json(compared)
     if name == "markdown":
-        from valor_cli.reports.compared_markdown import compared_markdown
+        from valor_cli.reports.render.markdown.compared import compared_markdown
 
         return compared_markdown(compared).encode()
-    from valor_cli.reports.compared_html import compared_html
+    from valor_cli.reports.render.html.compared import compared_html
 
     return compared_html(compared).encode()
 

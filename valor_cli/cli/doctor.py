@@ -25,7 +25,7 @@ def doctor() -> None:
     import importlib.metadata
 
     from valor_cli.kernels.engine import ENGINE
-    from valor_cli.models.litellm_client import MALICIOUS
+    from valor_cli.models.litellm.client import MALICIOUS
 
     say(f"valor {__version__}, Python {platform.python_version()}, {platform.platform()}")
     say(f"installed in {sys.prefix}")
@@ -78,7 +78,7 @@ def _tell_packages(requirements: Iterable[str]) -> list[str]:
 
 def _tell_models() -> list[str]:
     """Say which models packages have brought; which of them are others than they should be."""
-    from valor_cli.models.packaged import packaged_models
+    from valor_cli.models.files.packaged import packaged_models
 
     models = list(packaged_models())
     for model in models:

@@ -37,7 +37,7 @@ def estimate(
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
     from valor_cli.pipeline.estimate import estimate as estimate_of
-    from valor_cli.reports.estimates import as_json, estimated
+    from valor_cli.reports.sections.estimates import as_json, estimated
 
     talk = Talk(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))

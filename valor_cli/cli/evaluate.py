@@ -209,7 +209,7 @@ def _exit_code(result: RunResult) -> int:
 
 
 def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:
-    from valor_cli.reports.terminal import coco_table, summary
+    from valor_cli.reports.render.terminal.report import coco_table, summary
 
     if talk.verbose and (table := coco_table(result)):
         say(table)

@@ -62,7 +62,7 @@ def annotate(config: RunConfig, result: RunResult) -> None:
     """Tell what failed where its reviewers read it: beside the gate in the config."""
     if not is_watching():
         return
-    from valor_cli.reports.annotations import workflow_commands
+    from valor_cli.reports.files.annotations import workflow_commands
 
     # Files are named as the repository does, wherever in it the command was called.
     file = os.path.relpath(config.path, os.environ.get("GITHUB_WORKSPACE", os.curdir))

@@ -42,7 +42,7 @@ def metrics(
     """
     from valor_cli import catalogue
     from valor_cli.cli.catalogue_text import as_json, explained, listing, shared
-    from valor_cli.models.prompt_files import names as prompt_names
+    from valor_cli.models.judge.prompt_files import names as prompt_names
 
     if format_ == "yaml" and not prompt:
         raise ConfigError(Problem("--format yaml", "is for --prompt; here it is text or json"))
@@ -77,7 +77,7 @@ def metrics(
 def _guide(name: str | None, tasks: Sequence[Task[Any]], *, whole: bool, as_json: bool) -> None:
     """Say which metric answers which question; of all tasks without the reasons."""
     from valor_cli import catalogue
-    from valor_cli.cli.guide import shown
+    from valor_cli.cli.guide import render as shown
     from valor_cli.cli.guide.questions import narrowed, parts
 
     names = None

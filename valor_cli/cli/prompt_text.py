@@ -8,8 +8,8 @@ from typing import Any
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Metric
-from valor_cli.models.prompt_files import names, shipped_text
-from valor_cli.models.prompts import Prompt, Prompts
+from valor_cli.models.judge.prompt_files import names, shipped_text
+from valor_cli.models.judge.prompts import Prompt, Prompts
 
 
 def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]:

@@ -128,8 +128,8 @@ def _folder(run: str, names: tuple[str, ...], out: str | None) -> Path:
 
 
 def _summary(run: str) -> None:
+    from valor_cli.reports.render.terminal.report import summary
     from valor_cli.reports.run_files import RESULTS, read_run
-    from valor_cli.reports.terminal import summary
 
     result = read_run(run, samples=False)
     with unheeded():
@@ -162,7 +162,7 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
 
 def list_charts(run: str) -> None:
     """Say which charts a run has what it takes for."""
-    from valor_cli.reports.charts.named import chart_names
+    from valor_cli.reports.charts.by_name import chart_names
     from valor_cli.reports.run_files import read_run
 
     lines = [f"{chart.name:<18}{chart.title}" for chart in chart_names(read_run(run))]
@@ -194,7 +194,7 @@ def draw_chart(
         DataError: The results cannot be read, hold nothing to draw, or the file cannot be written.
     """
     kind = _kind(name, file)
-    from valor_cli.reports.charts.named import render
+    from valor_cli.reports.charts.by_name import render
     from valor_cli.reports.run_files import read_run
 
     svg = render(read_run(run), name, label=label, model=model, metric=metric, dark=dark)

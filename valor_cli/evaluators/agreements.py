@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns import nulls
+from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.results import MetricAgreement, Scalar
 from valor_cli.statistics.agreement import fleiss_kappa, krippendorff_alpha
 

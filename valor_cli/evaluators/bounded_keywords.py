@@ -16,7 +16,7 @@ from time import process_time
 from types import FunctionType
 from typing import Any
 
-from valor_cli.kernels.patterns import LIMIT_S, Patience, PatternTimeout, parse_pattern
+from valor_cli.kernels.patterns.regex import LIMIT_S, Patience, PatternTimeout, parse_pattern
 
 FEW = 10
 """Errors of one alternative that are kept; whether there is any is what counts."""

@@ -10,8 +10,8 @@ from typing import Annotated, Generic, TypeAlias, TypeVar
 from annotated_types import MinLen
 from pydantic import BaseModel, ConfigDict, Field
 
+from valor_cli.data.source.files import STDIN
 from valor_cli.paths import InputPath, is_url, is_web, stem_source
-from valor_cli.readers.files import STDIN
 
 F = TypeVar("F", bound=str)
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.text_columns import ends_of
+from valor_cli.kernels.columns.text_columns import ends_of
 from valor_cli.results import Mark
 
 T = TypeVar("T")

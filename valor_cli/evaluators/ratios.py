@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns import quotient
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.results import Findings, LabelMean, MetricValue, Resampled, Scalar
 from valor_cli.statistics.label_means import joined, unshifted, value_and_shift
 

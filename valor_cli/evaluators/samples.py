@@ -17,12 +17,12 @@ import numpy as np
 from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.packed_values import ValueColumn, packed_details, packed_marks
-from valor_cli.kernels.spans import Span, masked
-from valor_cli.kernels.text_columns import TextColumn
+from valor_cli.kernels.columns.text_columns import TextColumn
+from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
     STATUSES,

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Strict, ValidationInfo
 
 from valor_cli.errors import printable
 from valor_cli.evaluators.bounded_keywords import Budget, TooManyStepsError, bounded
-from valor_cli.kernels.json_texts import BeyondLimitsError, NotJsonError, parse_json
-from valor_cli.kernels.patterns import PatternError, parse_pattern
+from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
+from valor_cli.kernels.replies.json_texts import BeyondLimitsError, NotJsonError, parse_json
 from valor_cli.paths import from_folder
 
 if TYPE_CHECKING:

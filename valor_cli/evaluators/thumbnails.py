@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final, Protocol
 
+from valor_cli.data.inputs.image_folders import PictureFolder
 from valor_cli.metric import Selection
-from valor_cli.readers.pictures import PictureFolder
 from valor_cli.results import ExampleResult, Pictures
 
 MOST: Final = 300

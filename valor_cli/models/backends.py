@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.embedder import Embedder
-from valor_cli.models.embedder_settings import Device, EmbedderSettings
-from valor_cli.models.judge import Judge
-from valor_cli.models.settings import JudgeSettings
-from valor_cli.models.stop import Stop
-from valor_cli.models.token_encoder import TokenEncoder
-from valor_cli.models.vectors import Told
+from valor_cli.models.embedders.vectors import Told
+from valor_cli.models.protocols.embedder import Embedder
+from valor_cli.models.protocols.judge import Judge
+from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings.models import Device, EmbedderSettings
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -19,18 +19,18 @@ def open_judge(settings: JudgeSettings) -> Judge:
         ValorError: Its file cannot be used, or its package is not installed.
     """
     if settings.backend == "scripted":
-        from valor_cli.models.scripted_judge import ScriptedJudge
+        from valor_cli.models.judge.scripted_judge import ScriptedJudge
 
         return ScriptedJudge(settings)
     if settings.backend == "replay":
-        from valor_cli.models.replay_judge import ReplayJudge
+        from valor_cli.models.judge.replay_judge import ReplayJudge
 
         return ReplayJudge(settings)
     if settings.backend == "local":
-        from valor_cli.models.local_judge import LocalJudge
+        from valor_cli.models.judge.local_judge import LocalJudge
 
         return LocalJudge(settings)
-    from valor_cli.models.litellm_judge import LitellmJudge
+    from valor_cli.models.judge.litellm_judge import LitellmJudge
 
     return LitellmJudge(settings)
 
@@ -42,22 +42,24 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
         ValorError: Its file cannot be used, or its package is not installed.
     """
     if settings.backend == "precomputed":
-        from valor_cli.models.precomputed_embedder import PrecomputedEmbedder
+        from valor_cli.models.embedders.precomputed_embedder import PrecomputedEmbedder
 
         return PrecomputedEmbedder(settings)
     if settings.backend == "litellm":
-        from valor_cli.models.litellm_embedder import LitellmEmbedder
+        from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 
         return LitellmEmbedder(settings, stop)
     if settings.backend == "static":
-        from valor_cli.models.static_embedder import StaticEmbedder
+        from valor_cli.models.embedders.static_embedder import StaticEmbedder
 
         return StaticEmbedder(settings)
     if settings.backend == "sentence_transformers":
-        from valor_cli.models.sentence_transformers_embedder import SentenceTransformersEmbedder
+        from valor_cli.models.embedders.sentence_transformers_embedder import (
+            SentenceTransformersEmbedder,
+        )
 
         return SentenceTransformersEmbedder(settings, device, stop)
-    from valor_cli.models.onnx_embedder import OnnxEmbedder
+    from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 
     return OnnxEmbedder(settings, stop)
 
@@ -72,7 +74,7 @@ def look_for_embedder(settings: EmbedderSettings, stop: Stop) -> None:
     if settings.backend != "sentence_transformers":
         open_embedder(settings, "cpu", stop)
         return
-    from valor_cli.models.sentence_transformers_embedder import folder_of_embedder
+    from valor_cli.models.embedders.sentence_transformers_embedder import folder_of_embedder
 
     folder_of_embedder(settings)
 
@@ -92,7 +94,7 @@ def open_token_encoder(
         ValorError: It cannot be used, or makes vectors of whole texts alone.
     """
     if model is None and embedder.backend == "onnx":
-        from valor_cli.models.onnx_token_encoder import OnnxTokenEncoder
+        from valor_cli.models.embedders.onnx_token_encoder import OnnxTokenEncoder
 
         return OnnxTokenEncoder(embedder, layer, stop, told)
     if model is None and embedder.backend == "sentence_transformers":
@@ -100,6 +102,6 @@ def open_token_encoder(
     if model is None:
         problem = Problem("embedder", f"{embedder.called} has no vectors of single tokens")
         raise ConfigError(problem, hint="name a `model:` under bertscore")
-    from valor_cli.models.transformers_token_encoder import TransformersTokenEncoder
+    from valor_cli.models.embedders.transformers_token_encoder import TransformersTokenEncoder
 
     return TransformersTokenEncoder(model, layer, device, stop, told)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.embedder import Embedder
-from valor_cli.models.judge import Judge
+from valor_cli.models.protocols.embedder import Embedder
+from valor_cli.models.protocols.judge import Judge
 
 
 def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.backends import open_judge
-from valor_cli.models.budget import budget_of
-from valor_cli.models.calls import Answered, Calls, Limits
-from valor_cli.models.cassette import CassetteWriter
-from valor_cli.models.imagined import imagined_calls
-from valor_cli.models.interrupts import Interrupts
-from valor_cli.models.judge import Judge, Request
+from valor_cli.models.embedders.vectors import Told, Vectors
+from valor_cli.models.judge.dry_run import imagined_calls
+from valor_cli.models.judge.prompts import Prompt, Prompts
 from valor_cli.models.offline import refuse_remote
-from valor_cli.models.own_loop import run_async
-from valor_cli.models.prompts import Prompt, Prompts
-from valor_cli.models.settings import JudgeSettings
-from valor_cli.models.stop import Stop
+from valor_cli.models.protocols.judge import Judge, Request
+from valor_cli.models.scheduler.budget import budget_of
+from valor_cli.models.scheduler.calls import Answered, Calls, Limits
+from valor_cli.models.scheduler.cassette import CassetteWriter
+from valor_cli.models.scheduler.event_loop import run_async
+from valor_cli.models.scheduler.interrupts import Interrupts
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.judges import JudgeSettings
 from valor_cli.models.store import RunStore, Store
-from valor_cli.models.vectors import Told, Vectors
 from valor_cli.results import Scalar, UsageResult
 
 NEAR = """\

@@ -12,18 +12,18 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.models.backends import look_for_embedder, open_embedder
-from valor_cli.models.embedder import Embedder
-from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.identity import ModelIdentity, Unavailable
-from valor_cli.models.imagined import ImaginedEmbedder
+from valor_cli.models.embedders.vector_store import VectorStore
+from valor_cli.models.embedders.vectors import Vectors
+from valor_cli.models.judge.dry_run import ImaginedEmbedder
+from valor_cli.models.judge.prompts import Prompts
 from valor_cli.models.offline import refuse_remote
 from valor_cli.models.panel import Member, Panel, Work
-from valor_cli.models.prompts import Prompts
-from valor_cli.models.settings import Combine, JudgeSettings
-from valor_cli.models.stop import Stop
+from valor_cli.models.protocols.embedder import Embedder
+from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.judges import Combine, JudgeSettings
+from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
 from valor_cli.models.text_models import TextModels, Told
-from valor_cli.models.vector_store import VectorStore
-from valor_cli.models.vectors import Vectors
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
 NEAR = """\

@@ -17,7 +17,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from valor_cli.errors import Problem, ValorError, printable
-from valor_cli.models.judge import Reply, Request
+from valor_cli.models.protocols.judge import Reply, Request
 from valor_cli.models.store_file import open_file, store_path, unusable
 from valor_cli.models.store_report import Removed, StoreInfo, clear_store, info_of
 

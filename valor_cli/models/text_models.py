@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.extras import extra_folder
-from valor_cli.models.classifier import Classifier
-from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.identity import ModelIdentity, Unavailable
-from valor_cli.models.own_loop import run_async
-from valor_cli.models.stop import Stop
-from valor_cli.models.token_encoder import TokenEncoder
-from valor_cli.models.vectors import Told, Vectors
+from valor_cli.models.embedders.vectors import Told, Vectors
+from valor_cli.models.protocols.classifier import Classifier
+from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
+from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.scheduler.event_loop import run_async
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
 
 if TYPE_CHECKING:
-    from valor_cli.models.reduction import UmapReduction
-    from valor_cli.models.transformers_language_model import TransformersLanguageModel
+    from valor_cli.models.embedders.reduction import UmapReduction
+    from valor_cli.models.language_models.transformers_language_model import (
+        TransformersLanguageModel,
+    )
 
 __all__ = ["Halting", "TextModels", "Told"]
 
@@ -103,7 +105,7 @@ class TextModels:
             ConfigError: The files of one can be told to be of no use.
             MissingExtraError: A package that loads them is not installed.
         """
-        from valor_cli.models.hugging_face import located
+        from valor_cli.models.files.hugging_face import located
 
         for model, metric in named.items():
             try:
@@ -168,7 +170,9 @@ class TextModels:
             Unavailable: It is not on this machine.
             ConfigError: It cannot be used, or the config names none.
         """
-        from valor_cli.models.transformers_language_model import TransformersLanguageModel
+        from valor_cli.models.language_models.transformers_language_model import (
+            TransformersLanguageModel,
+        )
 
         settings = self._language_model
         if settings is None:
@@ -190,7 +194,7 @@ class TextModels:
             Unavailable: It is not on this machine.
             ConfigError: It cannot be used.
         """
-        from valor_cli.models.transformers_classifier import TransformersClassifier
+        from valor_cli.models.classifiers.transformers_classifier import TransformersClassifier
 
         return self._once(
             ("classifier", model),
@@ -203,7 +207,7 @@ class TextModels:
         Raises:
             Unavailable, ConfigError: As `classifier`.
         """
-        from valor_cli.models.consistency_model import ConsistencyModel
+        from valor_cli.models.classifiers.consistency_model import ConsistencyModel
 
         return self._once(
             ("consistency", model),
@@ -219,7 +223,7 @@ class TextModels:
         Raises:
             MissingExtraError: Its package is not installed.
         """
-        from valor_cli.models.reduction import UmapReduction
+        from valor_cli.models.embedders.reduction import UmapReduction
 
         return UmapReduction(metric, self._stop, self._told)
 

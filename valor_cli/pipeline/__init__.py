@@ -3,9 +3,9 @@
 `calibrate` and `estimate`, which few runs ask for, are imported from the modules of their name.
 """
 
-from valor_cli.pipeline.earlier import read_baseline
+from valor_cli.pipeline.compare.baseline import read_baseline
+from valor_cli.pipeline.executor.executor import Progress
 from valor_cli.pipeline.plan import Plan, make_plan
 from valor_cli.pipeline.run import check, evaluate, pictures
-from valor_cli.pipeline.workers import Progress
 
 __all__ = ["Plan", "Progress", "check", "evaluate", "make_plan", "pictures", "read_baseline"]

@@ -11,9 +11,18 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from valor_cli.data.conversion.formats import Format, format_named, format_of
+from valor_cli.data.conversion.ids import known_images, under_ids_of
+from valor_cli.data.conversion.output import check_place, write_file, write_folder
+from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
+from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.source.files import STDIN
+from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable
-from valor_cli.kernels.conversion import bounds, converted
-from valor_cli.kernels.shapes import BOX, MASK, Floats, Kind
+from valor_cli.kernels.geometry.conversion import bounds, converted
+from valor_cli.kernels.geometry.shapes import BOX, MASK, Floats, Kind
 from valor_cli.pipeline.convert_input import (
     metadata_in,
     names_in,
@@ -22,15 +31,6 @@ from valor_cli.pipeline.convert_input import (
     unread_keys,
     with_sizes,
 )
-from valor_cli.readers.files import STDIN
-from valor_cli.readers.formats import Reading, read_objects
-from valor_cli.readers.objects import ObjectFile, Role, Wanted
-from valor_cli.readers.table import InvalidRows
-from valor_cli.writers.formats import Format, format_named, format_of
-from valor_cli.writers.ids import known_images, under_ids_of
-from valor_cli.writers.output import check_place, write_file, write_folder
-from valor_cli.writers.scene import image_numbers, images_of, sizes_needed
-from valor_cli.writers.written import Wishes, Written
 
 STDOUT = "-"
 

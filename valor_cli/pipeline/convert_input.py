@@ -12,16 +12,16 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from valor_cli.data.formats.class_names import NAMES_FILES
+from valor_cli.data.formats.csv.object_header import ALIASES
+from valor_cli.data.formats.folders import files_under, text_of
+from valor_cli.data.formats.yolo.reader import ImageFolder
+from valor_cli.data.inputs.objects import format_of
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.scene import images_of
+from valor_cli.data.source.files import STDIN, TextSource
+from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem
-from valor_cli.readers.class_names import NAMES_FILES
-from valor_cli.readers.csv_header import ALIASES
-from valor_cli.readers.files import STDIN, TextSource
-from valor_cli.readers.folders import files_under, text_of
-from valor_cli.readers.formats import format_of
-from valor_cli.readers.objects import ObjectFile, Role
-from valor_cli.readers.table import Table
-from valor_cli.readers.yolo import ImageFolder
-from valor_cli.writers.scene import images_of
 
 _SCORE_NAMES: Final = ("score", *ALIASES["score"])
 _SCORE_KEY: Final = re.compile(rb'"score"\s*:')

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-from valor_cli.pipeline.handover import temporary_folder
-from valor_cli.pipeline.workers import ThisProcess, Workers
+from valor_cli.pipeline.executor.executor import ThisProcess, Workers
+from valor_cli.pipeline.executor.handover import temporary_folder
 
 Engine: TypeAlias = Literal["local", "dask"]
 
@@ -33,7 +33,7 @@ def workers(
         MissingExtraError: Dask is not installed.
     """
     if engine == "dask":
-        from valor_cli.pipeline.cluster import dask_workers
+        from valor_cli.pipeline.executor.cluster import dask_workers
 
         with dask_workers(scheduler, jobs, inputs) as cluster:
             yield cluster
@@ -44,7 +44,7 @@ def workers(
         finally:
             here.stop()
     else:
-        from valor_cli.pipeline.processes import processes
+        from valor_cli.pipeline.executor.processes import processes
 
         with temporary_folder() as folder, processes(jobs, folder) as found:
             yield found

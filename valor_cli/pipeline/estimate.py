@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.metric import Terms
+from valor_cli.pipeline.executor.executor import Progress, ThisProcess
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import usage_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import selection_of, session_of
-from valor_cli.pipeline.workers import Progress, ThisProcess
 from valor_cli.results import UsageResult
 
 

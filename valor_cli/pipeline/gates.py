@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
-from valor_cli.pipeline.earlier import Earlier
-from valor_cli.pipeline.slices import Slice
-from valor_cli.reports.naming import called, frozen
+from valor_cli.pipeline.compare.baseline import Earlier
+from valor_cli.pipeline.slices.slices import Slice
+from valor_cli.reports.sections.naming import called, frozen
 from valor_cli.results import (
     COVERAGE,
     NOT_WORSE,

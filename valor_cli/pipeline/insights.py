@@ -13,8 +13,8 @@ from valor_cli.metric import Loaded, Output, Spent
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.problems import is_past
 from valor_cli.pipeline.rows import Computation
-from valor_cli.reports.compared_rows import probability
-from valor_cli.reports.naming import called, frozen
+from valor_cli.reports.sections.comparison.rows import probability
+from valor_cli.reports.sections.naming import called, frozen
 from valor_cli.results import (
     ComparedVerdict,
     ComparisonResult,

@@ -7,14 +7,14 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from valor_cli.data.conversion.output import check_place, write_file
+from valor_cli.data.formats.record_writer import rows_as
+from valor_cli.data.formats.records import FORMS, RawRows, read_raw_rows
+from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.source.files import STDIN
+from valor_cli.data.source.inputs import extension_of
 from valor_cli.errors import LISTED, ConfigError, DataError, Problem, did_you_mean
-from valor_cli.kernels.perturbations import CHANGES, COPIES, Intensity, perturbed
-from valor_cli.readers.files import STDIN
-from valor_cli.readers.inputs import extension_of
-from valor_cli.readers.raw_rows import FORMS, RawRows, read_raw_rows
-from valor_cli.readers.sample_header import COLUMNS, layout_of, other_names
-from valor_cli.writers.output import check_place, write_file
-from valor_cli.writers.raw_rows import rows_as
+from valor_cli.kernels.text.perturbations import CHANGES, COPIES, Intensity, perturbed
 
 Field: TypeAlias = Literal["user_input", "response", "references", "retrieved_contexts"]
 

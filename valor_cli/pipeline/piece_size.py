@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from valor_cli.data.source.inputs import expanded
 from valor_cli.errors import DataError, Problem, ValorError
 from valor_cli.paths import is_url
-from valor_cli.readers.inputs import expanded
 
 PIECE_BYTES: Final = "VALOR_PIECE_BYTES"
 """The environment variable that says how large a piece of an input is."""

@@ -10,8 +10,13 @@ import numpy as np
 
 from valor_cli.config import SliceSearch
 from valor_cli.metric import METADATA, Call, Dataset, Evidence, Loaded, OneSided, Wing
-from valor_cli.pipeline.draws import Draws
-from valor_cli.pipeline.found_rows import (
+from valor_cli.pipeline.compare.paired_samples import told_by_samples
+from valor_cli.pipeline.executor.executor import Progress, Workers
+from valor_cli.pipeline.intervals.intervals import Around, intervals
+from valor_cli.pipeline.intervals.resamples import Draws
+from valor_cli.pipeline.intervals.resampling import findings_of
+from valor_cli.pipeline.plan import Plan, WingPlan
+from valor_cli.pipeline.result_rows import (
     agreement_row,
     coverage_row,
     curve_row,
@@ -23,11 +28,7 @@ from valor_cli.pipeline.found_rows import (
     samples_row,
     table_row,
 )
-from valor_cli.pipeline.intervals import Around, intervals
-from valor_cli.pipeline.paired_samples import told_by_samples
-from valor_cli.pipeline.plan import Plan, WingPlan
-from valor_cli.pipeline.resampling import findings_of
-from valor_cli.pipeline.searching import (
+from valor_cli.pipeline.slices.search import (
     NO_COLUMNS,
     NO_VALUES,
     Searched,
@@ -36,9 +37,8 @@ from valor_cli.pipeline.searching import (
     searchable,
     searches,
 )
-from valor_cli.pipeline.slices import Slice
+from valor_cli.pipeline.slices.slices import Slice
 from valor_cli.pipeline.stored_evidence import stored
-from valor_cli.pipeline.workers import Progress, Workers
 from valor_cli.results import (
     AgreementResult,
     CoverageResult,

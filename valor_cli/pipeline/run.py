@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Terms
-from valor_cli.pipeline.earlier import has_baseline_gates
+from valor_cli.pipeline.compare.baseline import has_baseline_gates
+from valor_cli.pipeline.compare.incompatible import unlike_baseline
 from valor_cli.pipeline.engines import Engine, workers
+from valor_cli.pipeline.executor.executor import Progress, ThisProcess, Workers
 from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.offline import refuse_urls
@@ -25,9 +27,7 @@ from valor_cli.pipeline.plan import Plan, is_optional, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.slices import Slice, metadata_names, resolve_slices
-from valor_cli.pipeline.unlike import unlike_baseline
-from valor_cli.pipeline.workers import Progress, ThisProcess, Workers
+from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slices
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,
@@ -309,7 +309,7 @@ def _comparisons(
     if baseline is None and len(result.models) < 2:
         return (), ()
     # What tests pairs is imported where there are any.
-    from valor_cli.pipeline.pairing import against_baseline, comparisons_of
+    from valor_cli.pipeline.compare.pairing import against_baseline, comparisons_of
 
     return comparisons_of(result), () if baseline is None else against_baseline(result, baseline)
 

@@ -16,13 +16,13 @@ import numpy as np
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
+from valor_cli.data.partition.pieces import sha256_of
+from valor_cli.data.partition.shards import pieces_error, together
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
+from valor_cli.pipeline.executor.executor import Kept, Progress, Workers
 from valor_cli.pipeline.plan import Plan, WingPlan
-from valor_cli.pipeline.spread import Spread
-from valor_cli.pipeline.workers import Kept, Progress, Workers
-from valor_cli.readers.pieces import sha256_of
-from valor_cli.readers.shards import pieces_error, together
+from valor_cli.pipeline.ranged_dataset import Spread
 from valor_cli.results import InputFile
 
 SHARES: Final = 4

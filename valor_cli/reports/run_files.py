@@ -37,18 +37,18 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
     beside = os.path.dirname(file)
     of_samples, of_resamples = os.path.join(beside, SAMPLES), os.path.join(beside, RESAMPLES)
     if os.path.isfile(of_samples):
-        from valor_cli.reports import sample_lines
+        from valor_cli.reports.files import sample_lines
 
         found, texts = sample_lines.from_jsonl(_content(of_samples), of_samples, result)
         result = replace(result, samples=found, texts=texts)
     if os.path.isfile(of_resamples):
-        from valor_cli.reports import resamples_jsonl
+        from valor_cli.reports.files import resamples_jsonl
 
         resamples = resamples_jsonl.from_jsonl(_content(of_resamples), of_resamples, result)
         result = replace(result, resamples=resamples)
     of_evidence = os.path.join(beside, EVIDENCE)
     if os.path.isfile(of_evidence):
-        from valor_cli.reports import evidence_bin
+        from valor_cli.reports.files import evidence_bin
 
         evidence = evidence_bin.from_bytes(_content(of_evidence), of_evidence, result)
         result = replace(result, evidence=evidence)

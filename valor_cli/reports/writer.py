@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.masking import masked_bytes
 from valor_cli.results import Pictures, RunResult
-from valor_cli.whole_files import clear, put, temporary
 
 FILES = {
     "json": "results.json",
@@ -178,19 +178,19 @@ def _of_rows(name: str) -> Render | None:
 
         return lambda result, _: to_json(result)
     if name == SAMPLES:
-        from valor_cli.reports.samples_jsonl import jsonl_blocks
+        from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 
         return lambda result, _: jsonl_blocks(result)
     if name == RESAMPLES:
-        from valor_cli.reports import resamples_jsonl
+        from valor_cli.reports.files import resamples_jsonl
 
         return lambda result, _: resamples_jsonl.to_jsonl(result)
     if name == EVIDENCE:
-        from valor_cli.reports import evidence_bin
+        from valor_cli.reports.files import evidence_bin
 
         return lambda result, _: evidence_bin.to_blocks(result)
     if name == "csv":
-        from valor_cli.reports.csv_rows import to_csv
+        from valor_cli.reports.files.csv_rows import to_csv
 
         return lambda result, _: to_csv(result)
     return None
@@ -199,15 +199,15 @@ def _of_rows(name: str) -> Render | None:
 def _of_pages(name: str) -> Render | None:
     """What people read, or what shows it to them."""
     if name == "junit":
-        from valor_cli.reports.junit import to_junit
+        from valor_cli.reports.files.junit import to_junit
 
         return lambda result, _: to_junit(result)
     if name == "markdown":
-        from valor_cli.reports.markdown import to_markdown
+        from valor_cli.reports.render.markdown.report import to_markdown
 
         return lambda result, _: to_markdown(result).encode()
     if name == "html":
-        from valor_cli.reports.html import to_html
+        from valor_cli.reports.render.html.report import to_html
 
         return lambda result, pictures: to_html(result, pictures).encode()
     return None

@@ -17,7 +17,7 @@ from valor_cli.results.comparisons import (
     PairedTest,
     SliceSearchResult,
 )
-from valor_cli.results.found import (
+from valor_cli.results.findings import (
     STATUSES,
     THRESHOLD,
     Asked,
@@ -40,6 +40,14 @@ from valor_cli.results.found import (
     Scalar,
     Status,
     Verdict,
+)
+from valor_cli.results.illustrations import (
+    ExampleObject,
+    ExampleResult,
+    Illustration,
+    Picture,
+    Pictures,
+    ShownText,
 )
 from valor_cli.results.rows import (
     COVERAGE,
@@ -75,14 +83,6 @@ from valor_cli.results.run import (
     RunResult,
     UsageResult,
     totals,
-)
-from valor_cli.results.shown import (
-    ExampleObject,
-    ExampleResult,
-    Illustration,
-    Picture,
-    Pictures,
-    ShownText,
 )
 
 __all__ = [

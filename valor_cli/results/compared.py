@@ -8,10 +8,10 @@ from typing import Literal
 from msgspec.structs import force_setattr
 
 from valor_cli.results.comparisons import ComparisonResult
-from valor_cli.results.found import Number, Parameters, Scalar
+from valor_cli.results.findings import Number, Parameters, Scalar
+from valor_cli.results.illustrations import ExampleObject, Picture, ShownText
 from valor_cli.results.record import Record
 from valor_cli.results.run import SCHEMA_VERSION, RunInfo
-from valor_cli.results.shown import ExampleObject, Picture, ShownText
 
 
 class SampleChange(Record, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from valor_cli.results.found import Direction, Number, Parameters
+from valor_cli.results.findings import Direction, Number, Parameters
 from valor_cli.results.record import Record
 
 PairedTest: TypeAlias = Literal["mcnemar", "sign_permutation", "paired_bootstrap"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from valor_cli.results.illustrations import ShownText
 from valor_cli.results.rows import COVERAGE, IntervalsResult
 from valor_cli.results.run import Document
-from valor_cli.results.shown import ShownText
 
 Found = Iterator[tuple[str, str]]
 

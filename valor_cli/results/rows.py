@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import field
 
-from valor_cli.results.found import Asked, Direction, Number, Parameters, Scalar, Status
+from valor_cli.results.findings import Asked, Direction, Number, Parameters, Scalar, Status
 from valor_cli.results.record import ADDED, Record
 
 IntervalMethod: TypeAlias = Literal["bootstrap", "wilson"]

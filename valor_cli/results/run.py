@@ -10,7 +10,8 @@ from msgspec.structs import force_setattr
 
 from valor_cli.masking import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
-from valor_cli.results.found import Number, Scalar
+from valor_cli.results.findings import Number, Scalar
+from valor_cli.results.illustrations import ExampleResult
 from valor_cli.results.record import ADDED, Record
 from valor_cli.results.rows import (
     COVERAGE,
@@ -28,7 +29,6 @@ from valor_cli.results.rows import (
     TableResult,
     TextsResult,
 )
-from valor_cli.results.shown import ExampleResult
 
 SCHEMA_VERSION: Final = 1
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.oracles.classification import Row, dataset_of
-from valor_cli.evaluators.classification.scored import Scored, score_samples
+from valor_cli.evaluators.classification.evidence.scores import Scored, score_samples
 from valor_cli.results import Findings, MetricValue
 
 LABELS = ("cat", "dog", "cow", "owl", "fox")

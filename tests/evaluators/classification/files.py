@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
-from valor_cli.readers.score_files import ScoreFile
-from valor_cli.readers.table import LINE, Table
+from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.data.table import LINE, Table
+from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 from valor_cli.results import InputFile, Scalar
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.evaluators.classification.scored import Scored, score_samples
-from valor_cli.kernels.scores import DenseScores, Scores, SparseScores
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.evaluators.classification.evidence.scores import Scored, score_samples
+from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 
 Sample = tuple[str, dict[str, float]]
 """The true label, and the scores of the labels that are listed."""
 
-DATA = Path(__file__).parents[2] / "data" / "classification"
+DATA = Path(__file__).parents[2] / "real_data" / "classification"
 
 
 def evidence(labels: str, samples: list[Sample]) -> Scored:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.evaluators.classification.confusion_matrix import best_of_each
+from valor_cli.evaluators.classification.metrics.confusion_matrix import best_of_each
 
 
 @given(

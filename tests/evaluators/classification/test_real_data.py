@@ -14,29 +14,29 @@ from msgspec.structs import replace
 
 from tests.evaluators.classification.asking import by_label, row_of
 from tests.evaluators.loaded import metadata_of
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.evaluators.classification.accuracy import accuracy
-from valor_cli.evaluators.classification.average_precision import average_precision
-from valor_cli.evaluators.classification.balanced_accuracy import balanced_accuracy
-from valor_cli.evaluators.classification.brier_score import brier_score
-from valor_cli.evaluators.classification.cohen_kappa import cohen_kappa
-from valor_cli.evaluators.classification.confusion_matrix import confusion_matrix
-from valor_cli.evaluators.classification.expected_calibration_error import (
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.evaluators.classification.evidence.scores import Scored, score_samples
+from valor_cli.evaluators.classification.load.dataset import load_classification
+from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.classification.metrics.accuracy import accuracy
+from valor_cli.evaluators.classification.metrics.average_precision import average_precision
+from valor_cli.evaluators.classification.metrics.balanced_accuracy import balanced_accuracy
+from valor_cli.evaluators.classification.metrics.brier_score import brier_score
+from valor_cli.evaluators.classification.metrics.cohen_kappa import cohen_kappa
+from valor_cli.evaluators.classification.metrics.confusion_matrix import confusion_matrix
+from valor_cli.evaluators.classification.metrics.expected_calibration_error import (
     expected_calibration_error,
 )
-from valor_cli.evaluators.classification.inputs import ClassificationInputs
-from valor_cli.evaluators.classification.loading import load_classification
-from valor_cli.evaluators.classification.log_loss import log_loss
-from valor_cli.evaluators.classification.matthews_corrcoef import matthews_corrcoef
-from valor_cli.evaluators.classification.precision_recall import f1, precision, recall
-from valor_cli.evaluators.classification.roc_auc import mean_roc_auc, roc_auc
-from valor_cli.evaluators.classification.scored import Scored, score_samples
-from valor_cli.evaluators.classification.top_k_accuracy import top_k_accuracy
-from valor_cli.kernels.scores import DenseScores
+from valor_cli.evaluators.classification.metrics.log_loss import log_loss
+from valor_cli.evaluators.classification.metrics.matthews_corrcoef import matthews_corrcoef
+from valor_cli.evaluators.classification.metrics.precision_recall import f1, precision, recall
+from valor_cli.evaluators.classification.metrics.roc_auc import mean_roc_auc, roc_auc
+from valor_cli.evaluators.classification.metrics.top_k_accuracy import top_k_accuracy
+from valor_cli.kernels.ranking.scores import DenseScores
 from valor_cli.metric import NoOptions, Selection
 from valor_cli.results import MetricValue
 
-DATA = Path(__file__).parents[2] / "data" / "classification"
+DATA = Path(__file__).parents[2] / "real_data" / "classification"
 PEOPLE = "human-edge-16"
 SETS = (
     "breastcancer-342-binary",

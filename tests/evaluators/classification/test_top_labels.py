@@ -9,11 +9,11 @@ import pytest
 from tests.evaluators.classification.asking import plain, repeated, scored, weighed
 from tests.oracles import classification as oracle
 from tests.oracles.classification import random_rows
-from valor_cli.evaluators.classification.accuracy import accuracy
-from valor_cli.evaluators.classification.balanced_accuracy import balanced_accuracy
-from valor_cli.evaluators.classification.cohen_kappa import cohen_kappa
-from valor_cli.evaluators.classification.matthews_corrcoef import matthews_corrcoef
-from valor_cli.evaluators.classification.scored import Scored
+from valor_cli.evaluators.classification.evidence.scores import Scored
+from valor_cli.evaluators.classification.metrics.accuracy import accuracy
+from valor_cli.evaluators.classification.metrics.balanced_accuracy import balanced_accuracy
+from valor_cli.evaluators.classification.metrics.cohen_kappa import cohen_kappa
+from valor_cli.evaluators.classification.metrics.matthews_corrcoef import matthews_corrcoef
 from valor_cli.results import MetricValue
 
 Compute = Callable[[Scored], MetricValue]

@@ -10,15 +10,15 @@ import pytest
 
 from tests.oracles.text_samples import samples
 from tests.oracles.tiny_classifiers import NLI, TOXIC, bert_classifier, t5_classifier
-from valor_cli.evaluators.classifier.fairness_bias import FAIRNESS_BIAS
-from valor_cli.evaluators.classifier.hallucination_hhem import HALLUCINATION_HHEM
-from valor_cli.evaluators.classifier.summac_zs import SUMMAC_ZS
-from valor_cli.evaluators.classifier.toxicity_detoxify import TOXICITY_DETOXIFY
-from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.classifier.metrics.fairness_bias import FAIRNESS_BIAS
+from valor_cli.evaluators.classifier.metrics.hallucination_hhem import HALLUCINATION_HHEM
+from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_DETOXIFY
+from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcomes
 from valor_cli.metric import Metric
-from valor_cli.models.embedder_settings import EmbedderSettings
-from valor_cli.models.stop import Stop
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
 from valor_cli.models.text_models import TextModels
 
 pytestmark = pytest.mark.models

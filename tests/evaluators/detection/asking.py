@@ -9,11 +9,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from tests.oracles.problems import random_dataset
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
-from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import MatchingPlan, plan_matching
-from valor_cli.evaluators.detection.shards import match_detections
-from valor_cli.kernels.shapes import Shapes
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan, plan_matching
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.metric import Call, Metric
 from valor_cli.results import Findings, MetricValue
 

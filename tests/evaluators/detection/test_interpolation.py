@@ -24,22 +24,22 @@ from tests.evaluators.detection.asking import (
 )
 from tests.oracles.confusion import Scene, settle
 from tests.oracles.detection import interpolated_precision
-from valor_cli.dataset.detection import DetectionDataset
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.evaluators.detection.evidence.parameters import AREAS
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.load.dataset import load_detections
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.metrics.average_precision import (
     AVERAGE_PRECISION,
     AVERAGE_PRECISION_OVER_IOUS,
     MEAN_AVERAGE_PRECISION,
     MEAN_AVERAGE_PRECISION_OVER_IOUS,
 )
-from valor_cli.evaluators.detection.counts import COUNTS
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.plan import AREAS
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.metrics.counts import COUNTS
 from valor_cli.metric import Selection
 
-DATA = Path(__file__).parents[2] / "data" / "detection"
+DATA = Path(__file__).parents[2] / "real_data" / "detection"
 
 
 def test_worked_by_hand() -> None:

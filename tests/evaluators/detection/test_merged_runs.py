@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.evaluators.detection.shards import order_of_runs
-from valor_cli.kernels.columns import ranked
+from valor_cli.evaluators.detection.evidence.shards import order_of_runs
+from valor_cli.kernels.columns.grouping import ranked
 
 
 def test_worked_by_hand() -> None:

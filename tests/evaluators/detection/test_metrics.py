@@ -5,23 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.dataset.detection import DetectionDataset, Detections, GroundTruths
+from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
 from valor_cli.evaluators.detection import WING
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import Closeness, MatchingPlan
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.metrics.average_precision import (
     average_precision,
     average_precision_over_ious,
     mean_average_precision,
     mean_average_precision_over_ious,
 )
-from valor_cli.evaluators.detection.average_recall import average_recall, mean_average_recall
-from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.counts import counts
-from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import Closeness, MatchingPlan
-from valor_cli.evaluators.detection.pr_curve import pr_curve
-from valor_cli.evaluators.detection.precision_recall import NO_PREDICTIONS, f1, precision, recall
-from valor_cli.evaluators.detection.shards import match_detections
-from valor_cli.kernels.shapes import Shapes
+from valor_cli.evaluators.detection.metrics.average_recall import (
+    average_recall,
+    mean_average_recall,
+)
+from valor_cli.evaluators.detection.metrics.coco import coco
+from valor_cli.evaluators.detection.metrics.counts import counts
+from valor_cli.evaluators.detection.metrics.pr_curve import pr_curve
+from valor_cli.evaluators.detection.metrics.precision_recall import (
+    NO_PREDICTIONS,
+    f1,
+    precision,
+    recall,
+)
+from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import Findings, MetricValue
 
 # Two images of one 10x10 cat each, and a 10x10 dog in the second. Labels: cat, dog, cow.

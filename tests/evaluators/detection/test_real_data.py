@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from tests.oracles.reference import pycocotools
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.load.dataset import load_detections
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.metrics.average_precision import (
     average_precision,
     average_precision_over_ious,
 )
-from valor_cli.evaluators.detection.average_recall import average_recall
-from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.metrics.average_recall import average_recall
+from valor_cli.evaluators.detection.metrics.coco import coco
 from valor_cli.metric import Selection
 
-DATA = Path(__file__).parents[2] / "data" / "detection"
+DATA = Path(__file__).parents[2] / "real_data" / "detection"
 SETS = sorted(folder.name for folder in DATA.iterdir())
 OUTPUTS = {
     "AP": "AP",

@@ -13,20 +13,20 @@ import pytest
 
 from tests.oracles.reference import pycocotools
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.load.dataset import load_detections, load_instances
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.metrics.average_precision import (
     average_precision,
     average_precision_over_ious,
 )
-from valor_cli.evaluators.detection.average_recall import average_recall
-from valor_cli.evaluators.detection.coco import coco
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections, load_instances
-from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import AREAS, COCO_IOUS, MatchingPlan
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.metrics.average_recall import average_recall
+from valor_cli.evaluators.detection.metrics.coco import coco
 from valor_cli.metric import Loaded, Selection
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[2] / "real_data"
 COCO = DATA / "detection" / "coco-val2014-100"
 NUCLEI = DATA / "segmentation" / "dsb2018-nuclei-a"
 SETS = {

@@ -12,18 +12,18 @@ import pytest
 
 from tests.evaluators.detection.asking import asked
 from valor_cli.evaluators.detection import WING
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.matches import Matches
-from valor_cli.evaluators.detection.plan import MatchingPlan
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.load.dataset import load_detections
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
 from valor_cli.metric import Call, Selection
-from valor_cli.pipeline.draws import Draws
-from valor_cli.pipeline.resampling import findings_of, resampled
+from valor_cli.pipeline.intervals.resamples import Draws
+from valor_cli.pipeline.intervals.resampling import findings_of, resampled
 from valor_cli.results import LabelMean, MetricValue
 from valor_cli.statistics.label_means import value_and_shift
 
-DATA = Path(__file__).parents[2] / "data" / "detection"
+DATA = Path(__file__).parents[2] / "real_data" / "detection"
 # The first has detections of one image, label and score of which one is right and one is not.
 SETS = ("coco-val2014-100", "voc2012-100", "valor-lite-coco-15")
 NAMES = (

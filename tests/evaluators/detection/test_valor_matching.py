@@ -26,23 +26,23 @@ from tests.oracles.confusion import Scene, settle
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.valor import taking_part, valor
 from tests.oracles.valor_lite_detection import evaluator_of
-from valor_cli.dataset.detection import DetectionDataset
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence.shards import match_detections
+from valor_cli.evaluators.detection.load.dataset import load_detections
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.metrics.average_precision import (
     AVERAGE_PRECISION,
     AVERAGE_PRECISION_OVER_IOUS,
 )
-from valor_cli.evaluators.detection.average_recall import AVERAGE_RECALL
-from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.detection.counts import COUNTS
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections
-from valor_cli.evaluators.detection.pr_curve import PR_CURVE
-from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.detection.shards import match_detections
+from valor_cli.evaluators.detection.metrics.average_recall import AVERAGE_RECALL
+from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.detection.metrics.counts import COUNTS
+from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
+from valor_cli.evaluators.detection.metrics.precision_recall import F1, PRECISION, RECALL
 from valor_cli.metric import Loaded, Selection
 from valor_cli.results import Findings
 
-GOLDEN = Path(__file__).parents[2] / "data" / "detection" / "valor-lite-coco-15"
+GOLDEN = Path(__file__).parents[2] / "real_data" / "detection" / "valor-lite-coco-15"
 
 
 def load(truth: Path, predictions: Path) -> Loaded[DetectionDataset]:

@@ -7,7 +7,7 @@ import pytest
 
 from valor_cli.evaluators.embedding import sentence_pairs as nearest
 from valor_cli.evaluators.embedding.sentence_pairs import nearest_of_each
-from valor_cli.kernels.cosines import units
+from valor_cli.kernels.vectors.cosines import units
 
 
 @pytest.mark.parametrize("at_once", [4_000_000, 20, 1])

@@ -14,7 +14,7 @@ from valor_cli.evaluators.embedding.sentence_pairs import (
     compared,
     paired,
 )
-from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome
 
 DATA = samples(
@@ -111,7 +111,7 @@ def test_a_text_that_several_samples_share_is_split_once(monkeypatch: pytest.Mon
         split.append(text)
         return [(0, len(text))]
 
-    monkeypatch.setattr("valor_cli.evaluators.gathering.split_sentences", once)
+    monkeypatch.setattr("valor_cli.evaluators.model_metrics.split_sentences", once)
     asked = ModelTexts(samples(["A.", "A."], references=[["B."], ["B."]]), ScriptedModels())
     paired(asked, "response", "references")
     paired(asked, "response", "references")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.evaluators.embedding.answer_accuracy_semantic import (
+from valor_cli.evaluators.embedding.metrics.answer_accuracy_semantic import (
     edit_likeness,
     equality,
     token_jaccard,

@@ -10,13 +10,13 @@ import pytest
 from tests.oracles.measured_by_models import sentences
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.embedding import WING
-from valor_cli.evaluators.gathering import gather, measured_evidence
+from valor_cli.evaluators.model_metrics import gather, measured_evidence
 from valor_cli.metric import Call
 from valor_cli.models.backends import open_embedder
-from valor_cli.models.embedder_settings import EmbedderSettings
-from valor_cli.models.stop import Stop
+from valor_cli.models.embedders.vectors import Vectors
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
 from valor_cli.models.text_models import TextModels
-from valor_cli.models.vectors import Vectors
 from valor_cli.results import Findings
 
 pytest.importorskip("onnxruntime")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from valor_cli.evaluators.judge.readings import (
+from valor_cli.evaluators.judge.evidence.reply_readings import (
     Reading,
     correctness,
     evaluation_score,
@@ -20,7 +20,7 @@ from valor_cli.evaluators.judge.readings import (
     verdicts,
     word,
 )
-from valor_cli.models import prompt_files
+from valor_cli.models.judge import prompt_files
 
 Fields = Mapping[str, Any]
 

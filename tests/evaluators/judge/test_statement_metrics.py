@@ -25,22 +25,22 @@ from tests.oracles.judge_replies import (
 )
 from tests.oracles.judges import REFUSED, Said, ScriptedJudge, ScriptedPanel, call, judged
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.judge.answer_correctness import ANSWER_CORRECTNESS
-from valor_cli.evaluators.judge.answer_relevance import ANSWER_RELEVANCE
-from valor_cli.evaluators.judge.answer_relevancy import ANSWER_RELEVANCY
-from valor_cli.evaluators.judge.bias import BIAS
-from valor_cli.evaluators.judge.context_precision import CONTEXT_PRECISION
-from valor_cli.evaluators.judge.context_recall import CONTEXT_RECALL
-from valor_cli.evaluators.judge.context_relevance import CONTEXT_RELEVANCE
-from valor_cli.evaluators.judge.context_relevancy import CONTEXT_RELEVANCY
-from valor_cli.evaluators.judge.evidence import gather
-from valor_cli.evaluators.judge.faithfulness import FAITHFULNESS
-from valor_cli.evaluators.judge.hallucination import HALLUCINATION
-from valor_cli.evaluators.judge.ragas_score import RAGAS_SCORE
-from valor_cli.evaluators.judge.summary_coherence import SUMMARY_COHERENCE
-from valor_cli.evaluators.judge.toxicity import TOXICITY
+from valor_cli.evaluators.judge.evidence.evidence import gather
+from valor_cli.evaluators.judge.metrics.answer_correctness import ANSWER_CORRECTNESS
+from valor_cli.evaluators.judge.metrics.answer_relevance import ANSWER_RELEVANCE
+from valor_cli.evaluators.judge.metrics.answer_relevancy import ANSWER_RELEVANCY
+from valor_cli.evaluators.judge.metrics.bias import BIAS
+from valor_cli.evaluators.judge.metrics.context_precision import CONTEXT_PRECISION
+from valor_cli.evaluators.judge.metrics.context_recall import CONTEXT_RECALL
+from valor_cli.evaluators.judge.metrics.context_relevance import CONTEXT_RELEVANCE
+from valor_cli.evaluators.judge.metrics.context_relevancy import CONTEXT_RELEVANCY
+from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
+from valor_cli.evaluators.judge.metrics.hallucination import HALLUCINATION
+from valor_cli.evaluators.judge.metrics.ragas_score import RAGAS_SCORE
+from valor_cli.evaluators.judge.metrics.summary_coherence import SUMMARY_COHERENCE
+from valor_cli.evaluators.judge.metrics.toxicity import TOXICITY
 from valor_cli.metric import Metric
-from valor_cli.models.judge import NoAnswer, Reply, Request, Stopped
+from valor_cli.models.protocols.judge import NoAnswer, Reply, Request, Stopped
 from valor_cli.results import STATUSES
 
 DATA = samples(

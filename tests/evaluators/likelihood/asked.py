@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
-from valor_cli.dataset.text import TextDataset
-from valor_cli.evaluators.gathering import ModelTexts, gather, measured_evidence
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evidence
 from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence
 from valor_cli.metric import Call, Metric
-from valor_cli.models.identity import ModelIdentity
-from valor_cli.models.language_model import Architecture, Passage
+from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols.language_model import Architecture, Passage
 from valor_cli.results import STATUSES, Findings
 
 

@@ -12,14 +12,14 @@ import pytest
 from tests.evaluators.likelihood.asked import each, findings, values
 from tests.oracles import tiny_models
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.likelihood.gptscore_dialogue import GPTSCORE_DIALOGUE
-from valor_cli.evaluators.likelihood.gptscore_summarization import GPTSCORE_SUMMARIZATION
-from valor_cli.evaluators.likelihood.gptscore_summarization_reference import (
+from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
+from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
+from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference import (
     GPTSCORE_SUMMARIZATION_REFERENCE,
 )
-from valor_cli.evaluators.likelihood.perplexity import PERPLEXITY
-from valor_cli.models.embedder_settings import LanguageModelSettings
-from valor_cli.models.stop import Stop
+from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import LanguageModelSettings
 
 pytestmark = pytest.mark.models
 
@@ -49,7 +49,9 @@ class Tiny:
 
     def language_model(self) -> Any:
         """As the metrics have it."""
-        from valor_cli.models.transformers_language_model import TransformersLanguageModel
+        from valor_cli.models.language_models.transformers_language_model import (
+            TransformersLanguageModel,
+        )
 
         settings = LanguageModelSettings(model=str(self.folder), batch_size=3)
         return TransformersLanguageModel(settings, "cpu", Stop(), lambda *_: None)

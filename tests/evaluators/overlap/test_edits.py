@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.evaluators.overlap import edit_similarity as edits
-from valor_cli.evaluators.overlap.edit_similarity import edit_distance, most_edits
+from valor_cli.evaluators.overlap.metrics import edit_similarity as edits
+from valor_cli.evaluators.overlap.metrics.edit_similarity import edit_distance, most_edits
 
 TEXT = st.text(alphabet="abЖ漢😀", max_size=40)
 

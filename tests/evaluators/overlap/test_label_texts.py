@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from valor_cli.evaluators.overlap.llm_classification import LONGEST_NAME, label_name, label_reader
+from valor_cli.evaluators.overlap.metrics.llm_classification import (
+    LONGEST_NAME,
+    label_name,
+    label_reader,
+)
 
 
 @pytest.mark.parametrize(

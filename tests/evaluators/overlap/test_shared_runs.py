@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.evaluators.overlap.chrf import character_codes, run_counts, shared_runs
+from valor_cli.evaluators.overlap.metrics.chrf import character_codes, run_counts, shared_runs
 
 TEXT = st.text("aab \U0001f600", max_size=12)
 

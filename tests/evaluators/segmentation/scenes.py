@@ -9,13 +9,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from tests.readers.png_files import label_map, write
-from valor_cli.dataset.segmentation import SegmentationDataset
-from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.loading import load_segmentation
+from tests.data.png_files import label_map, write
+from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
+from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.metric import Loaded, NoOptions, Selection
 
-DATA = Path(__file__).parents[2] / "data" / "segmentation"
+DATA = Path(__file__).parents[2] / "real_data" / "segmentation"
 LABELS = ("road", "cat", "sky")
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from tests.evaluators.segmentation.asking import asked, findings, numbers
 from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
-from valor_cli.evaluators.segmentation.confusions import CountingPlan
-from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.loading import load_segmentation
-from valor_cli.evaluators.segmentation.shards import count_confusions
+from valor_cli.evaluators.segmentation.evidence.confusions import CountingPlan
+from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
+from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
+from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.metric import NoOptions, Selection
 from valor_cli.results import Findings
 
-DATA = Path(__file__).parents[2] / "data" / "segmentation"
+DATA = Path(__file__).parents[2] / "real_data" / "segmentation"
 METRICS = {metric.name: metric for metric in SEMANTIC_SEGMENTATION.metrics}
 
 

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from valor_cli.evaluators.structure.agent_sanity import SANE
 from valor_cli.evaluators.structure.checks import _KINDS, Check, Checks, check_of
+from valor_cli.evaluators.structure.metrics.agent_sanity import SANE
 
 CHECKS: TypeAdapter[Any] = TypeAdapter(Checks)
 

@@ -13,7 +13,7 @@ from PIL import Image
 from valor_cli.evaluators.structure import pdf_pages
 from valor_cli.evaluators.structure.pdf_pages import is_pdf, page_count
 
-DATA = Path("tests/data/text/artifacts")
+DATA = Path("tests/real_data/text/artifacts")
 
 
 @pytest.mark.parametrize("pages", [1, 2, 9])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.samples.other_tools import expected_answer
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.metric import Loaded, NoOptions, Selection, Spent
-from valor_cli.readers.sample_peers import expected_answer
 
-FOLDER = Path(__file__).parents[2] / "data" / "text" / "peers"
+FOLDER = Path(__file__).parents[2] / "real_data" / "text" / "peers"
 
 QUESTIONS = ("Which river flows through Vienna?", "How many strings has a violin?")
 RESPONSES = ("The Danube.", "A violin has five strings.")

@@ -19,8 +19,8 @@ from valor_cli.pipeline import streaming
 from valor_cli.pipeline.piece_size import PIECE_BYTES
 from valor_cli.pipeline.plan import make_plan
 from valor_cli.pipeline.run import evaluate
-from valor_cli.reports import resamples_jsonl
-from valor_cli.reports.samples_jsonl import jsonl_blocks
+from valor_cli.reports.files import resamples_jsonl
+from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 from valor_cli.results import RunResult
 from valor_cli.results.document import to_json
 

@@ -12,8 +12,8 @@ from tests.reports.found_runs import compared, searched, unsure
 from tests.reports.judge_runs import judge_run
 from tests.reports.task_runs import classified
 from tests.reports.text_runs import METRICS, MODELS, parameters, text_run
-from valor_cli.reports.compared_html import compared_html
-from valor_cli.reports.html import to_html
+from valor_cli.reports.render.html.compared import compared_html
+from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import ComparisonResult
 
 

@@ -14,7 +14,7 @@ from tests.oracles.compared import (
     texts_compared,
 )
 from tests.reports.browser.conftest import Opener
-from valor_cli.reports.compared_html import compared_html
+from valor_cli.reports.render.html.compared import compared_html
 
 pytestmark = pytest.mark.browser
 

@@ -16,8 +16,8 @@ from tests.reports.conftest import HOSTILE
 from tests.reports.found_runs import searched
 from tests.reports.task_runs import classified, renamed, segmented
 from tests.reports.text_runs import text_run
-from valor_cli.reports.html import to_html
-from valor_cli.reports.markdown import to_markdown
+from valor_cli.reports.render.html.report import to_html
+from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.results import MetricResult, RunResult, ShownText, Verdict
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.reports.task_runs import classified
 from valor_cli.reports.charts.curve_charts import ceiling, counts_by_threshold, figures
-from valor_cli.reports.curves import COUNTS, Choice, choices
+from valor_cli.reports.charts.curves import COUNTS, Choice, choices
 from valor_cli.results import CurveResult
 
 POINTS: dict[str, list[float | None]] = {

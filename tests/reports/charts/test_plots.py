@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valor_cli.reports.plots import extent, fitted, path, rect, round_step, text, title
+from valor_cli.reports.charts.plots import extent, fitted, path, rect, round_step, text, title
 
 
 def test_paths_worked_by_hand() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from valor_cli.cli.catalogue_text import asked_by
-from valor_cli.evaluators.judge.imagined_calls import JudgeCalls, judge_calls
+from valor_cli.evaluators.judge.evidence.call_estimate import JudgeCalls, judge_calls
 from valor_cli.metric import Call, Metric
 
 TRUTH = ("ground_truth", "references")

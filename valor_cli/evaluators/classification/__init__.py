@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-from valor_cli.dataset.classification import ClassificationDataset
-from valor_cli.evaluators.classification.accuracy import ACCURACY
-from valor_cli.evaluators.classification.average_precision import AVERAGE_PRECISION
-from valor_cli.evaluators.classification.balanced_accuracy import BALANCED_ACCURACY
-from valor_cli.evaluators.classification.brier_score import BRIER_SCORE
-from valor_cli.evaluators.classification.cohen_kappa import COHEN_KAPPA
-from valor_cli.evaluators.classification.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.classification.counts import COUNTS
-from valor_cli.evaluators.classification.detailed_pr_curve import DETAILED_PR_CURVE
-from valor_cli.evaluators.classification.expected_calibration_error import (
-    EXPECTED_CALIBRATION_ERROR,
-)
-from valor_cli.evaluators.classification.inputs import ClassificationInputs
-from valor_cli.evaluators.classification.loading import load_classification
-from valor_cli.evaluators.classification.log_loss import LOG_LOSS
-from valor_cli.evaluators.classification.matthews_corrcoef import MATTHEWS_CORRCOEF
-from valor_cli.evaluators.classification.pr_curve import PR_CURVE
-from valor_cli.evaluators.classification.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.classification.roc_auc import MEAN_ROC_AUC, ROC_AUC
-from valor_cli.evaluators.classification.sample_scores import SAMPLE_SCORES
-from valor_cli.evaluators.classification.scored import (
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.evaluators.classification.evidence.scores import (
     Scored,
     by_key,
     condense,
@@ -30,9 +11,28 @@ from valor_cli.evaluators.classification.scored import (
     plan_scoring,
     score_samples,
 )
-from valor_cli.evaluators.classification.top_k_accuracy import TOP_K_ACCURACY
+from valor_cli.evaluators.classification.load.dataset import load_classification
+from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.classification.metrics.accuracy import ACCURACY
+from valor_cli.evaluators.classification.metrics.average_precision import AVERAGE_PRECISION
+from valor_cli.evaluators.classification.metrics.balanced_accuracy import BALANCED_ACCURACY
+from valor_cli.evaluators.classification.metrics.brier_score import BRIER_SCORE
+from valor_cli.evaluators.classification.metrics.cohen_kappa import COHEN_KAPPA
+from valor_cli.evaluators.classification.metrics.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.classification.metrics.counts import COUNTS
+from valor_cli.evaluators.classification.metrics.detailed_pr_curve import DETAILED_PR_CURVE
+from valor_cli.evaluators.classification.metrics.expected_calibration_error import (
+    EXPECTED_CALIBRATION_ERROR,
+)
+from valor_cli.evaluators.classification.metrics.log_loss import LOG_LOSS
+from valor_cli.evaluators.classification.metrics.matthews_corrcoef import MATTHEWS_CORRCOEF
+from valor_cli.evaluators.classification.metrics.pr_curve import PR_CURVE
+from valor_cli.evaluators.classification.metrics.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.classification.metrics.roc_auc import MEAN_ROC_AUC, ROC_AUC
+from valor_cli.evaluators.classification.metrics.sample_scores import SAMPLE_SCORES
+from valor_cli.evaluators.classification.metrics.top_k_accuracy import TOP_K_ACCURACY
 from valor_cli.evaluators.thumbnails import thumbnails
-from valor_cli.kernels.scores import DenseScores, SparseScores
+from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["CLASSIFICATION"]
@@ -70,7 +70,7 @@ WING = Wing(
 
 
 def _in_pieces() -> Stream[ClassificationDataset]:
-    from valor_cli.evaluators.classification.streaming import STREAM
+    from valor_cli.evaluators.classification.load.streaming import STREAM
 
     return STREAM
 

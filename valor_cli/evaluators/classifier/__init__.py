@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.classifier.fairness_bias import FAIRNESS_BIAS
-from valor_cli.evaluators.classifier.hallucination_hhem import HALLUCINATION_HHEM
-from valor_cli.evaluators.classifier.summac_conv import SUMMAC_CONV
-from valor_cli.evaluators.classifier.summac_zs import SUMMAC_ZS
-from valor_cli.evaluators.classifier.toxicity_detoxify import TOXICITY_DETOXIFY
-from valor_cli.evaluators.gathering import model_wing
+from valor_cli.evaluators.classifier.metrics.fairness_bias import FAIRNESS_BIAS
+from valor_cli.evaluators.classifier.metrics.hallucination_hhem import HALLUCINATION_HHEM
+from valor_cli.evaluators.classifier.metrics.summac_conv import SUMMAC_CONV
+from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_DETOXIFY
+from valor_cli.evaluators.model_metrics import model_wing
 
 __all__ = ["WING"]
 

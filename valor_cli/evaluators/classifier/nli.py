@@ -13,18 +13,18 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.evaluators.classifier.labels import Inference, inference_labels
-from valor_cli.evaluators.classifier.places import Place
+from valor_cli.evaluators.classifier.sentence_spans import Place
 from valor_cli.evaluators.classifier.summary_sentences import (
     Limits,
     Source,
     SummarySentences,
     summary_sentences,
 )
-from valor_cli.evaluators.gathering import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Sampled
-from valor_cli.kernels.summac import Floats, Support
-from valor_cli.models.classifier import Pair
-from valor_cli.models.identity import ModelIdentity
+from valor_cli.kernels.vectors.summac import Floats, Support
+from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.protocols.identity import ModelIdentity
 from valor_cli.results import Findings, Mark
 
 NLI = "tals/albert-xlarge-vitaminc-mnli"

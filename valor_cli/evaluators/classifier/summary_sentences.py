@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 from annotated_types import Interval
 from msgspec import Struct
 
-from valor_cli.evaluators.classifier.places import Place, sentence_places
-from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.lacking import lack_of
+from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
+from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.models.classifier import Pair
+from valor_cli.models.protocols.classifier import Pair
 
 Source = Literal["user_input", "retrieved_contexts"]
 MinLength = Annotated[int, Interval(ge=0, le=10_000)]

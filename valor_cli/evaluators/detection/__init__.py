@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from valor_cli.dataset.detection import DetectionDataset
-from valor_cli.evaluators.detection.average_precision import (
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
+from valor_cli.evaluators.detection.evidence.parameters import AREAS, plan_matching
+from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
+from valor_cli.evaluators.detection.load.dataset import load_detections, load_instances
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.metrics.average_precision import (
     AVERAGE_PRECISION,
     AVERAGE_PRECISION_OVER_IOUS,
     MEAN_AVERAGE_PRECISION,
     MEAN_AVERAGE_PRECISION_OVER_IOUS,
 )
-from valor_cli.evaluators.detection.average_recall import AVERAGE_RECALL, MEAN_AVERAGE_RECALL
-from valor_cli.evaluators.detection.best_f1 import BEST_F1
-from valor_cli.evaluators.detection.coco import COCO
-from valor_cli.evaluators.detection.coco_keypoints import KEYPOINTS_WING
-from valor_cli.evaluators.detection.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.detection.counts import COUNTS
-from valor_cli.evaluators.detection.detailed_pr_curve import DETAILED_PR_CURVE
-from valor_cli.evaluators.detection.error_breakdown import ERROR_BREAKDOWN
-from valor_cli.evaluators.detection.image_scores import IMAGE_SCORES
-from valor_cli.evaluators.detection.inputs import DetectionInputs, DetectionOptions
-from valor_cli.evaluators.detection.loading import load_detections, load_instances
-from valor_cli.evaluators.detection.lvis import LVIS_WING
-from valor_cli.evaluators.detection.matches import STORED, Matches
-from valor_cli.evaluators.detection.panoptic_quality import PANOPTIC_WING
-from valor_cli.evaluators.detection.plan import AREAS, plan_matching
-from valor_cli.evaluators.detection.pr_curve import PR_CURVE
-from valor_cli.evaluators.detection.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.detection.shards import match_detections, merge_matches
+from valor_cli.evaluators.detection.metrics.average_recall import (
+    AVERAGE_RECALL,
+    MEAN_AVERAGE_RECALL,
+)
+from valor_cli.evaluators.detection.metrics.best_f1 import BEST_F1
+from valor_cli.evaluators.detection.metrics.coco import COCO
+from valor_cli.evaluators.detection.metrics.coco_keypoints import KEYPOINTS_WING
+from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.detection.metrics.counts import COUNTS
+from valor_cli.evaluators.detection.metrics.detailed_pr_curve import DETAILED_PR_CURVE
+from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
+from valor_cli.evaluators.detection.metrics.image_scores import IMAGE_SCORES
+from valor_cli.evaluators.detection.metrics.lvis import LVIS_WING
+from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING
+from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
+from valor_cli.evaluators.detection.metrics.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Stream, Task, Wing
 
@@ -83,13 +86,13 @@ _PRIMARY = (
 
 
 def _detections_in_pieces() -> Stream[DetectionDataset]:
-    from valor_cli.evaluators.detection.streaming import DETECTIONS
+    from valor_cli.evaluators.detection.load.streaming import DETECTIONS
 
     return DETECTIONS
 
 
 def _instances_in_pieces() -> Stream[DetectionDataset]:
-    from valor_cli.evaluators.detection.streaming import INSTANCES
+    from valor_cli.evaluators.detection.load.streaming import INSTANCES
 
     return INSTANCES
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.embedding.answer_accuracy_semantic import ANSWER_ACCURACY_SEMANTIC
-from valor_cli.evaluators.embedding.answer_relevancy_sentence import ANSWER_RELEVANCY_SENTENCE
-from valor_cli.evaluators.embedding.bertscore import BERTSCORE
-from valor_cli.evaluators.embedding.completeness import COMPLETENESS
-from valor_cli.evaluators.embedding.context_mrr import CONTEXT_MRR
-from valor_cli.evaluators.embedding.context_relevancy_soft import CONTEXT_RELEVANCY_SOFT
-from valor_cli.evaluators.embedding.groundedness_semantic import GROUNDEDNESS_SEMANTIC
-from valor_cli.evaluators.embedding.questions_drift import QUESTIONS_DRIFT
-from valor_cli.evaluators.embedding.semantic_similarity import SEMANTIC_SIMILARITY
-from valor_cli.evaluators.embedding.sentence_similarity import SENTENCE_SIMILARITY
-from valor_cli.evaluators.embedding.step_alignment import STEP_ALIGNMENT
-from valor_cli.evaluators.gathering import model_wing
+from valor_cli.evaluators.embedding.metrics.answer_accuracy_semantic import ANSWER_ACCURACY_SEMANTIC
+from valor_cli.evaluators.embedding.metrics.answer_relevancy_sentence import (
+    ANSWER_RELEVANCY_SENTENCE,
+)
+from valor_cli.evaluators.embedding.metrics.bertscore import BERTSCORE
+from valor_cli.evaluators.embedding.metrics.completeness import COMPLETENESS
+from valor_cli.evaluators.embedding.metrics.context_mrr import CONTEXT_MRR
+from valor_cli.evaluators.embedding.metrics.context_relevancy_soft import CONTEXT_RELEVANCY_SOFT
+from valor_cli.evaluators.embedding.metrics.groundedness_semantic import GROUNDEDNESS_SEMANTIC
+from valor_cli.evaluators.embedding.metrics.questions_drift import QUESTIONS_DRIFT
+from valor_cli.evaluators.embedding.metrics.semantic_similarity import SEMANTIC_SIMILARITY
+from valor_cli.evaluators.embedding.metrics.sentence_similarity import SENTENCE_SIMILARITY
+from valor_cli.evaluators.embedding.metrics.step_alignment import STEP_ALIGNMENT
+from valor_cli.evaluators.model_metrics import model_wing
 
 __all__ = ["WING"]
 

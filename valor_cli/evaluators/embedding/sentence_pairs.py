@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.gathering import ModelTexts
-from valor_cli.evaluators.lacking import Field, lack_of
+from valor_cli.evaluators.missing_inputs import Field, lack_of
+from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes
-from valor_cli.kernels.cosines import similarities
-from valor_cli.kernels.sentences import SPLITTER
+from valor_cli.kernels.text.sentences import SPLITTER
+from valor_cli.kernels.vectors.cosines import similarities
 from valor_cli.results import Scalar
 
 Floats = NDArray[np.float64]

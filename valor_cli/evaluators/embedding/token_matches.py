@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.cosines import units
-from valor_cli.kernels.greedy_matching import DocumentFrequencies, best_matches
-from valor_cli.models.token_encoder import TokenEncoder
+from valor_cli.kernels.vectors.cosines import units
+from valor_cli.kernels.vectors.greedy_matching import DocumentFrequencies, best_matches
+from valor_cli.models.protocols.token_encoder import TokenEncoder
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.gathering import model_wing
-from valor_cli.evaluators.likelihood.gptscore_dialogue import GPTSCORE_DIALOGUE
-from valor_cli.evaluators.likelihood.gptscore_summarization import GPTSCORE_SUMMARIZATION
-from valor_cli.evaluators.likelihood.gptscore_summarization_reference import (
+from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
+from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
+from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference import (
     GPTSCORE_SUMMARIZATION_REFERENCE,
 )
-from valor_cli.evaluators.likelihood.gptscore_translation import GPTSCORE_TRANSLATION
-from valor_cli.evaluators.likelihood.perplexity import PERPLEXITY
+from valor_cli.evaluators.likelihood.metrics.gptscore_translation import GPTSCORE_TRANSLATION
+from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
+from valor_cli.evaluators.model_metrics import model_wing
 
 __all__ = ["WING"]
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
-from valor_cli.evaluators.overlap.comparable import comparable
+from valor_cli.evaluators.overlap.reference_texts import comparable
 from valor_cli.evaluators.samples import Texts
-from valor_cli.kernels.bleu import NgramMatches, ngram_matches
-from valor_cli.kernels.mteval import mteval_words
-from valor_cli.kernels.treebank import treebank_words
+from valor_cli.kernels.text.bleu import NgramMatches, ngram_matches
+from valor_cli.kernels.text.mteval import mteval_words
+from valor_cli.kernels.text.treebank import treebank_words
 
 Words = Callable[[str], list[str]]
 Tokenizer = Literal["valor", "whitespace", "word", "13a"]

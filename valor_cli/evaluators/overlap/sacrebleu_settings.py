@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.samples import Ints, Sampled
 from valor_cli.results import Findings, MetricValue, Scalar
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.rules.encoding_guardrail import ENCODING_GUARDRAIL
-from valor_cli.evaluators.rules.json_schema import JSON_SCHEMA
-from valor_cli.evaluators.rules.language_consistency import LANGUAGE_CONSISTENCY
-from valor_cli.evaluators.rules.pii_leakage import PII_LEAKAGE
-from valor_cli.evaluators.rules.sensitive_data_leakage import SENSITIVE_DATA_LEAKAGE
-from valor_cli.evaluators.rules.text_matching import TEXT_MATCHING
+from valor_cli.evaluators.rules.metrics.encoding_guardrail import ENCODING_GUARDRAIL
+from valor_cli.evaluators.rules.metrics.json_schema import JSON_SCHEMA
+from valor_cli.evaluators.rules.metrics.language_consistency import LANGUAGE_CONSISTENCY
+from valor_cli.evaluators.rules.metrics.pii_leakage import PII_LEAKAGE
+from valor_cli.evaluators.rules.metrics.sensitive_data_leakage import SENSITIVE_DATA_LEAKAGE
+from valor_cli.evaluators.rules.metrics.text_matching import TEXT_MATCHING
 from valor_cli.evaluators.samples import sample_wing
 
 __all__ = ["WING"]

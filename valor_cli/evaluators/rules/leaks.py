@@ -12,7 +12,7 @@ from typing import Any
 
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing
 from valor_cli.evaluators.verdicts import OUTPUTS, verdict
-from valor_cli.kernels.spans import Span, masked
+from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.results import Mark
 
 Finder = Callable[[str], Sequence[Span]]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.segmentation.boundary_iou import BOUNDARY_IOU
-from valor_cli.evaluators.segmentation.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.segmentation.confusions import (
+from valor_cli.evaluators.segmentation.evidence.confusions import (
     Cells,
     Confusions,
     CountingPlan,
@@ -12,17 +10,19 @@ from valor_cli.evaluators.segmentation.confusions import (
     Overlaps,
     plan_counting,
 )
-from valor_cli.evaluators.segmentation.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
-from valor_cli.evaluators.segmentation.image_scores import IMAGE_SCORES
-from valor_cli.evaluators.segmentation.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.iou import IOU
-from valor_cli.evaluators.segmentation.loading import load_segmentation
-from valor_cli.evaluators.segmentation.mean_accuracy import MEAN_ACCURACY
-from valor_cli.evaluators.segmentation.mean_iou import MEAN_IOU
-from valor_cli.evaluators.segmentation.pictures import overlays
-from valor_cli.evaluators.segmentation.pixel_accuracy import PIXEL_ACCURACY
-from valor_cli.evaluators.segmentation.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.segmentation.shards import count_confusions, merge_confusions
+from valor_cli.evaluators.segmentation.evidence.shards import count_confusions, merge_confusions
+from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
+from valor_cli.evaluators.segmentation.load.images import overlays
+from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
+from valor_cli.evaluators.segmentation.metrics.boundary_iou import BOUNDARY_IOU
+from valor_cli.evaluators.segmentation.metrics.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.segmentation.metrics.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
+from valor_cli.evaluators.segmentation.metrics.image_scores import IMAGE_SCORES
+from valor_cli.evaluators.segmentation.metrics.iou import IOU
+from valor_cli.evaluators.segmentation.metrics.mean_accuracy import MEAN_ACCURACY
+from valor_cli.evaluators.segmentation.metrics.mean_iou import MEAN_IOU
+from valor_cli.evaluators.segmentation.metrics.pixel_accuracy import PIXEL_ACCURACY
+from valor_cli.evaluators.segmentation.metrics.precision_recall import F1, PRECISION, RECALL
 from valor_cli.metric import Task, Wing
 
 __all__ = ["SEMANTIC_SEGMENTATION"]

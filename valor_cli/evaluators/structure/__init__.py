@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.samples import sample_wing
-from valor_cli.evaluators.structure.agent_sanity import AGENT_SANITY
-from valor_cli.evaluators.structure.looping import LOOPING
+from valor_cli.evaluators.structure.metrics.agent_sanity import AGENT_SANITY
+from valor_cli.evaluators.structure.metrics.looping import LOOPING
 
 __all__ = ["WING"]
 

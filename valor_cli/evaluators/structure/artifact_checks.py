@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from os.path import splitext
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from valor_cli.data.column_names import csv_reader
 from valor_cli.evaluators.bounded_keywords import TooManyStepsError
 from valor_cli.evaluators.schema_documents import Errors, SchemaFile, errors_under
 from valor_cli.evaluators.structure.artifact_files import (
@@ -30,9 +31,13 @@ from valor_cli.evaluators.structure.checks import (
     ValidJson,
 )
 from valor_cli.evaluators.structure.pdf_pages import is_pdf, page_count
-from valor_cli.kernels.json_texts import DEEPEST, BeyondLimitsError, NotJsonError, parse_json
-from valor_cli.kernels.patterns import Patience, PatternError, PatternTimeout, parse_pattern
-from valor_cli.readers.csv_columns import csv_reader
+from valor_cli.kernels.patterns.regex import Patience, PatternError, PatternTimeout, parse_pattern
+from valor_cli.kernels.replies.json_texts import (
+    DEEPEST,
+    BeyondLimitsError,
+    NotJsonError,
+    parse_json,
+)
 
 Format: TypeAlias = Literal["json", "jsonl", "yaml", "csv"]
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.schema_documents import SchemaSource
-from valor_cli.kernels.patterns import PatternError, parse_pattern
+from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 
 Written: TypeAlias = dict[str, Any]
 """A check as results have it."""

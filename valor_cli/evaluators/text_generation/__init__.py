@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators import (
     classifier,
     embedding,
@@ -12,9 +12,9 @@ from valor_cli.evaluators import (
     rules,
     structure,
 )
-from valor_cli.evaluators.text_generation.asking import lacks, open_session, tuned
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
+from valor_cli.evaluators.text_generation.model_session import lacks, open_session, tuned
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Asking, Stream, Task
 

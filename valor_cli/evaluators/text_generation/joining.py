@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from valor_cli.data.column_names import listed, quoted
+from valor_cli.data.shapes.samples.assembly import COLUMNS_HINT
+from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
 from valor_cli.errors import DataError, Problem, printable
-from valor_cli.evaluators.id_joins import Ids, hardly_joined
+from valor_cli.evaluators.id_mismatch import Ids, hardly_joined
 from valor_cli.evaluators.text_generation.reading import ModelRows
-from valor_cli.readers.csv_columns import listed, quoted
-from valor_cli.readers.sample_file_of import COLUMNS_HINT
-from valor_cli.readers.sample_files import SampleFile, SampleRow
-from valor_cli.readers.sample_header import COLUMNS, layout_of, other_names
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")

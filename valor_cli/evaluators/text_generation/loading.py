@@ -11,7 +11,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.column_names import quoted
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
+from valor_cli.data.source.files import STDIN
+from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import (
     among,
@@ -32,10 +36,6 @@ from valor_cli.evaluators.text_generation.reading import (
     read_inputs,
 )
 from valor_cli.metric import METADATA, Loaded, NoOptions, Selection, Spent, written
-from valor_cli.readers.csv_columns import quoted
-from valor_cli.readers.files import STDIN
-from valor_cli.readers.sample_files import SampleFile, SampleRow
-from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import Scalar
 
 _SHOWN = 3

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.evaluators.inputs import Strict
-from valor_cli.models.embedder_settings import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.settings import Combine, JudgeSettings
+from valor_cli.models.settings.judges import Combine, JudgeSettings
+from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
 from valor_cli.paths import LocalPath
 
 

@@ -15,8 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.dataset.text import TextDataset
-from valor_cli.evaluators.text_generation.ground import Ground, Pick, Span, numbered
+from valor_cli.data.shapes.samples.columns import SampleColumns, packed
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.samples.sample_file import SampleRow
 from valor_cli.evaluators.text_generation.joining import (
     SHOWN,
     Having,
@@ -28,10 +29,9 @@ from valor_cli.evaluators.text_generation.joining import (
     unlent_of,
 )
 from valor_cli.evaluators.text_generation.loading import check_artifacts, labels_of, spent_of
-from valor_cli.kernels.text_columns import Constant, TextColumn
+from valor_cli.evaluators.text_generation.range_context import Ground, Pick, Span, numbered
+from valor_cli.kernels.columns.text_columns import Constant, TextColumn
 from valor_cli.metric import Loaded
-from valor_cli.readers.sample_columns import SampleColumns, packed
-from valor_cli.readers.sample_files import SampleRow
 
 Ints = NDArray[np.int64]
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from valor_cli.data.column_names import listed, quoted
+from valor_cli.data.inputs.samples import read_samples, without
+from valor_cli.data.shapes.samples.header import LOGPROBS
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Selection
-from valor_cli.readers.csv_columns import listed, quoted
-from valor_cli.readers.sample_files import SampleFile, SampleReading, SampleRow
-from valor_cli.readers.sample_header import LOGPROBS
-from valor_cli.readers.sample_inputs import read_samples, without
-from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import InputFile
 
 if TYPE_CHECKING:
-    from valor_cli.kernels.conditions import ConditionError
+    from valor_cli.kernels.patterns.conditions import ConditionError
 
 
 class ModelRows(Struct, frozen=True):
@@ -96,7 +96,7 @@ def told_of(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
 def metadata_there(inputs: TextInputs) -> list[str]:
     """The names of metadata that some file has, sorted."""
     # Few runs look for slices: the others need none of its parsers.
-    from valor_cli.readers.sample_metadata import sample_metadata
+    from valor_cli.data.inputs.sample_metadata import sample_metadata
 
     reading = SampleReading(columns=inputs.columns)
     paths = dict.fromkeys(inputs.models.values())
@@ -154,7 +154,7 @@ def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
 def malformed_conditions(conditions: Iterable[str | None]) -> dict[str, ConditionError]:
     """Those of some conditions that cannot be read, and why."""
     # Only runs that look at conditions need their parser.
-    from valor_cli.kernels.conditions import ConditionError, parse_condition
+    from valor_cli.kernels.patterns.conditions import ConditionError, parse_condition
 
     wrong: dict[str, ConditionError] = {}
     for condition in dict.fromkeys(conditions):

@@ -10,15 +10,15 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.text_generation.ground import Rows, numbered
+from valor_cli.data.inputs.samples import joined_files
+from valor_cli.data.partition.pieces import seamless
+from valor_cli.data.shapes.samples.columns import SampleColumns
+from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.evaluators.text_generation.inputs import TextInputs
-from valor_cli.evaluators.text_generation.told import PieceTold, SamplePiece
-from valor_cli.kernels.text_columns import TextColumn
-from valor_cli.readers.pieces import seamless
-from valor_cli.readers.sample_columns import SampleColumns
-from valor_cli.readers.sample_files import SampleFile, SampleReading
-from valor_cli.readers.sample_inputs import joined_files
-from valor_cli.readers.sample_part import PartOfFile, file_of_parts
+from valor_cli.evaluators.text_generation.piece_summary import PieceTold, SamplePiece
+from valor_cli.evaluators.text_generation.range_context import Rows, numbered
+from valor_cli.kernels.columns.text_columns import TextColumn
 
 
 class Source(Struct, frozen=True, eq=False):

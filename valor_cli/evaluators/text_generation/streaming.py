@@ -15,26 +15,26 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.dataset.text import TextDataset
+from valor_cli.data.formats.jsonl.samples import read_jsonl_part
+from valor_cli.data.inputs.samples import check_reading, format_of, read_sample_file
+from valor_cli.data.partition.pieces import Piece, cut
+from valor_cli.data.shapes.samples.columns import SampleColumns
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.samples.header import LOGPROBS
+from valor_cli.data.shapes.samples.part import PartOfFile
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.source.inputs import expanded, extension_of
+from valor_cli.data.table import SKIP_HINT
+from valor_cli.data.values import stop_on
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.piece_summary import PieceTold, SamplePiece
 from valor_cli.evaluators.text_generation.ranges import join_ranges, load_range
 from valor_cli.evaluators.text_generation.reading import malformed_conditions
-from valor_cli.evaluators.text_generation.surveying import survey
-from valor_cli.evaluators.text_generation.told import PieceTold, SamplePiece
-from valor_cli.kernels.text_columns import TextColumn
+from valor_cli.evaluators.text_generation.survey import survey
+from valor_cli.kernels.columns.text_columns import TextColumn
 from valor_cli.metric import NoOptions, Selection, Stream
 from valor_cli.paths import is_url
-from valor_cli.readers.checks import stop_on
-from valor_cli.readers.inputs import expanded, extension_of
-from valor_cli.readers.pieces import Piece, cut
-from valor_cli.readers.sample_columns import SampleColumns
-from valor_cli.readers.sample_files import SampleFile, SampleReading
-from valor_cli.readers.sample_header import LOGPROBS
-from valor_cli.readers.sample_inputs import check_reading, format_of, read_sample_file
-from valor_cli.readers.sample_jsonl import read_jsonl_part
-from valor_cli.readers.sample_part import PartOfFile
-from valor_cli.readers.table import SKIP_HINT
 from valor_cli.results import Illustration, MetricExample
 
 SHARE: Final = 4
@@ -127,7 +127,7 @@ def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
 def _read_part(task: SamplePiece) -> PartOfFile:
     if task.format == "parquet":
         # Its package is an extra.
-        from valor_cli.readers.sample_parquet import read_parquet_sample_part
+        from valor_cli.data.formats.parquet.samples import read_parquet_sample_part
 
         return read_parquet_sample_part(task.piece, task.reading)
     return read_jsonl_part(task.piece, task.reading)

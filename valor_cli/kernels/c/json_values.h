@@ -1,4 +1,4 @@
-/* JSON values, read strictly. Whatever is unusual is not read: the reader of valor_cli/readers that
+/* JSON values, read strictly. Whatever is unusual is not read: the reader of valor_cli/data that
    knows all forms, and says what is wrong with them, reads the text then. */
 
 #ifndef VALOR_JSON_VALUES_H

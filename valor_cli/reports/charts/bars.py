@@ -8,8 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from valor_cli.reports.charts.lines import listed
-from valor_cli.reports.formatting import NO_VALUE, number, span
-from valor_cli.reports.plots import (
+from valor_cli.reports.charts.plots import (
     Drawing,
     class_of,
     extent,
@@ -19,6 +18,7 @@ from valor_cli.reports.plots import (
     text,
     title,
 )
+from valor_cli.reports.sections.formatting import NO_VALUE, number, span
 
 NAMES = 230
 """The widest column of names, in the chart's units."""

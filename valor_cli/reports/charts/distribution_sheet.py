@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.charts.distribution import MARKS, Distribution, distributions
 from valor_cli.reports.charts.histogram import Values, histogram
 from valor_cli.reports.charts.lines import lined, listed
+from valor_cli.reports.charts.plots import Drawing, path
+from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.charts.wanted import Wanted
-from valor_cli.reports.distribution import MARKS, Distribution, distributions
-from valor_cli.reports.formatting import capital, plain
-from valor_cli.reports.naming import Names, frozen
-from valor_cli.reports.plots import Drawing, path
-from valor_cli.reports.sample_table import spoken, whole
+from valor_cli.reports.sections.formatting import capital, plain
+from valor_cli.reports.sections.naming import Names, frozen
+from valor_cli.reports.sections.samples.table import spoken, whole
 from valor_cli.results import THRESHOLD, RunResult, SamplesResult
 
 _MEDIAN = [name for _, name in MARKS].index("median")

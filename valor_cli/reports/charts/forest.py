@@ -8,8 +8,8 @@ from typing import TypeAlias
 from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import listed
-from valor_cli.reports.formatting import number, plain, signed
-from valor_cli.reports.plots import Drawing, extent, fitted, rect, round_step, text, title
+from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, round_step, text, title
+from valor_cli.reports.sections.formatting import number, plain, signed
 from valor_cli.results import ComparisonResult
 
 Named: TypeAlias = tuple[str, ComparisonResult]

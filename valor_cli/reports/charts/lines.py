@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from valor_cli.reports.plots import PLOT, Drawing, class_of, text, ticks
+from valor_cli.reports.charts.plots import PLOT, Drawing, class_of, text, ticks
 
 Line = tuple[int, str]
 """A model's position, and its path."""

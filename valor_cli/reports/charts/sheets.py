@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from valor_cli.reports.breakdown import breakdowns
 from valor_cli.reports.charts import curve_charts
 from valor_cli.reports.charts.bars import Bar, Group, barred
 from valor_cli.reports.charts.calibration import error_of, reliability
+from valor_cli.reports.charts.curves import Choice, choices
 from valor_cli.reports.charts.forest import forest
-from valor_cli.reports.charts.heat import heated
+from valor_cli.reports.charts.heat_map import heated
+from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.charts.wanted import Wanted
-from valor_cli.reports.confusion import confusions, lone_sides
-from valor_cli.reports.curves import Choice, choices
-from valor_cli.reports.digest import digest, worst_first
-from valor_cli.reports.formatting import capital, plain, words
-from valor_cli.reports.grids import Cell, Grid, Line, Measure
-from valor_cli.reports.naming import Names, called
-from valor_cli.reports.reliability import calibrations
+from valor_cli.reports.sections.digest import digest, worst_first
+from valor_cli.reports.sections.errors.breakdown import breakdowns
+from valor_cli.reports.sections.errors.confusion import confusions, lone_sides
+from valor_cli.reports.sections.formatting import capital, plain, words
+from valor_cli.reports.sections.grids import Cell, Grid, Line, Measure
+from valor_cli.reports.sections.naming import Names, called
+from valor_cli.reports.sections.reliability import calibrations
 from valor_cli.results import ComparisonResult
 
 ROWS = 24

@@ -10,14 +10,14 @@ from pathlib import Path
 from markupsafe import escape
 from msgspec import Struct
 
-from valor_cli.reports.plots import Drawing, class_of, extent, fitted, rect, text
+from valor_cli.reports.charts.plots import Drawing, class_of, extent, fitted, rect, text
 
 FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 SCALE = 2.0
 """Pixels of a unit where no width is asked for."""
 
-_TEMPLATES = Path(__file__).parents[1] / "templates"
+_TEMPLATES = Path(__file__).parents[1] / "page" / "templates"
 _COLOUR = re.compile(r"--([\w-]+):\s*light-dark\(\s*(#\w+)\s*,\s*(#\w+)\s*\)")
 _MARGIN = 14
 _HEAD = 30

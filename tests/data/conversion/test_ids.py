@@ -1,0 +1,132 @@
+"""Detections under the ids of their ground truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from tests.data.conversion.scenes import BOXES, scene, text, with_categories, with_images
+from valor_cli.data.conversion.ids import under_ids_of
+from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile
+from valor_cli.errors import DataError
+
+TRUTH = replace(scene(BOXES), path="gt.json")
+
+
+def detections(
+    image_ids: Any, *, kind: ImageNames = "typed", names: tuple[str, ...] = ()
+) -> ObjectFile:
+    """Three detections; categories by name where there are names, else by id 10, 20, 10."""
+    numbers = np.array([0, 1, 0]) if names else np.array([10, 20, 10])
+    objects = scene(BOXES, image_id=image_ids, category_id=numbers, score=np.array([0.1, 0.2, 0.3]))
+    assert objects.categories is not None
+    columns = {"id": np.arange(len(names)), "name": text(names)}
+    categories = replace(objects.categories, columns=columns) if names else None
+    return replace(with_images(objects), categories=categories, image_names=kind)
+
+
+def test_a_results_list_gets_names_and_images() -> None:
+    found = under_ids_of(detections(np.array([3, 7, 5])), TRUTH, "error")
+    assert found.objects["image_id"].tolist() == [3, 7, 5]
+    assert found.objects["category_id"].tolist() == [10, 20, 10]
+    assert found.categories is TRUTH.categories
+    assert found.images is TRUTH.images
+
+
+@pytest.mark.parametrize(
+    ("image_ids", "kind"),
+    [
+        (text(["3", "7", "5"]), "text"),
+        (text(["three.jpg", "seven.jpg", "five.jpg"]), "text"),
+        (text(["three", "seven", "five"]), "typed"),
+        (text(["a/three.png", "b/seven.png", "a/five.png"]), "file"),
+    ],
+)
+def test_images_by_text_and_by_file_name(image_ids: Any, kind: ImageNames) -> None:
+    found = under_ids_of(detections(image_ids, kind=kind, names=("dog", "cat")), TRUTH, "error")
+    assert found.objects["image_id"].tolist() == [3, 7, 5]
+    assert found.objects["image_id"].dtype == np.int64
+    assert found.objects["category_id"].tolist() == [20, 10, 20]
+
+
+def test_text_is_no_file_name_where_ids_are_text() -> None:
+    truth = with_images(TRUTH, id=text(["3", "5"]), file_name=text(["x.jpg", "y.jpg"]))
+    with pytest.raises(DataError, match=r"annotations\[0\]: no image 'x' in gt\.json"):
+        under_ids_of(detections(text(["x", "5", "3"])), truth, "error")
+
+
+def test_numbers_meet_the_untyped_text_of_a_ground_truth() -> None:
+    truth = with_images(TRUTH, id=text(["03", "3", "7"]))
+    truth = replace(truth, image_names="text")
+    found = under_ids_of(detections(np.array([3, 7, 3])), truth, "error")
+    assert found.objects["image_id"].tolist() == ["3", "7", "3"]
+
+
+def test_unknown_images_and_categories() -> None:
+    objects = detections(np.array([3, 8, 5]), names=("dog", "bird"))
+    with pytest.raises(DataError) as error:
+        under_ids_of(objects, TRUTH, "error")
+    assert str(error.value).startswith("in.json: annotations[1]: no image 8 in gt.json\n")
+    skipped = under_ids_of(objects, TRUTH, "skip")
+    assert skipped.objects["score"].tolist() == [0.1, 0.3]
+    assert skipped.objects.place_of(1) == "in.json: annotations[2]"
+    assert skipped.objects.skipped == 1
+    assert len(skipped.shapes) == 2
+    assert skipped.warnings == [
+        "left out, as gt.json knows no such image or category: 1",
+    ]
+    objects = detections(np.array([3, 5, 5]), names=("dog", "bird"))
+    with pytest.raises(DataError, match=r"annotations\[1\]: no category 'bird' in gt\.json"):
+        under_ids_of(objects, TRUTH, "error")
+
+
+def test_file_names_that_stand_twice_name_nothing() -> None:
+    truth = with_images(TRUTH, id=np.array([3, 5]), file_name=text(["a/x.jpg", "b/x.png"]))
+    with pytest.raises(DataError, match=r"two images are named 'x' in in.json: 'a/x.jpg' and"):
+        under_ids_of(detections(text(["x", "x", "x"])), truth, "error")
+    found = under_ids_of(detections(text(["x.jpg", "x.png", "x.jpg"])), truth, "error")
+    assert found.objects["image_id"].tolist() == [3, 5, 3]
+
+
+def test_names_are_all_of_one_kind() -> None:
+    with pytest.raises(DataError, match=r"annotations\[2\]: no image 'five.jpg' in gt\.json"):
+        under_ids_of(detections(text(["3", "7", "five.jpg"])), TRUTH, "error")
+
+
+def test_ids_that_a_reader_made_up_are_nobodys() -> None:
+    with pytest.raises(DataError) as caught:
+        under_ids_of(detections(np.array([3, 7, 5])), replace(TRUTH, coded=True), "skip")
+    assert str(caught.value) == (
+        "in.json: its category ids mean nothing to gt.json, which names its labels\n"
+        "give the COCO ground truth"
+    )
+    none = detections(np.array([3, 7, 5]))
+    nobody = np.zeros(3, bool)
+    none = replace(none, objects=none.objects.take(nobody), shapes=none.shapes.take(nobody))
+    found = under_ids_of(none, replace(TRUTH, coded=True), "error")
+    assert len(found.objects) == 0
+
+
+def test_a_category_is_met_by_id_and_name_before_name() -> None:
+    truth = with_categories(TRUTH, "cat", "cat")
+    objects = detections(np.array([3, 5, 3]), names=("cat", "cat"))
+    assert objects.categories is not None
+    columns = {**objects.categories.columns, "id": np.array([20, 10])}
+    objects = replace(objects, categories=replace(objects.categories, columns=columns))
+    objects = replace(
+        objects,
+        objects=replace(
+            objects.objects,
+            columns={**objects.objects.columns, "category_id": np.array([20, 10, 20])},
+        ),
+    )
+    found = under_ids_of(objects, truth, "error")
+    assert found.objects["category_id"].tolist() == [20, 10, 20]
+
+
+def test_a_ground_truth_needs_names() -> None:
+    with pytest.raises(DataError, match="a ground truth with named categories is needed"):
+        under_ids_of(detections(np.array([3, 7, 5])), replace(TRUTH, categories=None), "error")

@@ -1,0 +1,85 @@
+"""Detections that are compressed masks alone: read at once they are as read one by one."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pycocotools.mask as reference
+import pytest
+
+from tests.data.readings import assert_equal
+from valor_cli.data.formats.coco.decode import decode_results
+from valor_cli.data.formats.coco.diagnosis import diagnose_results
+from valor_cli.data.formats.coco.masks import mask_rows
+from valor_cli.data.formats.coco.tables import Request
+from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.source.files import TextSource
+
+HEIGHT, WIDTH = 30, 40
+SHAPES = Request("shape")
+
+
+def detection(number: int, **keys: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(number)
+    cuts = np.sort(rng.integers(0, HEIGHT * WIDTH, 2 * rng.integers(1, 9)))
+    counts = np.diff([0, *cuts, HEIGHT * WIDTH]).tolist()
+    size = [HEIGHT, WIDTH]
+    found = reference.frPyObjects({"counts": counts, "size": size}, HEIGHT, WIDTH)
+    return {
+        "image_id": number % 3,
+        "category_id": 1 + number % 2,
+        "segmentation": {"size": size, "counts": found["counts"].decode()},
+        "score": number / 100,
+    } | keys
+
+
+def test_many_lists_are_read_as_one(tmp_path: Path) -> None:
+    # Beside what is read of them: a box, other keys, white space, an object in the object.
+    rows = [detection(n, bbox=[0, 0, 1, 1], extra={"a": {}}) for n in range(100)]
+    path = tmp_path / "found.json"
+    path.write_text(json.dumps(rows, indent=1))
+    fast, slow = TextSource(str(path)), TextSource(str(path))
+    document = parse_json(slow.whole(), slow.path)
+    expected = diagnose_results(document, slow, SHAPES, "error")
+    assert_equal(decode_results(fast, SHAPES), expected)
+    parts = [rows[begin:end] for begin, end in pairwise([0, 1, 50, 50, 99, 100])]
+    found = mask_rows(json.dumps(part).encode() for part in parts)
+    assert found is not None
+    assert found.columns["score"].tolist() == [n / 100 for n in range(100)]
+    assert found.shapes.mask.counts.tolist() == expected.shapes.mask.counts.tolist()
+    assert found.shapes.mask.starts.tolist() == expected.shapes.mask.starts.tolist()
+
+
+def of_mask(**keys: Any) -> dict[str, Any]:
+    return detection(2, segmentation=detection(2)["segmentation"] | keys)
+
+
+OTHERS = {
+    "a polygon": detection(2, segmentation=[[0, 0, 9, 0, 9, 9]]),
+    "no segmentation": detection(2, segmentation=None, bbox=[0, 0, 9, 9]),
+    "counts as a list": of_mask(counts=[HEIGHT * WIDTH]),
+    "counts that do not add up": of_mask(counts="01"),
+    "a character that is none of counts": of_mask(counts="0é"),
+    "a character beyond 64 bits": of_mask(counts="\U0001f40d"),
+    "a size of 0": of_mask(size=[0, WIDTH], counts=""),
+    "a size beyond 64 bits": of_mask(size=[1 << 70, 1]),
+    "a huge size": of_mask(size=[1 << 21, 1 << 21]),
+    "another type of id": detection(2, image_id="1"),
+    "a score that is text": detection(2, score="1"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+def test_anything_else_is_left_to_others(other: dict[str, Any]) -> None:
+    for lists in ([[detection(0), other]], [[detection(0)], [other]], [[other], [detection(0)]]):
+        assert mask_rows(json.dumps(rows).encode() for rows in lists) is None
+
+
+def test_nothing_or_half_of_it_is_left_to_others() -> None:
+    assert mask_rows([]) is None
+    assert mask_rows([b"[]"]) is None
+    assert mask_rows([json.dumps([detection(0)]).encode()[:-9]]) is None

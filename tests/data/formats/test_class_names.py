@@ -1,0 +1,174 @@
+"""Files that name classes: every shape of them, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from valor_cli.data.formats.class_names import read_names
+from valor_cli.errors import DataError
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+HINT = (
+    "Give a name a line (.txt), or as .json or .yaml a list of names or a map from index to name."
+)
+
+
+def error(name: str, text: str | bytes) -> list[str]:
+    Path(name).write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(DataError) as caught:
+        read_names(name)
+    return str(caught.value).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("classes.txt", "cat\nbig dog\nowl\n"),
+        ("classes.txt", "cat\r\n big dog \r\nowl\r\n\r\n\n"),
+        ("classes.names", "cat\nbig dog\nowl"),
+        ("classes.json", '["cat", "big dog", "owl"]'),
+        ("classes.json", '{"0": "cat", "1": "big dog", "2": "owl"}'),
+        ("classes.json", '{"2": "owl", "0": "cat", "1": "big dog"}'),
+        ("CLASSES.YAML", "[cat, big dog, owl]"),
+        ("classes.yml", "- cat\n- big dog\n- 'owl'\n"),
+        ("classes.yaml", "0: cat\n2: owl\n1: big dog\n"),
+        ("data.yaml", "nc: 3\npath: x\nnames: [cat, big dog, owl]\n"),
+        ("data.yaml", "names:\n  0: cat\n  1: big dog\n  2: owl\ntrain: [1, 2]\n"),
+    ],
+)
+def test_every_shape_says_the_same(name: str, text: str) -> None:
+    Path(name).write_bytes(text.encode())
+    found = read_names(name)
+    assert list(found.items()) == [(0, "cat"), (1, "big dog"), (2, "owl")]
+
+
+def test_a_map_may_leave_indexes_out() -> None:
+    Path("classes.json").write_text('{"255": "ignored", "0": "road", "007": "car"}')
+    assert list(read_names("classes.json").items()) == [(0, "road"), (7, "car"), (255, "ignored")]
+
+
+def test_names_are_taken_as_written() -> None:
+    Path("a.json").write_text('[3, 3.0, true, 1e5, "\\u00e4 b"]')
+    assert list(read_names("a.json").values()) == ["3", "3.0", "true", "1e5", "ä b"]
+    Path("a.yaml").write_text("[no, 1_0, 0x1F, 12:30:00, ä]")
+    assert list(read_names("a.yaml").values()) == ["no", "1_0", "0x1F", "12:30:00", "ä"]
+    Path("a.txt").write_text("# 1\n1,2\n")
+    assert list(read_names("a.txt").values()) == ["# 1", "1,2"]
+
+
+def test_compressed_and_with_a_byte_order_mark() -> None:
+    Path("a.json.gz").write_bytes(gzip.compress(b'\xef\xbb\xbf{"1": "cat"}'))
+    assert read_names("a.json.gz") == {1: "cat"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.txt", "cat\n\ndog\n", "a.txt:2: expected a name, found nothing"),
+        ("a.txt", "\ncat\n", "a.txt:1: expected a name, found nothing"),
+        ("a.txt", "cat\ndog\ncat\n", "a.txt:3: the name 'cat' stands twice, first at a.txt:1"),
+        ("a.txt", " \n\n", "a.txt: there are no names"),
+        ("a.json", "[]", "a.json: there are no names"),
+        ("a.json", "{}", "a.json: there are no names"),
+        ("a.yaml", "names: []", "a.yaml: there are no names"),
+        ("a.json", '["cat", null]', "a.json: [1]: expected a name, found null"),
+        ("a.json", '["cat", " "]', "a.json: [1]: expected a name, found nothing"),
+        ("a.json", '["cat", {"id": 1}]', "a.json: [1]: expected a name, found an object"),
+        ("a.json", '["cat", ["b"]]', "a.json: [1]: expected a name, found a list"),
+        (
+            "a.json",
+            '["\\ud800"]',
+            'a.json: [0]: expected a name, found the string "\\ud800"',
+        ),
+        (
+            "a.json",
+            '{"0": "cat", "4": "cat"}',
+            "a.json: 4: the name 'cat' stands twice, first at a.json: 0",
+        ),
+        ("a.json", '{"0": "cat", "0": "dog"}', "a.json: 0: the index 0 stands twice"),
+        (
+            "a.json",
+            '{"cat": 0}',
+            'a.json: cat: expected an index of 0 or more, found the string "cat"',
+        ),
+        (
+            "a.json",
+            '{"-1": "cat"}',
+            'a.json: -1: expected an index of 0 or more, found the string "-1"',
+        ),
+        (
+            "a.json",
+            '{"99999999999": "cat"}',
+            'a.json: 99999999999: expected an index of 0 or more, found the string "99999999999"',
+        ),
+        (
+            "a.json",
+            "3",
+            "a.json: expected a list of names or a map from index to name, found 3",
+        ),
+        (
+            "a.yaml",
+            "cat",
+            'a.yaml: expected a list of names or a map from index to name, found the string "cat"',
+        ),
+        (
+            "a.yaml",
+            "# none\n",
+            "a.yaml: expected a list of names or a map from index to name, found nothing",
+        ),
+        ("a.yaml", "- cat\n- ~\n", "a.yaml:2: expected a name, found null"),
+        ("a.yaml", "- cat\n- {a: b}\n", "a.yaml:2: expected a name, found an object"),
+        ("a.yaml", "0: cat\n1: cat\n", "a.yaml:2: the name 'cat' stands twice, first at a.yaml:1"),
+        ("a.yaml", "0: cat\n0: dog\n", "a.yaml:2: the index 0 stands twice"),
+        (
+            "a.yaml",
+            "nc: 1\n",
+            'a.yaml:1: expected an index of 0 or more, found the string "nc"',
+        ),
+        (
+            "a.yaml",
+            "? [a, b]\n: cat\n",
+            'a.yaml:1: expected an index of 0 or more, found a list',
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_name(name: str, text: str, message: str) -> None:
+    assert error(name, text) == [message, HINT]
+
+
+def test_what_is_no_json_or_yaml() -> None:
+    assert error("a.json", '["cat",\n "dog"') == [
+        "a.json:2:7: the file ends inside a list: it was cut off; write or copy it again"
+    ]
+    (line,) = error("a.yaml", "[cat, dog")
+    assert line.startswith("a.yaml: not YAML: while parsing a flow sequence")
+    (line,) = error("a.yaml", "names: [a]\nnames: [b]\n")
+    assert line == "a.yaml:2: names: this key stands twice"
+    (line,) = error("a.yaml", "[" * 5000)
+    assert line.startswith("a.yaml: not YAML: ")
+    (line,) = error("a.json", "NaN")[:1]
+    assert line.startswith("a.json: ")
+    (line,) = error("a.json", "[NaN]")[:1]
+    assert line == "a.json: [0]: expected a name, found NaN"
+    (line,) = error("a.txt", b"caf\xe9\n")
+    assert line.startswith("a.txt:1: not UTF-8 text")
+
+
+@pytest.mark.parametrize("depth", [*range(850, 1050, 5), 5000])
+def test_json_of_any_depth_is_refused(depth: int) -> None:
+    assert error("a.json", "[" * depth + "]" * depth)[0].startswith("a.json: ")
+
+
+def test_problems_are_listed_and_counted() -> None:
+    lines = error("a.txt", "cat\n" * 30)
+    assert len(lines) == 22
+    assert lines[20] == "… and 9 more problems"
+
+
+def test_extensions_in_capitals() -> None:
+    Path("a.JSON.GZ").write_bytes(gzip.compress(b'{"1": "cat"}'))
+    assert read_names("a.JSON.GZ") == {1: "cat"}

@@ -1,0 +1,163 @@
+"""What the columns of a table mean, and what is said where that cannot be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.data.scored import error, read
+from valor_cli.data.formats.csv.score_header import read_header
+from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.scores.rows import ScoreHeader
+from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
+from valor_cli.errors import DataError
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+MAP = "Map other names under `data: columns:`, as {label: my_column}."
+NAMES = "The first line must name the columns. "
+CLASSES = "Name the columns that are classes under `data: classes:`."
+IDS = "(or id, uid, image_id, image, file_name, filename, name, path)"
+LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class)"
+FORMS = (
+    "there are no predictions: expected a column 'prediction' (or predicted, pred, y_pred, "
+    "predicted_label, predicted_class), pairs of columns (prediction_1, score_1, …) or one column "
+    "for each class; there is: "
+)
+
+
+def header(line: str, side: Side, first: str = "", **options: object) -> ScoreHeader:
+    rows = [first] if first else []
+    return read_header(line, rows, "a.csv", side, ScoreReading(**options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("standard", ["sample_id", "label", "prediction", "score", "label_key"])
+def test_every_name_of_a_column(standard: str) -> None:
+    names = ["sample_id", "label", "prediction", "score", "label_key"]
+    at = names.index(standard)
+    for name in (standard, *ALIASES[standard]):
+        line = ",".join([*names[:at], name.upper(), *names[at + 1 :]])
+        found = header(line, "samples")
+        assert (found.sample_id, found.truth, found.key) == (0, 1, 4)
+        assert (found.pairs, found.classes) == (((2, 3),), ())
+
+
+def test_the_standard_name_goes_first() -> None:
+    found = header("name,id,sample_id,class,label", "ground_truth")
+    assert (found.sample_id, found.truth) == (2, 4)
+
+
+def test_what_is_asked_for_as_metadata_has_no_other_meaning() -> None:
+    found = header("id,label,task", "ground_truth", metadata=["task"])
+    assert (found.key, found.metadata) == (None, {"task": 2})
+    assert header("id,label,task", "ground_truth").key == 2
+
+
+def test_predictions_have_no_metadata() -> None:
+    found = header("id,site,cat,dog", "predictions", metadata=["site", "camera"])
+    assert (found.metadata, found.classes) == ({}, (("cat", 2), ("dog", 3)))
+
+
+def test_named_classes_go_before_a_prediction() -> None:
+    line = "id,prediction,cat,dog"
+    assert header(line, "predictions").pairs == ((1, -1),)
+    assert header(line, "predictions", classes=["dog", "cat"]).classes == (("dog", 3), ("cat", 2))
+    # Names of labels give an order to files of any form.
+    assert header("id,prediction", "predictions", classes=["dog", "cat"]).pairs == ((1, -1),)
+
+
+def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
+    found = header("id,class_0,class_1", "predictions")
+    assert found.classes == (("class_0", 1), ("class_1", 2))
+
+
+@pytest.mark.parametrize(
+    ("line", "side", "expected"),
+    [
+        (
+            "id|label",
+            "ground_truth",
+            "expected fields between commas, semicolons or tabs, found one: id|label\n"
+            + NAMES
+            + MAP,
+        ),
+        (
+            "00001,cat",
+            "ground_truth",
+            (
+                f"the columns 'sample_id' {IDS} and 'label' {LABELS} are missing (the first line "
+                f"names these: 00001, cat)\n{NAMES}{MAP}"
+            ),
+        ),
+        (
+            "id,kind",
+            "ground_truth",
+            f"the column 'label' {LABELS} is missing (the first line names these: id, kind)\n{MAP}",
+        ),
+        ("id,label,label", "ground_truth", "the column 'label' stands twice (columns 2 and 3)"),
+        (
+            "id,label",
+            "predictions",
+            (
+                f"{FORMS}id, label; if label is what the model says, write `columns: {{prediction: "
+                f"label}}` under `data:`\n{CLASSES}"
+            ),
+        ),
+        ("id,label,site", "samples", f"{FORMS}id, label, site\n{CLASSES}"),
+        (
+            "id,cat,dog,confidence",
+            "predictions",
+            (
+                f"{FORMS}id, cat, dog, confidence; confidence is a class, or the score of a label "
+                f"that no column names\n{CLASSES}"
+            ),
+        ),
+        (
+            "id,pred0,score0,pred1",
+            "predictions",
+            "there is no score for pred1; there is: id, pred0, score0, pred1",
+        ),
+        (
+            "id,pred0,score0,score1",
+            "predictions",
+            "there is no predicted label for score1; there is: id, pred0, score0, score1",
+        ),
+    ],
+)
+def test_faults(line: str, side: Side, expected: str) -> None:
+    with pytest.raises(DataError) as caught:
+        header(line, side, "a,b,c")
+    assert str(caught.value) == f"a.csv:1: {expected}"
+
+
+def test_faults_of_what_the_config_says() -> None:
+    assert error("id,label\na,cat\n", "ground_truth", columns={"lable": "label"}) == (
+        "columns: there is no 'lable' (did you mean 'label'?)\n"
+        "Columns that can be mapped: " + ", ".join(ALIASES)
+    )
+    assert error("id,kind\na,cat\n", "ground_truth", columns={"label": "kinds"}) == (
+        "a.csv:1: there is no column 'kinds' for label (did you mean 'kind'?); there is: id, kind"
+    )
+    assert error("id,label\na,cat\n", "ground_truth", metadata=["labels", "x"]) == (
+        "a.csv:1: there is no column 'labels' for this metadata (did you mean 'label'?); "
+        "there is: id, label\n"
+        "a.csv:1: there is no column 'x' for this metadata; there is: id, label"
+    )
+    assert error("id,cat,dog\na,1,0\n", "predictions", classes=["cats", "dog"]) == (
+        "a.csv:1: there is no column 'cats' for this class (did you mean 'cat'?); "
+        "there is: id, cat, dog"
+    )
+
+
+def test_the_delimiter_is_the_one_that_makes_names() -> None:
+    assert header("id;label;a,b,c,d", "ground_truth").delimiter == ";"
+    assert header("x,y;z\tid\tlabel", "ground_truth").delimiter == "\t"
+    assert read("id;label;weight\na;cat;1,5\n", "ground_truth").labels == ("cat",)
+
+
+def test_a_column_named_by_thousands_of_digits_is_no_pair(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(f"id,pred{'9' * 5000},score{'9' * 5000}\na,0.5,0.5\n")
+    with pytest.raises(DataError):
+        read_scores(str(path), "samples", ScoreReading())

@@ -1,0 +1,311 @@
+"""Evidence of detection: bit-equal to pycocotools, whole or in shards."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from pycocotools.cocoeval import COCOeval
+
+from tests.engines import by_both, computing
+from tests.evaluators.detection.asking import confused_dataset
+from tests.oracles.problems import coco_files, random_dataset
+from tests.oracles.reference import pycocotools
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import (
+    AREAS,
+    COCO_IOUS,
+    Closeness,
+    MatchingPlan,
+    plan_matching,
+)
+from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
+from valor_cli.evaluators.detection.metrics.coco import coco
+from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
+from valor_cli.evaluators.detection.metrics.counts import COUNTS
+from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
+from valor_cli.kernels.geometry.shapes import joined as joined_shapes
+from valor_cli.metric import Call
+
+PLAN = MatchingPlan()
+
+
+def problem(seed: int, matching: str, **options: Any) -> DetectionDataset:
+    """A random problem for each rule; heavy ties of scores, of IoUs, and of both."""
+    make = random_dataset if matching == "coco" else partial(confused_dataset, matching=matching)
+    return make(seed, **options)
+
+
+both_rules = pytest.mark.parametrize("matching", ["coco", "valor"])
+
+
+def bits(array: np.ndarray) -> np.ndarray:
+    """pycocotools writes -1 where there is no ground truth."""
+    return np.where(np.isnan(array), -1.0, array)
+
+
+@pytest.mark.parametrize("digits", [None, 2, 1, 0])
+@pytest.mark.parametrize("seed", range(8))
+def test_arrays_and_stats_equal_pycocotools_bit_for_bit(seed: int, digits: int | None) -> None:
+    dataset = random_dataset(seed, digits=digits, images=30)
+    reference = pycocotools(*coco_files(dataset))
+    # Where no kernel is compiled both are numpy's.
+    for compiled in (True, False):
+        with computing(compiled):
+            assert_equal_to(match_detections(dataset, PLAN), reference)
+
+
+def assert_equal_to(matches: Matches, reference: COCOeval) -> None:
+    for at, area in enumerate(AREAS):
+        part = matches.within(area)
+        for limit, most in enumerate((1, 10, 100)):
+            precision, scores = part.precision(COCO_IOUS, most), part.scores(COCO_IOUS, most)
+            assert np.array_equal(bits(precision), reference.eval["precision"][..., at, limit])
+            assert np.array_equal(bits(scores), reference.eval["scores"][..., at, limit])
+            recalls = bits(part.recalls(COCO_IOUS, most))
+            assert np.array_equal(recalls, reference.eval["recall"][..., at, limit])
+    values = {value.output: value.value for value in coco(matches).values}
+    names = (
+        *("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge"),
+        *("AR@1", "AR@10", "AR@100", "ARsmall", "ARmedium", "ARlarge"),
+    )
+    assert [values[name] for name in names] == reference.stats.tolist()
+
+
+@pytest.mark.parametrize("score", [0.0, 0.5, 0.9])
+def test_counts_equal_those_of_evaluate_img(score: float) -> None:
+    dataset = random_dataset(9, images=25)
+    matches = match_detections(dataset, PLAN)
+    reference = pycocotools(*coco_files(dataset))
+    tp, fp = np.zeros((2, len(dataset.labels)), int)
+    for image in filter(None, reference.evalImgs):
+        if image["aRng"] == reference.params.areaRng[0]:
+            passing = (np.array(image["dtScores"]) >= score) & ~image["dtIgnore"][0].astype(bool)
+            right = image["dtMatches"][0] > 0
+            tp[image["category_id"] - 1] += (passing & right).sum()
+            fp[image["category_id"] - 1] += (passing & ~right).sum()
+    counts = matches.counts(0.5, [score])
+    assert counts.tp[0].tolist() == tp.tolist()
+    assert counts.fp[0].tolist() == fp.tolist()
+
+
+def test_more_detections_than_the_limit() -> None:
+    dataset = random_dataset(1, images=3, labels=3, per_image=400)
+    reference = pycocotools(*coco_files(dataset))
+    found = match_detections(dataset, PLAN).precision(COCO_IOUS, 100)
+    assert np.array_equal(bits(found), reference.eval["precision"][..., 0, 2])
+
+
+def shards(dataset: DetectionDataset, count: int, seed: int) -> list[DetectionDataset]:
+    """The images dealt at random to `count` shards."""
+    owner = np.random.default_rng(seed).integers(0, count, dataset.unit_count)
+    return [dataset.shard(owner == number) for number in range(count)]
+
+
+def same(one: Matches, other: Matches) -> bool:
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(Matches)
+        if not field.name.startswith(("_", "gt_"))
+    ) and np.array_equal(ground_truths(one), ground_truths(other))
+
+
+def ground_truths(matches: Matches) -> np.ndarray:
+    """The ground truths as rows in one order: shards may bring them in any."""
+    rows = np.vstack([matches.gt_image, matches.gt_label, *matches.gt_ignored.astype(int)])
+    return rows[:, np.lexsort(rows)]
+
+
+@both_rules
+@pytest.mark.parametrize("count", [1, 5, 7])
+def test_shards_in_any_order_give_the_same_bits(count: int, matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    whole = match_detections(dataset, PLAN)
+    parts = [match_detections(shard, PLAN) for shard in shards(dataset, count, seed=count)]
+    for order in (parts, parts[::-1]):
+        merged = merge_matches(order)
+        assert same(merged, whole)
+        for area in AREAS:
+            mine, theirs = (part.within(area).precision(COCO_IOUS) for part in (merged, whole))
+            assert mine.tobytes() == theirs.tobytes()
+            assert np.array_equal(
+                merged.within(area).ground_truth_count, whole.within(area).ground_truth_count
+            )
+
+
+@both_rules
+def test_shards_apart_give_the_same_bits(matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    number = np.arange(40) // 9
+    parts = [match_detections(dataset.shard(number == at), PLAN) for at in range(5)]
+    assert same(merge_matches(parts[::-1]), match_detections(dataset, PLAN))
+
+
+@both_rules
+def test_both_engines_give_the_same_bits(matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    parts = shards(dataset, 5, seed=1)
+    mine, theirs = by_both(lambda: merge_matches([match_detections(one, PLAN) for one in parts]))
+    assert same(mine, theirs)
+    assert (mine.nearest is None) == (matching == "coco")
+
+
+@both_rules
+def test_merging_is_associative(matching: str) -> None:
+    dataset = problem(4, matching, images=30)
+    a, b, c = (match_detections(shard, PLAN) for shard in shards(dataset, 3, seed=0))
+    left = merge_matches([merge_matches([a, b]), c])
+    right = merge_matches([a, merge_matches([c, b])])
+    assert same(left, right)
+
+
+@both_rules
+def test_selecting_images_equals_evaluating_them_alone(matching: str) -> None:
+    dataset = problem(5, matching, images=30)
+    units = np.random.default_rng(0).random(30) < 0.5
+    selected = match_detections(dataset, PLAN).select(units)
+    alone = match_detections(dataset.shard(units), PLAN)
+    assert same(selected, alone)
+    assert np.array_equal(selected.ground_truth_count, alone.ground_truth_count)
+
+
+@both_rules
+@pytest.mark.parametrize("digits", [None, 1, 0])
+@pytest.mark.parametrize("seed", range(6))
+def test_resampling_equals_evaluating_copies_of_images(
+    seed: int, digits: int | None, matching: str
+) -> None:
+    dataset = problem(seed, matching, images=15, digits=digits)
+    weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
+    for number, again in enumerate(match_detections(dataset, PLAN).resamples(weights)):
+        whole = match_detections(copied(dataset, weights[number]), PLAN)
+        for area in AREAS:
+            one, two = whole.within(area), again.within(area)
+            assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
+            for mine, theirs in (
+                (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
+                (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
+                *zip(one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True),
+            ):
+                assert np.array_equal(bits(mine), bits(theirs))
+
+
+def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
+    """A data set in which image i really stands weights[i] times."""
+    parts = [
+        dataset.shard(np.arange(dataset.unit_count) == image)
+        for image, weight in enumerate(weights)
+        for _ in range(weight)
+    ]
+
+    def joined(tables: list) -> object:
+        columns = {
+            field.name: np.concatenate([getattr(table, field.name) for table in tables])
+            for field in fields(tables[0])
+            if field.name not in ("shapes", "keypoints", "difficult")
+        }
+        columns["shapes"] = joined_shapes([table.shapes for table in tables])
+        sizes = [len(table.image) for table in tables]
+        return replace(tables[0], **{**columns, "image": np.repeat(np.arange(len(parts)), sizes)})
+
+    return replace(
+        dataset,
+        image_ids=np.arange(len(parts)),
+        ground_truths=joined([part.ground_truths for part in parts]),
+        detections=joined([part.detections for part in parts]),
+    )
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    iou=st.sampled_from(COCO_IOUS),
+    scores=st.lists(st.floats(0, 1), min_size=1, max_size=5),
+    area=st.sampled_from(list(AREAS)),
+)
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) -> None:
+    dataset = random_dataset(seed, images=8)
+    matches = match_detections(dataset, PLAN).within(area)
+    counts = matches.counts(iou, scores)
+    truths = matches.ground_truth_count
+    low, high = AREAS[area]
+    inside = (dataset.ground_truths.area >= low) & (dataset.ground_truths.area <= high)
+    counted = inside & ~dataset.ground_truths.crowd
+    expected = np.bincount(dataset.ground_truths.label[counted], minlength=len(dataset.labels))
+    assert np.array_equal(truths, expected)
+    assert ((counts.tp + counts.fn) == truths).all()
+    assert (counts.tp >= 0).all()
+    assert (counts.fp >= 0).all()
+    for score, tp, fp in zip(scores, counts.tp, counts.fp, strict=True):
+        passing = dataset.detections.score >= score
+        most = np.bincount(dataset.detections.label[passing], minlength=len(dataset.labels))
+        assert (tp + fp <= most).all()
+
+
+def test_thresholds_in_any_order_and_repeated() -> None:
+    matches = match_detections(random_dataset(2), PLAN)
+    counts = matches.counts(0.5, [0.9, 0.1, 0.9])
+    assert np.array_equal(counts.tp[0], counts.tp[2])
+    assert np.array_equal(counts.tp[1], matches.counts(0.5, [0.1]).tp[0])
+
+
+def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
+    calls = [
+        Call(COUNTS, {"iou_threshold": 0.4, "score_threshold": 0.1}),
+        Call(COUNTS, {"iou_thresholds": (0.9, 0.5), "areas": ("small",)}),
+        Call(COUNTS, {"pr_curve_iou_threshold": 0.75}),
+    ]
+    assert plan_matching(calls, []) == MatchingPlan((0.4, 0.5, 0.75, 0.9), ("all", "small"))
+    assert plan_matching([], ["area"]) == MatchingPlan((), tuple(AREAS))
+    across = [
+        *calls,
+        Call(CONFUSION_MATRIX, {"iou_threshold": 0.6, "score_threshold": 0.3}),
+        Call(ERROR_BREAKDOWN, {"iou_threshold": 0.5, "background_iou": 0.1}),
+    ]
+    found = plan_matching(across, [])
+    assert found.ious == (0.4, 0.5, 0.6, 0.75, 0.9)
+    assert found.encounters == Closeness(0.1, -np.inf, (0.5, 0.6))
+
+
+def test_shards_of_different_runs_are_not_merged() -> None:
+    dataset = random_dataset(2)
+    one = match_detections(dataset, PLAN)
+    other = match_detections(replace(dataset, labels=tuple("abcdef")), PLAN)
+    with pytest.raises(ValueError, match="share their plan and their labels"):
+        merge_matches([one, other])
+    with pytest.raises(ValueError, match="only whole evidence"):
+        merge_matches([one, one.within("small")])
+
+
+def test_another_process_gets_the_evidence_without_what_was_computed() -> None:
+    matches = match_detections(random_dataset(2), PLAN)
+    size = len(pickle.dumps(matches))
+    coco(matches)
+    assert len(pickle.dumps(matches)) == size
+    assert same(pickle.loads(pickle.dumps(matches)), matches)  # noqa: S301 - our own bytes
+
+
+def test_no_labels_at_all() -> None:
+    dataset = random_dataset(0)
+    nothing = replace(dataset.shard(np.zeros(dataset.unit_count, bool)), labels=())
+    matches = match_detections(nothing, PLAN)
+    assert coco(matches).values[0].value is None
+    assert matches.counts(0.5, [0.5]).tp.shape == (1, 0)
+    assert matches.recalls(COCO_IOUS).shape == (10, 0)
+
+
+def test_no_images_no_boxes() -> None:
+    dataset = random_dataset(0)
+    nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
+    matches = match_detections(nothing, PLAN)
+    assert np.isnan(matches.precision(COCO_IOUS)).all()
+    assert matches.counts(0.5, [0.5]).tp.tolist() == [[0] * 6]
+    assert matches.unit_count == 0

@@ -1,0 +1,47 @@
+"""Shared n-grams: by hand, and counted one pair at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from valor_cli.kernels.text.shared_grams import gram_counts, shared_grams
+from valor_cli.kernels.text.token_codes import Coded, WordCodes
+
+TEXTS = st.lists(st.text("abc", max_size=8).map(" ".join), max_size=6)
+
+
+def one_by_one(hypothesis: str, reference: str, order: int) -> int:
+    def grams(text: str) -> Counter[tuple[str, ...]]:
+        words = text.split()
+        return Counter(tuple(words[at : at + order]) for at in range(len(words) - order + 1))
+
+    return sum((grams(hypothesis) & grams(reference)).values())
+
+
+def coded(*columns: list[str]) -> list[Coded]:
+    codes = WordCodes(str.split)
+    return [codes.of(column) for column in columns]
+
+
+def test_each_gram_counts_as_often_as_both_have_it() -> None:
+    own, right = coded(["a b a b"], ["a a a b", "b a b a b", "c"])
+    # Words: a twice and b once; a twice and b twice; none.
+    # Pairs of the hypothesis: ab twice, ba. The references: ab; ba twice, ab twice; none.
+    assert shared_grams(own, right, np.zeros(3, np.int64), 1).tolist() == [3, 4, 0]
+    assert shared_grams(own, right, np.zeros(3, np.int64), 2).tolist() == [1, 3, 0]
+    assert gram_counts(right, 2).tolist() == [3, 4, 0]
+
+
+@given(TEXTS, st.data(), st.integers(1, 4))
+def test_as_counted_one_pair_at_a_time(texts: list[str], data: st.DataObject, order: int) -> None:
+    references = data.draw(TEXTS) if texts else []
+    paired = sorted(data.draw(st.integers(0, len(texts) - 1)) for _ in references)
+    own, right = coded(texts, references)
+    assert shared_grams(own, right, np.array(paired, np.int64), order).tolist() == [
+        one_by_one(texts[at], reference, order)
+        for at, reference in zip(paired, references, strict=True)
+    ]

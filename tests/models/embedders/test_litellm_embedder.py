@@ -1,0 +1,237 @@
+"""litellm itself, driven by the embedder against a server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.models.server import (
+    Asked,
+    FaultServer,
+    Plan,
+    Turn,
+    busy,
+    cut,
+    failed,
+    half_json,
+    html,
+    said,
+    stalled,
+    vector_of,
+)
+from valor_cli.errors import ConfigError
+from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
+from valor_cli.models.embedders.vector_store import VectorStore
+from valor_cli.models.embedders.vectors import Vectors
+from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.text_models import Halting, TextModels
+
+KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def embedder(server: FaultServer, stop: Stop | None = None, **more: Any) -> LitellmEmbedder:
+    given = {"backend": "litellm", "model": "e", "timeout_s": 60.0, "api_key_env": "JUDGE_KEY"}
+    settings = EmbedderSettings(api_base=server.url, **{**given, **more})
+    return LitellmEmbedder(settings, stop or Stop())
+
+
+def embedded(judge: LitellmEmbedder, texts: Sequence[str]) -> Any:
+    async def main() -> Any:
+        try:
+            return await judge.embed(texts)
+        finally:
+            await judge.close()
+
+    return asyncio.run(main())
+
+
+def test_vectors_in_the_order_of_the_texts() -> None:
+    texts = [f"text {at}" for at in range(70)]
+    with FaultServer() as server:
+        vectors = embedded(embedder(server), [*texts, "text 3"])
+    assert vectors.shape == (71, 4)
+    assert np.array_equal(vectors, [vector_of(text) for text in [*texts, "text 3"]])
+    assert [len(each.body["input"]) for each in server.requests] == [64, 6]
+    assert embedder(server).remote is False
+
+
+def test_no_texts() -> None:
+    with FaultServer() as server:
+        assert embedded(embedder(server), []).shape == (0, 0)
+    assert not server.requests
+
+
+def vectors_of(*numbers: list[Any]) -> Turn:
+    data = [
+        {"object": "embedding", "index": at, "embedding": each} for at, each in enumerate(numbers)
+    ]
+    return Turn(body=json.dumps({"object": "list", "data": data, "model": "e"}).encode())
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        busy("0.01"),
+        failed(500),
+        cut("before"),
+        half_json(),
+        html(),
+        vectors_of(),
+        vectors_of([1], [2]),
+    ],
+    ids=lambda turn: turn.kind,
+)
+def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("valor_cli.models.scheduler.backoff.FIRST_S", 0.01)
+    with FaultServer([turn]) as server:
+        assert embedded(embedder(server), ["a"]).tolist() == [vector_of("a")]
+        assert len(server.requests) == 2
+    with FaultServer([turn] * 3) as server, pytest.raises(NoAnswer, match="after 2 tries"):
+        embedded(embedder(server, max_retries=1), ["a"])
+    assert len(server.requests) == 2
+
+
+def test_vectors_that_will_never_come() -> None:
+    with FaultServer([failed(401, KEY)]) as server, pytest.raises(ConfigError) as caught:
+        embedded(embedder(server), ["a"])
+    assert "embedder (e): the endpoint refused the key (401)" in str(caught.value)
+    assert KEY not in str(caught.value)
+    with FaultServer([failed(413)]) as server, pytest.raises(NoAnswer, match="too long"):
+        embedded(embedder(server), ["a"])
+
+
+def test_what_is_put_before_texts_and_how_many_are_asked_for_at_a_time() -> None:
+    with FaultServer() as server:
+        found = embedded(embedder(server, prompt="query: ", batch_size=2), ["a", "b", "c"])
+    assert np.array_equal(found, [vector_of(f"query: {text}") for text in "abc"])
+    assert [each.body["input"] for each in server.requests] == [
+        ["query: a", "query: b"],
+        ["query: c"],
+    ]
+
+
+def test_vectors_are_kept_by_model_server_and_prompt() -> None:
+    def key(**more: Any) -> str:
+        given = {"backend": "litellm", "model": "e", "api_base": "http://127.0.0.1:1/v1"}
+        return LitellmEmbedder(EmbedderSettings(**{**given, **more}), Stop()).keeps
+
+    assert key() == key(timeout_s=3.0, batch_size=7)
+    others = [
+        key(model="f"),
+        key(api_base="http://127.0.0.1:2/v1"),
+        key(api_base=None),
+        key(prompt="query: "),
+        key(api_base="http://127.0.0.1:1/v1?deployment=x"),
+    ]
+    assert len({key(), *others}) == 6
+    # Addresses may hold keys: these are not written.
+    assert key(api_base="http://me:secret@127.0.0.1:1/v1") == key()
+    assert "SECRET" not in key(api_base="http://127.0.0.1:1/v1?key=SECRET")
+
+
+def test_one_run_asks_in_several_loops_and_a_later_one_nobody(tmp_path: Path) -> None:
+    def models(server: FaultServer, kept: VectorStore) -> TextModels:
+        stop = Stop()
+        vectors = Vectors(embedder(server, stop), stop, lambda *_: None, kept)
+        return TextModels(EmbedderSettings(), None, "cpu", stop, lambda *_: None, vectors)
+
+    with FaultServer() as server:
+        path = tmp_path / "vectors.sqlite3"
+        for asked in (3, 0):
+            before = len(server.requests)
+            with VectorStore.open(embedder(server).keeps, path) as kept:
+                run = models(server, kept)
+                for texts in (["a", "b"], ["b", "c"], ["a"], ["d"]):
+                    assert np.array_equal(run.embed(texts), [vector_of(one) for one in texts])
+            assert len(server.requests) - before == asked
+
+
+def stopping(stop: Stop, turn: Turn | None = None) -> Plan:
+    """A server during whose work the run is stopped."""
+
+    def plan(_: Asked) -> Turn:
+        stop.now("interrupted", "interrupted")
+        return turn or said()
+
+    return plan
+
+
+def test_a_stop_is_seen_between_requests() -> None:
+    stop = Stop()
+    with FaultServer(stopping(stop)) as server, pytest.raises(Stopped, match="interrupted"):
+        embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
+    assert len(server.requests) == 1
+    assert stop.told == []
+
+
+def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("valor_cli.models.scheduler.interrupts.GRACE_S", 0.05)
+    stop = Stop()
+    # The reply would come within the time-out: to wait for it would raise nothing.
+    plan = stopping(stop, stalled(30.0))
+    with FaultServer(plan) as server, pytest.raises(Stopped, match="interrupted"):
+        embedded(embedder(server, stop), ["a"])
+    assert stop.told == []
+    with FaultServer() as server, pytest.raises(Stopped, match="interrupted"):
+        embedded(embedder(server, stop), ["a"])
+    assert not server.requests
+
+
+def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("valor_cli.models.scheduler.interrupts.GRACE_S", 0.05)
+    stop = Stop()
+
+    def interrupted(_: Asked) -> Turn:
+        os.kill(os.getpid(), signal.SIGINT)
+        return stalled(30.0)
+
+    ends = pytest.raises(Stopped, match="interrupted")
+    with FaultServer(interrupted) as server, Halting(stop), ends:
+        embedded(embedder(server, stop), ["a"])
+    assert stop.kind == "interrupted"
+
+
+def test_nobody_is_asked_again_once_the_run_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("valor_cli.models.scheduler.backoff.FIRST_S", 60.0)
+    stop = Stop()
+
+    def plan(_: Asked) -> Turn:
+        # While it waits to ask again, or a little before.
+        threading.Timer(0.1, stop.now, ("interrupted", "interrupted")).start()
+        return failed(500)
+
+    with FaultServer(plan) as server, pytest.raises(Stopped):
+        embedded(embedder(server, stop), ["a"])
+    assert len(server.requests) == 1
+
+
+def test_who_is_cancelled_from_outside_is_not_told_that_the_run_stops() -> None:
+    async def main(server: FaultServer) -> None:
+        asked = embedder(server)
+        task = asyncio.create_task(asked.embed(["a"]))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asked.close()
+
+    with FaultServer(delay_s=20.0) as server:
+        asyncio.run(main(server))

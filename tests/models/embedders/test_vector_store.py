@@ -1,0 +1,381 @@
+"""Vectors outlive the run bit by bit; what is damaged is not there; other people's files stay."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from valor_cli.errors import ValorError
+from valor_cli.models.embedders import vector_store
+from valor_cli.models.embedders.vector_report import (
+    ModelKept,
+    VectorsRemoved,
+    clear_vectors,
+    info_of_vectors,
+)
+from valor_cli.models.embedders.vector_store import FILE, VectorStore
+from valor_cli.models.store import Store
+
+ROOT = Path(__file__).parents[3]
+DAY = 86_400.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / FILE
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[VectorStore]:
+    with VectorStore.open("model", path) as store:
+        yield store
+
+
+def drawn(count: int, dimensions: int = 8, kind: Any = np.float32) -> Any:
+    return np.random.default_rng(count).normal(size=(count, dimensions)).astype(kind)
+
+
+def names(count: int, about: str = "text") -> list[str]:
+    return [f"{about} {at}" for at in range(count)]
+
+
+def changed(path: Path, statement: str, *values: object) -> None:
+    database = sqlite3.connect(path)
+    with database:
+        database.execute(statement, values)
+    database.close()
+
+
+def test_a_vector_comes_back_bit_by_bit(store: VectorStore, path: Path) -> None:
+    kept = store
+    texts = ["", "a", "ä\0\n", "\U0001f600", "lone \ud800", "lone \ud801", "x" * 300_000]
+    vectors = drawn(len(texts))
+    vectors[0, :4] = [0.0, -0.0, np.finfo(np.float32).tiny, np.finfo(np.float32).max]
+    kept.keep(texts, vectors)
+    with VectorStore.open("model", path) as later:
+        found = later.find([*texts, "another", "a"])
+    assert set(found) == set(texts)
+    for text, vector in zip(texts, vectors, strict=True):
+        assert found[text].dtype == np.float32
+        assert found[text].tobytes() == vector.tobytes()
+
+
+@given(
+    vectors=st.sampled_from([np.float32, np.float64]).flatmap(
+        lambda kind: arrays.arrays(
+            kind,
+            st.tuples(st.integers(1, 5), st.integers(1, 9)),
+            elements=arrays.from_dtype(np.dtype(kind), allow_nan=False, allow_infinity=False),
+        )
+    )
+)
+def test_whatever_the_numbers(tmp_path_factory: pytest.TempPathFactory, vectors: Any) -> None:
+    texts = names(len(vectors))
+    with VectorStore.open("m", tmp_path_factory.mktemp("store") / FILE) as store:
+        store.keep(texts, vectors)
+        found = store.find(texts)
+    back = np.stack([found[text] for text in texts])
+    assert (back.dtype, back.tobytes()) == (vectors.dtype, vectors.tobytes())
+
+
+def test_other_forms_of_the_same_numbers(store: VectorStore) -> None:
+    vectors = drawn(3, 4, np.float64)
+    store.keep(names(3, "swapped"), vectors.astype(">f8"))
+    store.keep(names(3, "turned"), np.asfortranarray(vectors))
+    store.keep(names(3, "half"), vectors.astype(np.float16))
+    for about, wanted in (
+        ("swapped", vectors),
+        ("turned", vectors),
+        ("half", vectors.astype(np.float16).astype(np.float32)),
+    ):
+        found = store.find(names(3, about))
+        assert np.array_equal([found[text] for text in names(3, about)], wanted)
+
+
+def test_no_texts_and_no_model_yet(store: VectorStore) -> None:
+    assert store.find([]) == {}
+    assert store.find(["a"]) == {}
+    store.keep([], np.empty((0, 3)))
+    assert info_of_vectors(store.path).models == ()
+
+
+def test_each_model_has_vectors_of_its_own(store: VectorStore, path: Path) -> None:
+    store.keep(["a"], np.array([[1.0, 2.0]]))
+    with VectorStore.open("another\ud800", path) as other:
+        assert other.find(["a"]) == {}
+        other.keep(["a"], np.array([[3.0, 4.0, 5.0]]))
+        assert other.find(["a"])["a"].tolist() == [3.0, 4.0, 5.0]
+    assert store.find(["a"])["a"].tolist() == [1.0, 2.0]
+
+
+def test_the_first_vector_of_a_text_stays(store: VectorStore, path: Path) -> None:
+    with VectorStore.open("model", path) as other:
+        store.keep(["a"], np.array([[1.0]]))
+        other.keep(["a", "b"], np.array([[2.0], [3.0]]))
+    assert {text: one.tolist() for text, one in store.find(["a", "b"]).items()} == {
+        "a": [1.0],
+        "b": [3.0],
+    }
+
+
+def test_a_model_of_another_length_is_another_model(store: VectorStore) -> None:
+    store.keep(["a", "b"], drawn(2, 3))
+    store.keep(["c"], drawn(1, 4))
+    assert set(store.find(["a", "b", "c"])) == {"c"}
+    assert info_of_vectors(store.path).vectors == 1
+
+
+def test_what_is_written(store: VectorStore, path: Path) -> None:
+    store.keep(["SAMPLE-TEXT"], drawn(1))
+    files = list(path.parent.iterdir())
+    # The text is not anywhere in the files, and the files are the user's alone.
+    assert {file.name for file in files} == {FILE, f"{FILE}-wal", f"{FILE}-shm"}
+    assert all(b"SAMPLE-TEXT" not in file.read_bytes() for file in files)
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        # A bit of a number: what is left is a number, too.
+        "UPDATE vectors SET vector = substr(vector, 1, 15) || x'01' || substr(vector, 17)",
+        "UPDATE vectors SET vector = substr(vector, 1, 28)",
+        "UPDATE vectors SET vector = vector || vector",
+        "UPDATE vectors SET vector = x''",
+        "UPDATE vectors SET vector = 7",
+        "UPDATE vectors SET type = '<f8'",
+        "UPDATE vectors SET type = 'O'",
+        "UPDATE vectors SET checksum = 'x'",
+        "UPDATE models SET dimensions = 4",
+        "UPDATE models SET dimensions = 'x'",
+        "UPDATE vectors SET text = zeroblob(32)",
+        "UPDATE vectors SET model = 7",
+    ],
+)
+def test_what_is_damaged_is_not_there_and_is_made_anew(path: Path, spoil: str) -> None:
+    with VectorStore.open("model", path) as store:
+        store.keep(["a"], drawn(1))
+    changed(path, spoil)
+    with VectorStore.open("model", path) as store:
+        assert store.find(["a"]) == {}
+        store.keep(["a"], drawn(1) * 2)
+        assert store.find(["a"])["a"].tobytes() == (drawn(1) * 2).tobytes()
+        assert store.failed is None
+
+
+def test_what_is_not_finite_is_not_there(store: VectorStore) -> None:
+    store.keep(["a", "b"], np.array([[1.0, np.nan], [np.inf, 1.0]], np.float32))
+    assert store.find(["a", "b"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [("PRAGMA max_page_count = 1", "full"), ("PRAGMA query_only = ON", "readonly")],
+)
+def test_a_run_goes_on_where_nothing_can_be_kept(
+    store: VectorStore, spoil: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.keep(["a"], drawn(1))
+    store._database.execute(spoil)
+    store.keep(names(2_000), drawn(2_000, 8))
+    assert store.failed is not None
+    assert store.failed.startswith(f"{store.path}: vectors are not kept for later runs: ")
+    assert said in store.failed
+    # What was kept before is there, of what failed nothing, and it is tried once.
+    assert set(store.find(["a", *names(2_000)])) == {"a"}
+    first = store.failed
+    monkeypatch.setattr(store, "_clock", pytest.fail)
+    store.keep(["b"], drawn(1))
+    assert store.failed == first
+
+
+def test_a_run_goes_on_while_the_store_is_cleared(store: VectorStore, path: Path) -> None:
+    store.keep(["a"], np.array([[1.0]]))
+    assert clear_vectors(path).vectors == 1
+    with VectorStore.open("another", path) as other:
+        other.keep(["b"], np.array([[2.0]]))
+        assert store.find(["a", "b"]) == {}
+        store.keep(["c"], np.array([[3.0]]))
+        # What it keeps never becomes another model's.
+        assert other.find(["a", "c"]) == {}
+    assert set(store.find(["a", "b", "c"])) == {"c"}
+
+
+def test_info_and_clear(path: Path) -> None:
+    for model, day, count in (("old", 100, 3), ("new", 105, 2)):
+        with VectorStore.open(model, path, clock=lambda day=day: day * DAY) as store:  # type: ignore[misc]
+            store.keep(names(count), drawn(count, 1_000))
+    kept = info_of_vectors(path)
+    assert kept.models == (
+        ModelKept("new", 1_000, 2, 105 * DAY, 105 * DAY),
+        ModelKept("old", 1_000, 3, 100 * DAY, 100 * DAY),
+    )
+    assert (kept.vectors, kept.oldest, kept.newest) == (5, 100 * DAY, 105 * DAY)
+    assert kept.bytes > 5 * 4_000
+
+    def clock() -> float:
+        return 110 * DAY
+
+    assert clear_vectors(path, 10, clock=clock) == VectorsRemoved()
+    removed = clear_vectors(path, 9.5, clock=clock)
+    assert removed.vectors == 3
+    assert [one.model for one in info_of_vectors(path).models] == ["new"]
+    assert clear_vectors(path).vectors == 2
+    empty = info_of_vectors(path)
+    assert (empty.models, empty.oldest, empty.newest) == ((), None, None)
+
+
+def foreign_database(path: Path) -> None:
+    changed(path, "CREATE TABLE theirs (a)")
+
+
+def store_of_replies(path: Path) -> None:
+    Store.open(path).close()
+
+
+def later_version(path: Path) -> None:
+    VectorStore.open("m", path).__exit__(None, None, None)
+    changed(path, "PRAGMA user_version = 99")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said", "hint"),
+    [
+        (lambda path: path.write_text("notes\n" * 500), "file is not a database", "embedded anew"),
+        (foreign_database, "is the database of another program", "VALOR_CACHE_DIR"),
+        (store_of_replies, "is the database of another program", "VALOR_CACHE_DIR"),
+        (later_version, "is of form 99, this valor knows 1", "use that version"),
+        (lambda path: path.mkdir(), "Is a directory", "VALOR_CACHE_DIR"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_and_left_alone(
+    path: Path, spoil: Any, said: str, hint: str
+) -> None:
+    path.parent.mkdir()
+    spoil(path)
+    before = path.read_bytes() if path.is_file() else None
+    for use in (lambda: VectorStore.open("m", path), lambda: info_of_vectors(path)):
+        with pytest.raises(ValorError) as caught:
+            use()
+        assert str(caught.value).startswith(f"{path}: ")
+        assert said in str(caught.value)
+        assert hint in str(caught.value)
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_file_that_was_cut_gives_no_wrong_numbers(path: Path) -> None:
+    texts, vectors = names(300), drawn(300, 384)
+    with VectorStore.open("m", path) as store:
+        store.keep(texts, vectors)
+    content = path.read_bytes()
+    for share in (0.1, 0.5, 0.9):
+        path.write_bytes(content[: int(len(content) * share)])
+        with (
+            pytest.raises(ValorError, match=r"cache of vectors cannot be used.*\n.*move the file"),
+            VectorStore.open("m", path) as store,
+        ):
+            store.find(texts)
+
+
+def test_any_byte_of_the_file_may_be_wrong(path: Path) -> None:
+    texts, vectors = names(40), drawn(40, 16)
+    with VectorStore.open("m", path) as store:
+        store.keep(texts, vectors)
+    content = path.read_bytes()
+    wanted = {text: one.tobytes() for text, one in zip(texts, vectors, strict=True)}
+    random = np.random.default_rng(5)
+    there = 0
+    for place in random.integers(100, len(content), 150).tolist():
+        spoilt = bytearray(content)
+        spoilt[place] ^= 1 << int(random.integers(8))
+        path.write_bytes(spoilt)
+        try:
+            with VectorStore.open("m", path) as store:
+                found = store.find(texts)
+        except ValorError:
+            continue
+        there += len(found)
+        assert all(found[text].tobytes() == wanted[text] for text in found)
+    assert there > 1_000
+
+
+WRITER = """
+import sys
+import numpy as np
+from pathlib import Path
+from valor_cli.models.embedders.vector_store import VectorStore
+path, who = Path(sys.argv[1]), int(sys.argv[2])
+for part in range(10):
+    with VectorStore.open("model", path) as store:
+        texts = [f"text {at}" for at in range(part * 20, part * 20 + 30)] + [f"own {who} {part}"]
+        store.keep(texts, np.array([[len(text), who] for text in texts], np.float32))
+        assert store.failed is None, store.failed
+"""
+
+
+def test_several_processes_keep_at_once(path: Path) -> None:
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(who)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for who in range(4)
+    ]
+    assert [one.wait(60) for one in running] == [0] * 4
+    with VectorStore.open("model", path) as store:
+        texts = names(210) + [f"own {who} {part}" for who in range(4) for part in range(10)]
+        found = store.find(texts)
+    assert set(found) == set(texts)
+    assert all(vector[0] == len(text) for text, vector in found.items())
+    assert all(found[f"own {who} 3"][1] == who for who in range(4))
+
+
+def test_threads_with_stores_of_their_own(path: Path) -> None:
+    def kept(who: int) -> str | None:
+        with VectorStore.open("model", path) as store:
+            for part in range(20):
+                store.keep([f"{who} {part}"], np.array([[float(who), float(part)]]))
+            return store.failed
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(kept, range(4))) == [None] * 4
+    assert info_of_vectors(path).vectors == 80
+
+
+def test_the_default_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "a"))
+    with VectorStore.open("m") as store:
+        assert store.path == tmp_path / "a" / FILE
+
+
+def test_queries_of_any_size(store: VectorStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_store, "AT_ONCE", 7)
+    store.keep(names(50), drawn(50))
+    asked: Sequence[str] = [*names(50), *names(20, "unknown")][::-1]
+    assert set(store.find(asked)) == set(names(50))
+
+
+def test_ten_thousand_vectors_take_no_time(store: VectorStore) -> None:
+    # Measured 0.15 s each way; to read all for each would take hours.
+    texts, vectors = names(10_000), drawn(10_000, 384)
+    start = time.perf_counter()
+    for at in range(0, 10_000, 512):
+        store.keep(texts[at : at + 512], vectors[at : at + 512])
+    kept = time.perf_counter()
+    assert len(store.find(texts)) == 10_000
+    assert kept - start < 60.0
+    assert time.perf_counter() - kept < 60.0

@@ -1,0 +1,626 @@
+"""litellm itself, driven by the judge against a server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import gc
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.models.server import (
+    Asked,
+    FaultServer,
+    Turn,
+    busy,
+    cut,
+    dripping,
+    error_object,
+    event_stream,
+    failed,
+    half_json,
+    html,
+    no_choices,
+    refusal,
+    refuses_forms,
+    said,
+    seeded,
+    stalled,
+)
+from valor_cli.errors import ConfigError, MissingExtraError, ValorError
+from valor_cli.models.judge.litellm_judge import LitellmJudge
+from valor_cli.models.litellm import client as litellm_client
+from valor_cli.models.litellm.faults import fit_to_tell, retry_after
+from valor_cli.models.protocols.judge import (
+    Busy,
+    Passing,
+    Reply,
+    Request,
+    Unanswerable,
+    conversation,
+)
+from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings.models import EmbedderSettings
+
+# litellm ignores it from its import on, which pytest forgets after the test that imports it.
+pytestmark = pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier")
+
+KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
+PROMPT = "Was Zanzibar ever a capital, says the confidential customer record 4711?"
+CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+SCHEMA = {"type": "object", "properties": {"verdict": {"type": "integer"}}}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def settings(server: FaultServer, **more: Any) -> JudgeSettings:
+    given = {"model": "judge-1", "timeout_s": 60.0, "api_key_env": "JUDGE_KEY", **more}
+    return JudgeSettings(api_base=server.url, **given)
+
+
+def question(prompt: str = PROMPT, schema: dict[str, Any] | None = None, **more: Any) -> Request:
+    return Request(conversation(("user", prompt)), schema=schema, **more)
+
+
+async def asked(judge: LitellmJudge, *requests: Request) -> list[Reply | BaseException]:
+    """What each request got, one after the other."""
+    found: list[Reply | BaseException] = []
+    for request in requests:
+        try:
+            found.append(await judge.answer(request))
+        except (ValorError, Busy, Passing, Unanswerable) as error:
+            found.append(error)
+    await judge.close()
+    return found
+
+
+def ask_once(server: FaultServer, request: Request | None = None, **more: Any) -> Any:
+    return asyncio.run(asked(LitellmJudge(settings(server, **more)), request or question()))[0]
+
+
+def test_a_reply_with_tokens_model_and_cost() -> None:
+    # The prompt has 11 words, the reply 2, which the server counts as tokens:
+    # (11 * 3 + 2 * 10) / 1e6 US dollars.
+    price = {"input_usd": 3.0, "output_usd": 10.0}
+    with FaultServer([said("yes indeed")]) as server:
+        reply = ask_once(server, price=price)
+    assert reply == Reply(
+        "yes indeed",
+        tokens_in=11,
+        tokens_out=2,
+        cost_usd=pytest.approx(53e-6),
+        model="judge-1-served",
+    )
+
+
+def test_what_is_sent() -> None:
+    tools = ({"type": "function", "function": {"name": "search", "parameters": {}}},)
+    request = Request(
+        conversation(("system", "Be strict."), ("user", PROMPT)), SCHEMA, "verdict", tools=tools
+    )
+    with FaultServer() as server:
+        ask_once(server, request, seed=7, max_tokens=99, parameters={"top_p": 0.5})
+        ask_once(server, temperature=None, seed=None)
+    full, least = (each.body for each in server.requests)
+    form = {"name": "verdict", "schema": SCHEMA, "strict": True}
+    assert full == {
+        "model": "judge-1",
+        "messages": [
+            {"role": "system", "content": "Be strict."},
+            {"role": "user", "content": PROMPT},
+        ],
+        "temperature": 0.0,
+        "seed": 7,
+        "max_tokens": 99,
+        "top_p": 0.5,
+        "response_format": {"type": "json_schema", "json_schema": form},
+        "tools": list(tools),
+    }
+    assert least.keys() == {"model", "messages", "max_tokens"}
+    assert all(each.headers["authorization"] == f"Bearer {KEY}" for each in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("turn", "text", "refused", "cut_off"),
+    [
+        (refusal("I will not."), "I will not.", True, False),
+        (said("", finish="content_filter"), "", True, False),
+        (said('{"verdict"', finish="length"), '{"verdict"', False, True),
+        (said(None), "", False, False),
+        (Turn(message={"content": "b", "reasoning_content": "a"}), "b", False, False),
+        (
+            Turn(message={"content": None, "tool_calls": [CALL]}, finish="tool_calls"),
+            "",
+            False,
+            False,
+        ),
+    ],
+)
+def test_replies_of_odd_forms(turn: Turn, text: str, refused: bool, cut_off: bool) -> None:
+    with FaultServer([turn]) as server:
+        reply = ask_once(server)
+    assert (reply.text, reply.refused, reply.cut) == (text, refused, cut_off)
+
+
+def test_tokens_that_nobody_counted_are_unknown_and_so_is_their_cost() -> None:
+    with FaultServer([said("yes", usage=False)]) as server:
+        reply = ask_once(server, price={"input_usd": 1.0, "output_usd": 1.0})
+    assert (reply.tokens_in, reply.tokens_out, reply.cost_usd) == (None, None, None)
+
+
+PASSING = [
+    (failed(500, "out of memory"), "the endpoint failed (500): out of memory"),
+    (failed(503, "rate limit of a database"), "the endpoint failed (503)"),
+    (failed(529), "the endpoint failed (529)"),
+    (failed(408), "the endpoint failed (408)"),
+    (failed(409), "the endpoint failed (409)"),
+    (Turn(status=502, body=b"<html>", content_type="text/html"), "the endpoint failed (502)"),
+    (cut("before"), "the connection broke before the reply was whole"),
+    (cut("midway"), "the connection broke before the reply was whole"),
+    (half_json(), "the reply is no whole JSON document"),
+    (Turn(body=b""), "the reply is no whole JSON document"),
+    (html(), "the reply is no chat completion"),
+    (event_stream(), "the reply is no chat completion"),
+    (error_object(), "the reply is no chat completion"),
+    (Turn(body=b"null"), "the reply is no chat completion"),
+    (Turn(body=b'{"choices": [{"index": 0}]}'), "the reply is no chat completion"),
+    (no_choices(), "the reply has no choices"),
+]
+
+
+def test_failures_that_may_pass() -> None:
+    with FaultServer([turn for turn, _ in PASSING]) as server:
+        judge = LitellmJudge(settings(server, timeout_s=60.0))
+        found = asyncio.run(asked(judge, *[question()] * len(PASSING), question()))
+    assert len(server.requests) == len(PASSING) + 1
+    assert isinstance(found.pop(), Reply)
+    for (_, message), error in zip(PASSING, found, strict=True):
+        assert type(error) is Passing
+        assert str(error).startswith(message)
+
+
+def test_a_reply_that_does_not_come() -> None:
+    with FaultServer([stalled()]) as server:
+        error = ask_once(server, timeout_s=0.2)
+    assert type(error) is Passing
+    assert str(error) == "no reply within 0.2 s"
+
+
+def test_nobody_listens() -> None:
+    with FaultServer() as server:
+        pass
+    error = ask_once(server)
+    assert type(error) is Passing
+    assert str(error) == f"no connection to {server.url}"
+
+
+def test_bytes_that_come_now_and_then_do_not_put_off_the_time_out() -> None:
+    with FaultServer([dripping()]) as server:
+        error = ask_once(server, timeout_s=2.0, connect_timeout_s=2.0)
+    assert str(error) == "no reply within 2 s"
+
+
+@pytest.mark.parametrize(
+    ("turn", "after_s"),
+    [
+        (busy(), None),
+        (busy("3"), 3.0),
+        (busy("0"), 0.0),
+        (busy("1500", "retry-after-ms"), 1.5),
+        (busy("soon"), None),
+    ],
+)
+def test_a_busy_endpoint(turn: Turn, after_s: float | None) -> None:
+    with FaultServer([turn]) as server:
+        error = ask_once(server)
+    assert type(error) is Busy
+    assert error.after_s == after_s
+
+
+def test_a_failure_may_say_when_to_come_back() -> None:
+    turn = Turn(status=503, body=b"{}", headers={"Retry-After": "7"})
+    with FaultServer([turn]) as server:
+        error = ask_once(server)
+    assert (type(error), error.after_s) == (Passing, 7.0)
+
+
+def test_when_to_come_back_as_a_date() -> None:
+    in_an_hour = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    assert retry_after({"retry-after": in_an_hour}) == pytest.approx(3600, abs=60)
+    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
+    assert retry_after({"retry-after": "nan"}) is None
+    assert retry_after({"retry-after": "Wed, 99 Oct 2015"}) is None
+
+
+@pytest.mark.parametrize(
+    ("turn", "message", "hint"),
+    [
+        (failed(401, f"wrong key {KEY}"), "the endpoint refused the key (401)", "JUDGE_KEY"),
+        (failed(403), "the endpoint refused the key (403)", "JUDGE_KEY"),
+        (failed(404, "no such model"), "knows no model judge-1", "/v1"),
+        (failed(400, "top_k is unknown"), "(400): top_k is unknown", ""),
+        (failed(402, "pay first"), "(402): pay first", ""),
+        (
+            failed(429, "you used it all", code="insufficient_quota"),
+            "the account has no quota left (429)",
+            "",
+        ),
+    ],
+)
+def test_what_will_never_be_answered(turn: Turn, message: str, hint: str) -> None:
+    with FaultServer([turn]) as server:
+        error = ask_once(server)
+    assert type(error) is ConfigError
+    assert str(error).startswith("judge (judge-1): ")
+    assert message in str(error)
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("turn", "message"),
+    [
+        (failed(400, "m", code="context_length_exceeded"), "too long"),
+        (failed(400, "This model's maximum context length is 9 tokens"), "too long"),
+        (failed(413), "too long"),
+        (failed(400, "m", code="content_filter"), "filter"),
+        (
+            failed(400, "m", type="invalid_request_error", code="content_policy_violation"),
+            "filter",
+        ),
+    ],
+)
+def test_what_is_wrong_with_one_request_alone(turn: Turn, message: str) -> None:
+    with FaultServer([turn]) as server:
+        error = ask_once(server, question(schema=SCHEMA))
+    assert type(error) is Unanswerable
+    assert message in str(error)
+    assert len(server.requests) == 1
+
+
+def forms(server: FaultServer) -> list[str | None]:
+    return [each.body.get("response_format", {}).get("type") for each in server.requests]
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_form_that_the_server_does_not_know_is_asked_for_once(status: int) -> None:
+    with FaultServer(refuses_forms("json_schema", "json_object", status=status)) as server:
+        judge = LitellmJudge(settings(server))
+        found = asyncio.run(asked(judge, *[question(schema=SCHEMA)] * 3))
+    assert [type(each) for each in found] == [Reply] * 3
+    # litellm itself sends once more what got 422.
+    distinct = [
+        form for at, form in enumerate(forms(server)) if at == 0 or forms(server)[at - 1] != form
+    ]
+    assert distinct == ["json_schema", "json_object", None]
+    assert forms(server)[-3:] == [None] * 3
+
+
+def test_a_failure_that_has_nothing_to_do_with_the_form_leaves_it() -> None:
+    with FaultServer([failed(500, "out of memory")]) as server:
+        judge = LitellmJudge(settings(server))
+        found = asyncio.run(asked(judge, *[question(schema=SCHEMA)] * 2))
+    assert [type(each) for each in found] == [Passing, Reply]
+    assert forms(server) == ["json_schema", "json_schema"]
+
+
+def test_a_form_that_the_config_wants_is_not_given_up() -> None:
+    with FaultServer(refuses_forms("json_schema")) as server:
+        error = ask_once(server, question(schema=SCHEMA), structured="json_schema")
+    assert type(error) is ConfigError
+    assert "structured: auto" in error.hint
+    assert forms(server) == ["json_schema"]
+
+
+@pytest.mark.parametrize("structured", ["json_object", "none"])
+def test_forms_that_the_config_names(structured: str) -> None:
+    with FaultServer() as server:
+        ask_once(server, question(schema=SCHEMA), structured=structured)
+    assert forms(server) == ["json_object" if structured == "json_object" else None]
+
+
+def test_no_message_tells_keys_prompts_or_more_than_a_few_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OTHER_SECRET", "correct horse battery")
+    told = f"{KEY} correct horse battery {PROMPT} \x1b[31m"
+    long = "Bearer AKIAIOSFODNN7EXAMPLE " + "word " * 200
+    turns = [
+        *(failed(status, told) for status in (400, 401, 404, 413, 429, 500)),
+        *(failed(status, long) for status in (400, 500)),
+        failed(500, f"{KEY} \x1b[31mred"),
+        Turn(body=told.encode()),
+        failed(429, f"{KEY}{PROMPT}", code="insufficient_quota"),
+    ]
+    with FaultServer(turns) as server:
+        judge = LitellmJudge(settings(server, structured="none"))
+        found = asyncio.run(asked(judge, *[question()] * len(turns)))
+    assert len(server.requests) == len(turns)
+    for error in found:
+        message = str(error)
+        assert isinstance(error, Exception)
+        for secret in (KEY, KEY[8:20], "horse", "Zanzibar", "4711", "\x1b", "AKIAIOSFODNN7"):
+            assert secret not in message
+        assert len(message) < 400
+        assert error.__cause__ is None
+    assert "… \\x1b[31mred" in str(found[8])
+
+
+def test_words_that_may_be_told() -> None:
+    assert fit_to_tell("too many\n tokens", (), [PROMPT]) == "too many tokens"
+    assert fit_to_tell("bad input: abcdefgh!", (), ["abcdefgh"]) == ""
+    assert fit_to_tell(f"said {PROMPT[10:40]}", (), [PROMPT]) == ""
+
+
+def test_the_key_of_a_provider_is_not_sent_to_a_server_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with FaultServer([said(), failed(401)]) as server:
+        ask_once(server, api_key_env=None)
+        error = ask_once(server, api_key_env=None)
+    assert server.requests[0].headers["authorization"] == "Bearer none"
+    assert "api_key_env" in error.hint
+
+
+def test_a_variable_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUDGE_KEY")
+    with FaultServer() as server:
+        error = ask_once(server)
+    assert type(error) is ConfigError
+    assert str(error).startswith("judge.api_key_env: the environment variable JUDGE_KEY is not set")
+    assert not server.requests
+
+
+def test_a_model_without_its_provider() -> None:
+    judge = LitellmJudge(JudgeSettings(model="judge-1"))
+    (error,) = asyncio.run(asked(judge, question()))
+    assert type(error) is ConfigError
+    assert "openai/gpt-4o-mini" in error.hint
+
+
+def test_no_key_at_all() -> None:
+    judge = LitellmJudge(JudgeSettings(model="openai/gpt-4o-mini"))
+    (error,) = asyncio.run(asked(judge, question()))
+    assert type(error) is ConfigError
+    assert "OPENAI_API_KEY" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"api_key": KEY}, "judge.parameters.api_key: is set with `judge.api_key_env:`"),
+        ({"stream": True}, "judge.parameters.stream: is set by valor"),
+        ({"extra_headers": "x"}, "judge.parameters.extra_headers: a mapping"),
+    ],
+)
+def test_parameters_that_are_set_elsewhere(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        LitellmJudge(JudgeSettings(model="openai/m", parameters=parameters))
+    assert message in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://a/v1", "http://", "http://[::1", ""])
+def test_an_address_that_is_none(url: str) -> None:
+    for settings_of in (JudgeSettings, partial(EmbedderSettings, backend="litellm")):
+        with pytest.raises(ValidationError, match=r"an address such as .* is needed"):
+            settings_of(model="m", api_base=url)
+
+
+def test_a_model_without_a_name_is_none() -> None:
+    with pytest.raises(ValidationError, match="backend: litellm needs `model:`"):
+        JudgeSettings(model="")
+
+
+@pytest.mark.parametrize("pasted", [KEY, "Bearer abc", "", "1KEY", "JUDGE_KEY\n"])
+def test_a_key_in_place_of_the_name_of_its_variable(pasted: str) -> None:
+    with pytest.raises(ValidationError, match="the name of an environment variable is needed"):
+        JudgeSettings(model="m", api_key_env=pasted)
+
+
+def test_a_password_in_the_address_is_told_from_a_lacking_key() -> None:
+    with FaultServer() as server:
+        url = server.url.replace("//", "//user:hush-hush@")
+        judge = LitellmJudge(settings(server).model_copy(update={"api_base": url}))
+        (error,) = asyncio.run(asked(judge, question()))
+    assert type(error) is ConfigError
+    assert "a name and password in `api_base:` do not go with a key" in str(error)
+    assert "extra_headers" in str(error)
+    assert "hush-hush" not in str(error)
+
+
+def test_what_stands_behind_an_address_is_not_told() -> None:
+    with FaultServer() as server:
+        pass
+    judge = LitellmJudge(
+        settings(server).model_copy(update={"api_base": f"{server.url}?key={KEY}#{KEY}"})
+    )
+    (error,) = asyncio.run(asked(judge, question()))
+    assert str(error) == f"no connection to {server.url}"
+
+
+def test_identity_and_remoteness() -> None:
+    given = JudgeSettings(
+        model="m",
+        name="strict",
+        api_base="https://user:word@example.com/v1",
+        parameters={"top_p": 0.5, "extra_headers": {"X-Key": KEY}},
+    )
+    judge = LitellmJudge(given)
+    assert (judge.name, judge.remote, judge.keeps, judge.in_order) == ("strict", True, True, False)
+    assert judge.identity == {
+        "backend": "litellm",
+        "model": "m",
+        "api_base": "https://example.com/v1",
+        "temperature": 0.0,
+        "seed": 0,
+        "max_tokens": 2048,
+        "parameters": {"top_p": 0.5},
+        "structured": "auto",
+    }
+    for url, remote in [
+        ("http://localhost:1/v1", False),
+        ("http://127.9.9.9/v1", False),
+        ("http://[::1]:8000/v1", False),
+        ("http://localhost.example.com/v1", True),
+        ("http://10.0.0.1/v1", True),
+    ]:
+        assert LitellmJudge(JudgeSettings(model="m", api_base=url)).remote is remote
+    assert LitellmJudge(JudgeSettings(model="openai/m")).remote is True
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.82.7", "malicious"),
+        ("1.82.8", "malicious"),
+        ("1.83.13", "1.83.14 or newer"),
+        ("2.0.0", "below 2"),
+        ("odd", "1.83.14 or newer"),
+    ],
+)
+def test_releases_that_are_refused(
+    version: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+    with pytest.raises(MissingExtraError, match=message) as caught:
+        LitellmJudge(JudgeSettings(model="openai/m"))
+    assert "valor-cli[judge]" in caught.value.hint
+
+
+@pytest.mark.parametrize("version", ["1.83.14", "1.109.0", "1.110.0.dev1"])
+def test_releases_that_are_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+    litellm_client.check_installed()
+
+
+def test_a_judge_closes_nothing_that_another_uses() -> None:
+    async def main(server: FaultServer) -> list[Reply]:
+        one, other = (LitellmJudge(settings(server)) for _ in range(2))
+        first = await asyncio.gather(one.answer(question()), other.answer(question()))
+        await one.close()
+        second = await other.answer(question("another"))
+        await other.close()
+        await other.close()
+        return [*first, second]
+
+    with FaultServer() as server:
+        for _ in range(2):
+            # A new loop may stand where the last one stood.
+            assert len(asyncio.run(main(server))) == 3
+            gc.collect()
+
+
+def test_a_request_that_is_given_up() -> None:
+    async def main(server: FaultServer) -> None:
+        judge = LitellmJudge(settings(server, timeout_s=30.0))
+        await judge.answer(question("first"))
+        task = asyncio.create_task(judge.answer(question("second")))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await judge.close()
+
+    with FaultServer([said(), stalled()]) as server:
+        asyncio.run(main(server))
+        gc.collect()
+
+
+def test_many_requests_to_a_server_that_fails_often() -> None:
+    """Each is answered in the end, and none twice."""
+
+    async def main(server: FaultServer) -> list[Any]:
+        judge = LitellmJudge(settings(server))
+        calls = Calls(judge, Limits(concurrency=16, timeout_s=60.0, max_retries=9), Stop())
+        found = await asyncio.gather(
+            *(calls.ask(question(f"prompt {at}", SCHEMA)) for at in range(60))
+        )
+        await judge.close()
+        return found
+
+    plan = seeded(1, 0.3, most=2)
+
+    def answers(asked: Asked) -> Turn:
+        turn = plan(asked)
+        return said(f"reply to {asked.prompt}") if turn.kind == "said" else turn
+
+    with FaultServer(answers, cap=8) as server:
+        found = asyncio.run(main(server))
+    assert [each.reply.text for each in found] == [f"reply to prompt {at}" for at in range(60)]
+    assert server.answered == {f"prompt {at}": 1 for at in range(60)}
+    assert server.in_flight_max <= 8
+    assert len(server.kinds) > 5
+
+
+GUARD = """
+import asyncio, json, socket, sys
+tried = []
+real = socket.socket.connect
+def near(address):
+    return isinstance(address, (str, bytes)) or address[0] in ("127.0.0.1", "::1", "localhost")
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname"):
+        address = arguments[1] if event == "socket.connect" else (arguments[0],)
+        if not near(address):
+            tried.append([event, str(address)])
+            raise OSError("no network here")
+sys.addaudithook(watch)
+from valor_cli.models.protocols.judge import Request, conversation
+from valor_cli.models.judge.litellm_judge import LitellmJudge
+from valor_cli.models.settings.judges import JudgeSettings
+assert "litellm" not in sys.modules
+async def main(url):
+    for model in ("gpt-4o-mini", "llama-2-chat", "claude-3"):
+        judge = LitellmJudge(JudgeSettings(model=model, api_base=url, max_retries=0))
+        assert "litellm" not in sys.modules or model != "gpt-4o-mini"
+        for _ in range(2):
+            try:
+                await judge.answer(Request(conversation(("user", "hello")), {"type": "object"}))
+            except Exception as error:
+                print(type(error).__name__)
+        await judge.close()
+asyncio.run(main(sys.argv[1]))
+print(json.dumps(tried))
+"""
+
+
+@pytest.mark.slow
+def test_nothing_else_is_asked_and_nothing_is_printed() -> None:
+    """In a process of its own, with a proxy in its environment and a file `.env` beside it."""
+    environment = {
+        **os.environ,
+        "HTTP_PROXY": "http://127.0.0.1:1",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "False",
+        "LITELLM_LOG": "DEBUG",
+        "OPENAI_LOG": "debug",
+        "OPENAI_API_KEY": KEY,
+        "PYTHONWARNINGS": "error",
+    }
+    turns = [said(), failed(500, "later", kind="500"), said(), said()]
+    with FaultServer(turns) as server:
+        ended = subprocess.run(
+            [sys.executable, "-X", "dev", "-c", GUARD, server.url],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    # The import takes seconds, which the loop's debug mode remarks on.
+    errors = [line for line in ended.stderr.splitlines() if "Executing <" not in line]
+    assert errors == []
+    assert ended.stdout.splitlines() == ["Passing", "[]"]
+    assert len(server.requests) == 6

@@ -1,0 +1,137 @@
+"""What workers of a cluster run, in this process."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.pipeline.executor.cluster_versions import SOURCES, installed
+from valor_cli.pipeline.executor.cluster_work import (
+    LARGE,
+    Boxed,
+    Call,
+    Failed,
+    Setting,
+    boxed,
+    opened,
+    size_of,
+    told_of,
+    work,
+)
+from valor_cli.pipeline.executor.handover import Parcel
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    ids: tuple[str, ...]
+    scores: NDArray[np.float64]
+
+
+def _half(number: int) -> float:
+    return number / 2
+
+
+def _broken(number: int) -> float:
+    raise DataError(Problem("a.csv:3", "broken"), hint="mend it", total=7)
+
+
+def _total(task: int, kept: Any) -> int:
+    return task + int(sum(np.sum(one) for one in kept))
+
+
+def _column(count: int) -> tuple[str, NDArray[np.int64]]:
+    return f"{count} rows", np.arange(count)
+
+
+def test_a_result_is_boxed_with_its_size() -> None:
+    found = work(Setting(), Call(_half), 3, ())
+    assert found.value == 1.5
+    kept = [boxed(1), boxed(20)]
+    assert work(Setting(), Call(_total, takes_kept=True), 300, kept).value == 321
+
+
+def test_what_is_kept_and_what_is_told_of_it() -> None:
+    found = work(Setting(), Call(_column, keeps=True), 1_000, ())
+    assert found.value.tolist() == list(range(1_000))
+    assert sys.getsizeof(found) >= 8_000
+    told = told_of(found)
+    assert isinstance(told, Boxed)
+    assert told.value == "1000 rows"
+    assert told.size < 1_000
+
+
+def test_large_values_go_through_files(tmp_path: Path) -> None:
+    setting = Setting(files=str(tmp_path))
+    kept = work(setting, Call(_column, keeps=True), 3, ())
+    assert isinstance(kept.value, Parcel)
+    assert opened(kept.value).tolist() == [0, 1, 2]
+    call = Call(_total, takes_kept=True)
+    assert work(setting, call, 10, [kept.value]).value == 13
+    large = work(setting, Call(np.ones), LARGE // 8 + 1, ())
+    assert isinstance(large.value, Parcel)
+    assert not isinstance(work(setting, Call(np.ones), 10, ()).value, Parcel)
+
+
+def test_an_error_of_the_users_is_a_result() -> None:
+    found = work(Setting(), Call(_broken), 1, ())
+    assert isinstance(found, Failed)
+    error = pickle.loads(pickle.dumps(told_of(found))).error  # noqa: S301
+    assert isinstance(error, DataError)
+    assert (error.total, error.hint) == (7, "mend it")
+
+
+def test_a_bug_is_none() -> None:
+    with pytest.raises(TypeError):
+        work(Setting(), Call(_half), "3", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (SOURCES, f"has other sources there ({installed()[SOURCES]}) than here (other)"),
+        ("numpy", f"numpy is other here, {installed()['numpy']} there"),
+    ],
+)
+def test_a_worker_that_came_later_is_held_to_the_same(name: str, told: str) -> None:
+    here = installed()
+    assert work(Setting(installed=here), Call(_half), 3, ()).value == 1.5
+    found = work(Setting(installed={**here, name: "other"}), Call(_half), 3, ())
+    assert isinstance(found, Failed)
+    assert told in str(found.error)
+    assert "a worker that came later" in str(found.error)
+
+
+def test_relative_paths_begin_where_the_clients_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "client").mkdir()
+    found = work(Setting(folder=str(tmp_path / "client")), Call(os.path.abspath), "a.csv", ())
+    assert found.value == str(tmp_path / "client" / "a.csv")
+    # A machine without that folder still serves URLs.
+    found = work(Setting(folder=str(tmp_path / "none")), Call(_half), 3, ())
+    assert found.value == 1.5
+
+
+@pytest.mark.parametrize(
+    ("value", "bytes_"),
+    [
+        (np.zeros(1_000), 8_000),
+        ({"a": [np.zeros(500), np.zeros(500)]}, 8_000),
+        (_Columns(("x" * 951,) * 2, np.zeros(1_000)), 10_000),
+        # An ASCII text takes 49 bytes more than its length, a place in a list 8.
+        (["x" * 951] * 10_000, 10_080_000),
+        (["x" * 951] * 10, 10_080),
+    ],
+)
+def test_sizes(value: object, bytes_: int) -> None:
+    assert size_of(value) == pytest.approx(bytes_, rel=0.06)

@@ -1,0 +1,136 @@
+"""Names of the columns of a CSV file, cells of its rows, and what may be wrong with either."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Any, Final
+
+from valor_cli.data.values import describe
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
+
+DELIMITERS: Final = ",;\t"
+_LONGEST_FIELD = 2**31 - 1
+_LISTED = 30
+_SHOWN = 40
+
+_NAMES: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+def csv_reader(
+    lines: Iterable[str], delimiter: str, *, spaced: bool = False, strict: bool = True
+) -> Any:
+    """Python's reader of CSV, for cells of any length.
+
+    Args:
+        lines: The text, with its line ends.
+        delimiter: What stands between two fields.
+        spaced: Whether spaces follow it that belong to no field.
+        strict: Whether text behind a closing quote, or a quote left open, is an error.
+    """
+    # Python's own limit of 131,072 characters is for all of the process.
+    csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=strict)
+
+
+def not_csv(path: str, line: int, error: csv.Error) -> DataError:
+    """What the reader says of a row that begins on a line."""
+    message = f"not CSV ({error}); a double quote inside a field is written twice"
+    if str(error) == "unexpected end of data":
+        message = "a double quote opens a field here, and none closes it"
+    return DataError(Problem(f"{path}:{line}", message))
+
+
+def fields_of(line: str, delimiter: str) -> list[str]:
+    """The fields of a line, with the spaces around them."""
+    return next(csv_reader(StringIO(line, newline=""), delimiter, strict=False), [])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names on one line, as a message shows them."""
+    shown = ", ".join(printable(name[:_SHOWN]) for name in names[:_LISTED])
+    return shown + (", …" if len(names) > _LISTED else "")
+
+
+def quoted(name: str) -> str:
+    """A name as a message shows it."""
+    return f"'{printable(name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…')}'"
+
+
+def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
+    """Refuse a map of columns that speaks of what there is not.
+
+    Raises:
+        DataError: A standard name is unknown.
+    """
+    known = list(known)
+    problems = [
+        Problem("columns", f"there is no '{name}'{did_you_mean(name, known)}")
+        for name in columns
+        if name not in known
+    ]
+    if problems:
+        raise DataError(problems, hint=f"Columns that can be mapped: {', '.join(known)}")
+
+
+def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> list[Problem]:
+    """Names that stand over two columns. Columns without a name are nobody's."""
+    seen: dict[str, int] = {}
+    problems = []
+    for position, name in enumerate(names, 1):
+        first = seen.setdefault(name.casefold() if ignore_case else name, position)
+        if name and first != position:
+            message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
+            problems.append(Problem(place, message))
+    return problems
+
+
+def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[Problem]:
+    """Columns that are not there; `wanted` says of each what it is for."""
+    return [
+        Problem(
+            place,
+            f"there is no column '{name}' {reason}{did_you_mean(name, names)}; "
+            f"there is: {listed(names)}",
+        )
+        for name, reason in wanted.items()
+        if name not in names
+    ]
+
+
+def ragged(found: int, expected: int, delimiter: str, what: str) -> str:
+    """What to say of a row with another number of fields.
+
+    Args:
+        found, expected: How many there are, and are in the first line.
+        delimiter: What stands between them.
+        what: What may hold a delimiter ("label").
+    """
+    message = f"expected {expected} fields as in the first line, found {found}"
+    if found > expected:
+        message += f"; a {what} that holds a {_NAMES[delimiter]} must stand in double quotes"
+    return message
+
+
+def number_in(cell: str, note: str = "") -> tuple[float, str]:
+    """The finite number that a cell says, and what is wrong with it; one of them is empty (NaN).
+
+    Args:
+        cell: Its text.
+        note: What to add where it is no number.
+    """
+    text = cell.strip()
+    try:
+        # Python's float takes more than what other tools call a number.
+        value = float(text) if text.isascii() and "_" not in text else None
+    except ValueError:
+        value = None
+    if value is None:
+        found = describe(text) if text else "nothing"
+        hint = "; write decimals with a point" if "," in text else note
+        return math.nan, f"expected a number, found {found}{hint}"
+    if not math.isfinite(value):
+        return math.nan, f"expected a finite number, found {describe(text)}"
+    return value, ""

@@ -1,0 +1,1 @@
+"""Conversion: the same objects in another format."""

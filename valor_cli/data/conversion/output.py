@@ -1,0 +1,116 @@
+"""The bytes of files and a place come in; the whole output stands there, or what was there before.
+
+Everything is written under a temporary name beside the place and renamed at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from valor_cli.atomic_files import clear, put, temporary
+from valor_cli.errors import DataError, Problem
+
+_LISTED = 3
+
+
+def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
+    """Stop before any work where an output cannot stand.
+
+    Args:
+        out: The file or the folder.
+        suffixes: How the names of the files in a folder end; empty for a single file.
+        force: Whether what stands there may be replaced.
+
+    Raises:
+        DataError: Its folder is missing; something stands there and may not be replaced; or it
+            is a folder that holds other things than such an output.
+    """
+    path = Path(out)
+    if path.name in ("", ".."):
+        raise DataError(Problem(out or "OUT", "name a file or a folder to be made"))
+    if path.suffix == ".zst":
+        raise DataError(Problem(out, "zstd is not written"), hint="end the name in .gz, or neither")
+    if not os.path.isdir(path.parent):
+        raise DataError(Problem(out, f"there is no folder '{path.parent}'; make it first"))
+    if not os.path.lexists(path):
+        return
+    if not force:
+        raise DataError(Problem(out, "exists already"), hint="replace it with --force")
+    if not suffixes:
+        if not os.path.isfile(path):
+            raise DataError(Problem(out, "this is no file: it cannot be replaced by one"))
+        return
+    if not os.path.isdir(path) or os.path.islink(path):
+        raise DataError(Problem(out, "this is no folder; --force replaces a folder by a folder"))
+    # A folder is replaced whole: nothing may be deleted that a conversion would not have written.
+    with os.scandir(path) as entries:
+        others = sorted(
+            entry.name
+            for entry in entries
+            if not (entry.is_file(follow_symlinks=False) and entry.name.endswith(suffixes))
+        )
+    if others:
+        shown = ", ".join(others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
+        message = f"is not replaced: it holds other things than {' and '.join(suffixes)}: {shown}"
+        raise DataError(Problem(out, message), hint="name another folder")
+
+
+def write_file(out: str, content: bytes) -> None:
+    """Write one file, compressed where its name ends in .gz.
+
+    Raises:
+        DataError: It cannot be written; no half-written file is left.
+    """
+    path = Path(out)
+    if path.suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
+    waiting = temporary(path)
+    clear(path.parent, (path.name,))
+    try:
+        waiting.write_bytes(content)
+        put(waiting, path)
+    except OSError as error:
+        _stop(out, error)
+    finally:
+        with contextlib.suppress(OSError):  # renamed, or never written
+            waiting.unlink()
+
+
+def write_folder(out: str, files: Mapping[str, bytes]) -> None:
+    """Write a folder of files, in place of one that stands there.
+
+    Raises:
+        DataError: It cannot be written; what stood there before stays.
+    """
+    path = Path(out)
+    waiting, before = temporary(path), temporary(path, "old")
+    clear(path.parent, (path.name,))
+    try:
+        waiting.mkdir()
+        for name, content in files.items():
+            (waiting / name).write_bytes(content)
+        if os.path.lexists(path):
+            os.rename(path, before)
+        try:
+            os.rename(waiting, path)
+        except OSError:
+            if os.path.lexists(before):
+                os.rename(before, path)
+            raise
+    except OSError as error:
+        _stop(out, error)
+    finally:
+        shutil.rmtree(waiting, ignore_errors=True)
+        if os.path.lexists(path):
+            shutil.rmtree(before, ignore_errors=True)
+
+
+def _stop(out: str, error: OSError) -> NoReturn:
+    reason = error.strerror or str(error)
+    raise DataError(Problem(out, f"cannot be written: {reason}")) from error

@@ -1,0 +1,1 @@
+"""File formats: bytes to batches of values, and values to bytes."""

@@ -1,0 +1,1 @@
+"""COCO JSON: instances, results lists, keypoints and panoptic segments."""

@@ -1,0 +1,80 @@
+"""Keys and ids of parsed COCO objects come in; ids go out, or a noted problem."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+from valor_cli.data.formats.coco.tables import Id
+from valor_cli.data.values import Problems, describe, identifier
+from valor_cli.errors import printable
+
+_LISTED_KEYS = 12
+_SHOWN = 40
+
+
+def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
+    """Say which keys are missing and which are there."""
+    names = " and ".join(f'"{key}"' for key in keys)
+    verb = "is" if len(keys) == 1 else "are"
+    there = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
+    return f"{names} {verb} missing (there is: {there or 'nothing'})"
+
+
+def has_keys(record: object, keys: Sequence[str], problems: Problems, row: int) -> bool:
+    """Whether this is an object with these keys."""
+    if not isinstance(record, dict):
+        problems.add(row, "", f"expected an object, found {describe(record)}")
+        return False
+    missing = [key for key in keys if key not in record]
+    if missing:
+        problems.add(row, "", missing_keys(missing, record))
+    return not missing
+
+
+def kind_of(rows: Sequence[Any], key: str) -> type[int] | type[str]:
+    """The kind most ids of a column have."""
+    strings = numbers = 0
+    for row in rows:
+        value = row.get(key) if isinstance(row, dict) else None
+        strings += isinstance(value, str)
+        numbers += isinstance(value, (int, float))
+    return str if strings > numbers else int
+
+
+def distinct_id(
+    value: object,
+    kind: type[int] | type[str],
+    seen: Mapping[Id, int],
+    problems: Problems,
+    row: int,
+) -> Id | None:
+    """An id that may stand once only; `seen` holds the rows of those before."""
+    found = identifier(value, kind, problems, row, ".id")
+    if found is not None and found in seen:
+        where = f"{problems.list_name}[{seen[found]}]"
+        problems.add(row, ".id", f"the id {quoted(found)} stands at {where} already")
+        return None
+    return found
+
+
+def reference(
+    record: Mapping[str, Any],
+    key: str,
+    kind: type[int] | type[str],
+    known: Container[Id] | None,
+    problems: Problems,
+    row: int,
+) -> Id | None:
+    """The id of an image or a category, which must be known; None for `known` knows all."""
+    found = identifier(record[key], kind, problems, row, f".{key}")
+    if found is None or known is None or found in known:
+        return found
+    thing = "image" if key == "image_id" else "category"
+    problems.add(row, f".{key}", f"no {thing} has the id {quoted(found)}")
+    return None
+
+
+def quoted(found: Id) -> str:
+    """An id as a message shows it."""
+    return describe(found).removeprefix("the string ")

@@ -1,0 +1,175 @@
+"""A piece of a COCO results list comes in; its detections, and which bytes they are, go out.
+
+Why pieces say what the whole list says: a range is cut where text reads like the end of one object
+and the start of the next, by a rule that two neighbours apply to the same byte. So the file is "[",
+texts with a comma between any two, and "]". Each text is then read as a list of its own. If all of
+them are valid lists with something in them, the file is the list of all their objects, and JSON is
+read in one way only. A cut inside of a string or of a nested object leaves text before it that is
+no list: the piece is None, and what is read is never another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from typing import BinaryIO, Final, NamedTuple
+
+from msgspec import Struct
+
+from valor_cli.data.formats.coco.decode import BOUNDARY, chunk_size, masks_listed, objects_listed
+from valor_cli.data.formats.coco.masks import AT_ONCE
+from valor_cli.data.formats.coco.reader import collector_paused
+from valor_cli.data.formats.coco.tables import Request, Rows, results
+from valor_cli.data.partition.pieces import Piece, Span, SpanSource, seamless
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+
+_OPENING: Final = re.compile(rb"(\xef\xbb\xbf)?[ \t\n\r]*\[")
+_NEAR: Final = 1 << 16
+_FAR: Final = 1 << 24
+"""Bytes in which the end of an object is looked for, at first and at most."""
+
+
+class ResultsFacts(Struct, frozen=True):
+    """What a piece says of its file.
+
+    Attributes:
+        span: The bytes that were read: the comma in front of the first object, too.
+        objects: How many detections there are: by so many are rows of later pieces further down.
+        kinds: What image ids and category ids are, numbers or texts; None without detections.
+    """
+
+    span: Span
+    objects: int
+    kinds: tuple[str, str] | None
+
+
+class ResultsPart(Struct, frozen=True):
+    """A piece of a results list as it was read.
+
+    Attributes:
+        file: Its detections; positions count from the first of the piece. The sha256 is empty.
+        facts: What the file must know of it.
+    """
+
+    file: ObjectFile
+    facts: ResultsFacts
+
+
+def read_results_piece(
+    piece: Piece, *, wanted: Wanted = "box", fields: Set[str] = frozenset()
+) -> ResultsPart | None:
+    """The detections of a piece; None where its file must be read whole, by any of its pieces.
+
+    That is where anything about a range of bytes is unusual, the fault of a detection included;
+    where the file is no list; and for keypoints, since only the whole list tells how many an
+    object has.
+
+    Args:
+        piece: A range of the bytes of a file.
+        wanted, fields: As for `read_results`.
+
+    Raises:
+        DataError: The file cannot be read, or is no UTF-8.
+    """
+    request = Request(wanted, fields)
+    if request.keypoints:
+        return None
+    found = _objects(piece)
+    if found is None:
+        return None
+    with collector_paused():
+        rows = _rows(piece.path, found, request)
+    source = SpanSource(piece.path, found.span)
+    return None if rows is None else _part(results(source, rows), found.span)
+
+
+def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
+    """Whether pieces say what their file says; if not, it must be read whole.
+
+    They do not where the file was written to meanwhile, and where ids are numbers in some pieces
+    and texts in others.
+
+    Args:
+        facts: Of all pieces of a file, in their order.
+        size: Bytes of the file: the end of its last piece.
+    """
+    kinds = {one.kinds for one in facts if one.kinds is not None}
+    return len(kinds) <= 1 and seamless([one.span for one in facts], size)
+
+
+def _part(file: ObjectFile, span: Span) -> ResultsPart:
+    count = len(file.objects)
+    image, category = (file.objects[name].dtype.kind for name in ("image_id", "category_id"))
+    return ResultsPart(file, ResultsFacts(span, count, (image, category) if count else None))
+
+
+class _Boundary(NamedTuple):
+    """Where an object ends, and where the next begins."""
+
+    end: int
+    begin: int
+
+
+class _Objects(NamedTuple):
+    """The objects of a piece.
+
+    Attributes:
+        span: From where the last object above ends to where the last one here ends.
+        text: That from where the first object begins; nothing without any.
+        closed: Whether the text has the "]" of the list.
+    """
+
+    span: Span
+    text: Span
+    closed: bool
+
+
+def _objects(piece: Piece) -> _Objects | None:
+    """Where the objects of a range of bytes stand: those in front of which an object ends in it."""
+    if piece.end is None:
+        return None
+    with SpanSource(piece.path, Span(0, 0)).stored() as raw:
+        opening = _OPENING.match(raw.read(_NEAR))
+        if opening is None:
+            return None
+        size = raw.seek(0, 2)
+        first: _Boundary | None = _Boundary(0, opening.end())
+        if piece.start:
+            first = _boundary(raw, piece.start, size)
+        last = _boundary(raw, piece.end, size)
+    if first is None or last is None:
+        return None
+    if first == last:
+        return _Objects(Span(first.end, last.end), Span(0, 0), closed=False)
+    text = Span(first.begin, last.end)
+    return _Objects(Span(first.end, last.end), text, closed=last.end == size)
+
+
+def _boundary(raw: BinaryIO, at: int, size: int) -> _Boundary | None:
+    """Between the first two objects of which the first ends behind a byte; or the end of the file.
+
+    None where that is too far away.
+    """
+    length = _NEAR
+    while length <= _FAR:
+        raw.seek(at)
+        text = raw.read(length)
+        found = BOUNDARY.search(text)
+        if found:
+            return _Boundary(at + found.start() + 1, at + found.end() - 1)
+        if at + len(text) >= size:
+            return _Boundary(size, size)
+        length *= 16
+    return None
+
+
+def _rows(path: str, found: _Objects, request: Request) -> Rows | None:
+    """The detections; None if anything about one is unusual."""
+
+    def texts(size: int) -> Iterator[bytes]:
+        yield from SpanSource(path, found.text).chunks(size)
+        if not found.closed:
+            yield b"]"
+
+    rows = masks_listed(texts(AT_ONCE)) if request.wanted == "shape" else None
+    return objects_listed(texts(chunk_size()), request) if rows is None else rows

@@ -1,0 +1,132 @@
+"""Columns and counts of a COCO file come in; what every reader of objects hands out goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.table import Columns, Table
+from valor_cli.kernels.geometry.shapes import Shapes
+from valor_cli.results import InputFile
+
+Id: TypeAlias = int | str
+
+
+class Request(NamedTuple):
+    """What to read of the objects.
+
+    Attributes:
+        wanted: The box or the segmentation of those that have both.
+        fields: "keypoints", which every detection needs where one has them; "some_keypoints",
+            which they may lack; "federated" (what LVIS adds to COCO).
+    """
+
+    wanted: Wanted = "box"
+    fields: Set[str] = frozenset()
+
+    @property
+    def keypoints(self) -> bool:
+        return not self.fields.isdisjoint({"keypoints", "some_keypoints"})
+
+    @property
+    def every_keypoints(self) -> bool:
+        return "keypoints" in self.fields
+
+    @property
+    def federated(self) -> bool:
+        return "federated" in self.fields
+
+
+class Rows(NamedTuple):
+    """Objects of one list of a file: their columns, and their geometry."""
+
+    columns: Columns
+    shapes: Shapes
+
+
+class Taken(NamedTuple):
+    """Which rows of a list were taken: their positions, and how many the list has."""
+
+    kept: Sequence[int]
+    found: int
+
+
+def id_column(ids: Sequence[Id]) -> NDArray[Any]:
+    """Ids of one kind as int64, or as an object array of strings."""
+    if ids and isinstance(ids[0], str):
+        return np.array(ids, dtype=object)
+    return np.array(ids, dtype=np.int64)
+
+
+def list_column(lists: Sequence[Sequence[Id]]) -> NDArray[Any]:
+    """Lists as an object array."""
+    return np.fromiter(lists, dtype=object, count=len(lists))
+
+
+def results(
+    source: TextSource,
+    rows: Rows,
+    *,
+    list_name: str = "",
+    categories: Columns | None = None,
+    taken: Taken | None = None,
+) -> ObjectFile:
+    """The record of a source read to its end.
+
+    Args:
+        source: Where the detections stood.
+        rows: The detections.
+        list_name: Key of their list in the file; empty when the file is the list.
+        categories: `id` and `name`, if the file says so.
+        taken: Which detections of the file are in `rows`; None for all.
+    """
+    table = _table(source.path, rows.columns, list_name, taken)
+    named = None if categories is None else _table(source.path, categories, "categories")
+    return ObjectFile(
+        path=source.path,
+        objects=table,
+        shapes=rows.shapes,
+        images=None,
+        categories=named,
+        metadata={},
+        files=[_input_file(source, table)],
+    )
+
+
+def ground_truth(
+    source: TextSource,
+    *,
+    images: Columns,
+    categories: Columns,
+    annotations: Rows,
+    metadata: Mapping[str, list[Any]],
+    taken: Taken | None = None,
+) -> ObjectFile:
+    """The record of a source read to its end; `taken` of annotations as in `results`."""
+    table = _table(source.path, annotations.columns, "annotations", taken)
+    return ObjectFile(
+        path=source.path,
+        objects=table,
+        shapes=annotations.shapes,
+        images=_table(source.path, images, "images"),
+        categories=_table(source.path, categories, "categories"),
+        metadata=metadata,
+        files=[_input_file(source, table)],
+    )
+
+
+def _table(path: str, columns: Columns, list_name: str, taken: Taken | None = None) -> Table:
+    place = f"{list_name}[{{row}}]"
+    if taken is None or len(taken.kept) == taken.found:
+        return Table(path, columns, place)
+    rows = np.array(taken.kept, dtype=np.int64)
+    return Table(path, columns, place, rows, taken.found - len(rows))
+
+
+def _input_file(source: TextSource, table: Table) -> InputFile:
+    return InputFile(source.path, source.sha256, len(table) + table.skipped, table.skipped)

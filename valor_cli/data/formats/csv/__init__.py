@@ -1,0 +1,1 @@
+"""CSV: cells, quotes and headers."""

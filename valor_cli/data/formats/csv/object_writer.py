@@ -1,0 +1,110 @@
+"""Objects come in; CSV goes out, one box a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from valor_cli.data.shapes.objects.json_geometry import by_row, refuse_others
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.scene import (
+    Images,
+    image_numbers,
+    images_of,
+    labels_of,
+    rows_by_image,
+)
+from valor_cli.data.shapes.objects.unsupported_features import losses
+from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
+
+KINDS: tuple[Kind, ...] = ("box", "rotated_box")
+_SIDES = {
+    "box": ("x", "y", "width", "height"),
+    "rotated_box": ("cx", "cy", "width", "height", "angle"),
+}
+_HOLDS = frozenset({"crowd", "empty_image"})
+_HOLDS_OF_TRUTH = _HOLDS | {"id", "area", "size"}
+_TO_QUOTE = re.compile('[",;\t\r\n]|^ | $')
+
+
+def write_csv(objects: ObjectFile, wishes: Wishes) -> Written:
+    """A header and a line per object, image by image; an image without any has empty fields.
+
+    Raises:
+        DataError: A geometry that CSV has no columns for, boxes beside rotated boxes, no labels,
+            or an empty one.
+    """
+    refuse_others(objects, KINDS, "CSV")
+    if len(objects.shapes.kinds) > 1:
+        message = "CSV holds boxes or rotated boxes, not both"
+        raise DataError(Problem(objects.path, message), hint="convert them: --geometry box")
+    images = images_of(objects)
+    sized = "score" not in objects.objects.columns and bool(images.size.any())
+    sides = _SIDES["rotated_box" if "rotated_box" in objects.shapes.kinds else "box"]
+    extra = [name for name in ("score", "crowd", "id", "area") if _said(objects, name)]
+    header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
+    rows = _rows(objects, extra)
+    order, starts = rows_by_image(image_numbers(objects, images), len(images))
+    lines = [",".join(header)]
+    for at, (start, end) in enumerate(pairwise(starts)):
+        before, after = _cells_of(images, at, sized)
+        if start == end:
+            lines.append(f"{before}{',' * (1 + len(sides) + len(extra))}{after}")
+        lines += [f"{before},{rows[row]}{after}" for row in order[start:end].tolist()]
+    content = "".join(f"{line}\n" for line in lines).encode()
+    holds = _HOLDS if "score" in objects.objects.columns else _HOLDS_OF_TRUTH
+    return Written({"": content}, losses(objects, "CSV", holds))
+
+
+def _said(objects: ObjectFile, name: str) -> bool:
+    """Whether a column says anything: not crowd flags that are all off, nor areas left open."""
+    column = objects.objects.columns.get(name)
+    if column is None or name not in ("crowd", "area"):
+        return column is not None
+    return bool(column.any() if name == "crowd" else (column == column).any())
+
+
+def _cells_of(images: Images, at: int, sized: bool) -> tuple[str, str]:
+    """What every line of an image begins and ends with."""
+    height, width = images.size[at].tolist()
+    return _field(str(images.ids[at])), f",{width},{height}" * sized
+
+
+def _rows(objects: ObjectFile, extra: Sequence[str]) -> list[str]:
+    """The fields of each object, less those of its image."""
+    table, shapes = objects.objects, objects.shapes
+    labels = labels_of(objects)
+    empty = [row for row, label in enumerate(labels) if not label]
+    if empty:
+        problems = [
+            Problem(table.place_of(row), "an empty label marks an image without objects in CSV")
+            for row in empty[:LISTED]
+        ]
+        raise DataError(problems, total=len(empty), hint="name the category")
+    quoted = {label: _field(label) for label in dict.fromkeys(labels)}
+    geometry = by_row(shapes, {BOX: shapes.box.tolist(), ROTATED_BOX: shapes.rotated_box.tolist()})
+    columns = [list(map(_text, table[name].tolist())) for name in extra]
+    return [
+        ",".join([quoted[label], *map(repr, sides), *cells])
+        for label, sides, *cells in zip(labels, geometry, *columns, strict=True)
+    ]
+
+
+def _text(value: str | float | bool) -> str:
+    if isinstance(value, str):
+        return _field(value)
+    if isinstance(value, bool):
+        return str(int(value))
+    # An area that is the shape's own is no number. The digits of repr give a float back.
+    return repr(value) if value == value else ""
+
+
+def _field(text: str) -> str:
+    """Text in quotes where a reader would take it apart otherwise."""
+    if not _TO_QUOTE.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,139 @@
+"""A folder comes in; the files in it, or the text of one, go out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+
+from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.inputs import extension_of
+from valor_cli.errors import DataError, Problem
+from valor_cli.paths import is_url
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path names a folder, on this machine or in an object store.
+
+    A name with an extension is taken for that of a file there, and the store is not asked.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(path):
+        return os.path.isdir(path)
+    if extension_of(path):
+        return False
+    from valor_cli.data.source.remote.listing import kind_of
+
+    return kind_of(path) == "directory"
+
+
+def is_file(path: str) -> bool:
+    """Whether a path names a file, on this machine or in an object store.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(path):
+        return os.path.isfile(path)
+    from valor_cli.data.source.remote.listing import kind_of
+
+    return kind_of(path) == "file"
+
+
+def names_in(folder: str) -> list[str]:
+    """The names in a folder, sorted; none where there is no such folder.
+
+    Raises:
+        DataError: A store cannot be asked.
+    """
+    if not is_url(folder):
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    from valor_cli.data.source.remote.listing import kind_of
+
+    if kind_of(folder) != "directory":
+        return []
+    return [name for name in files_under(folder, "") if "/" not in name]
+
+
+def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
+    """Paths in a folder and its sub-folders of files that end so, sorted; hidden ones not.
+
+    The folder may be one of an object store. Links to folders are followed, each folder once; those
+    that lead to where they stand are not.
+
+    Raises:
+        DataError: It is no folder, or cannot be read.
+    """
+    if is_url(folder):
+        from valor_cli.data.source.remote.listing import files_in
+
+        return [name for name in files_in(folder) if name.lower().endswith(endings)]
+    if not os.path.isdir(folder):
+        known = "this is a file; a folder is needed" if os.path.exists(folder) else "no such folder"
+        raise DataError(Problem(folder, known))
+    found: list[str] = []
+    start = os.path.realpath(folder)
+    seen: set[str] = set()
+    for at, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+        real = os.path.realpath(at)
+        if real in seen or (real != start and os.path.commonpath([real, start]) == real):
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        inside = os.path.relpath(at, folder)
+        for name in names:
+            if name.lower().endswith(endings) and not name.startswith("."):
+                found.append(os.path.normpath(os.path.join(inside, name)))
+    return sorted(found)
+
+
+def _refuse(error: OSError) -> None:
+    raise DataError(Problem(str(error.filename), f"cannot be read: {error.strerror}"))
+
+
+def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
+    """Refuse to look for metadata in a format that has none.
+
+    Raises:
+        DataError: Ground truth should have metadata.
+    """
+    if metadata and role == "ground_truth":
+        names = ", ".join(f"'{name}'" for name in metadata)
+        raise DataError(
+            Problem(path, f"this format holds no metadata of images, so no {names}"),
+            hint="Metadata stands in COCO JSON, JSONL and CSV.",
+        )
+
+
+def text_of(path: str) -> tuple[str, str]:
+    """The text of a file, which may be empty, and the sha256 of its bytes.
+
+    Raises:
+        DataError: It cannot be read or is no UTF-8 text.
+    """
+    source = TextSource(path)
+    try:
+        text = source.whole()
+    except DataError:
+        if source.is_empty:
+            return "", _EMPTY
+        raise
+    return text.decode(), source.sha256
+
+
+_EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+"""The sha256 of nothing."""
+
+
+def digest_of(files: Mapping[str, str]) -> str:
+    """The sha256 of a folder, as `sha256sum FILES | sha256sum` in it says for sorted names.
+
+    Args:
+        files: Name in the folder to the sha256 of the content.
+    """
+    listing = "".join(f"{digest}  {name}\n" for name, digest in sorted(files.items()))
+    return hashlib.sha256(listing.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,190 @@
+"""JSON files of text samples come in; a `SampleFile` goes out.
+
+A file is a list of what lines of JSONL are; an object that holds one, perhaps inside others
+("results.results"); an object of columns of equal length; or a single sample.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.formats.json.sample_text import PlainRows
+from valor_cli.data.json_records import Record, Repeated, parsed, said
+from valor_cli.data.shapes.samples.assembly import sample_file
+from valor_cli.data.shapes.samples.columns import gathered
+from valor_cli.data.shapes.samples.header import Layouts, known_names
+from valor_cli.data.shapes.samples.other_tools import has_lab_rows, is_lab, lab_rows
+from valor_cli.data.shapes.samples.rows import SampleRowReader
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.values import Problems
+from valor_cli.errors import DataError, Problem, printable
+
+ROW_LISTS: Final = (
+    "results",
+    "samples",
+    "test_cases",
+    "testCases",
+    "inputs",
+    "data",
+    "dataset",
+    "rows",
+    "examples",
+    "goldens",
+    "queries",
+)
+"""What a list of samples may be called where an object holds several lists."""
+
+_DEEPEST = 3
+_RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
+    """The samples of a JSON file.
+
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        reading: How to read it.
+
+    Raises:
+        DataError: The file cannot be read; it is no JSON, or holds no list of samples; a value is
+            wrong; there are no samples, or no column of a known name.
+    """
+    source = TextSource(path)
+    content = source.whole()
+    layouts = Layouts(reading)
+    plain = PlainRows(reading, layouts)
+    items, found = _items(content), _Found("", ())
+    if items is None:
+        found = _rows_in(content, path, reading)
+    problems = _ItemProblems(path, found.name)
+    slow = SampleRowReader(reading, layouts, problems)
+    read: Iterator[SampleRow | None]
+    if items is None:
+        read = (slow.row(value, number) for number, value in enumerate(found.rows))
+    else:
+        texts = map(bytes, items)
+        read = (plain.line(one, at) or slow.line(one, at) for at, one in enumerate(texts))
+    good = ((number, row) for number, row in enumerate(read, 1) if row is not None)
+    rows = gathered(good, reading)
+    return sample_file(
+        path,
+        rows,
+        problems,
+        reading,
+        faulty=slow.faulty,
+        sha256=source.sha256,
+        names=layouts.names,
+        metadata=plain.found | slow.found,
+        plain_contexts=slow.plain_contexts,
+        place=f": {printable(found.name).replace('{', '{{').replace('}', '}}')}[{{row}}]",
+    )
+
+
+def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[Any]:
+    """The rows of a JSON file as Python has them; numbers may know how they are written.
+
+    Raises:
+        DataError: It is no JSON, or holds no list of samples.
+    """
+    items = _items(content)
+    if items is None:
+        return _rows_in(content, path, reading).rows
+    records: Sequence[Any] = msgspec.json.decode(content)
+    return records
+
+
+class _ItemProblems(Problems):
+    """What is wrong in the items of a list: a row is an item, counted from 0."""
+
+    __slots__ = ()
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Note a problem of an item; `key` says where in it ("references[2]")."""
+        super().add(row, f".{key}" if key else "", message)
+
+
+class _Found(NamedTuple):
+    """A list of rows, and the keys that lead to it, with points between."""
+
+    name: str
+    rows: Sequence[Any]
+
+
+def _items(content: bytes) -> list[Any] | None:
+    """The texts of the items of a list; None if the content is something else."""
+    try:
+        return _RAW.decode(content)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
+    """The rows of an object, or of a list that only a lenient parser takes (NaN in it).
+
+    Raises:
+        DataError: It is no JSON, or there are no rows in it.
+    """
+    try:
+        document = parsed(content)
+    except json.JSONDecodeError:
+        parse_json(content, path)
+        raise
+    except RecursionError:
+        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+    if isinstance(document, list):
+        return _Found("", document)
+    if not isinstance(document, dict):
+        message = f"expected a list of objects, one a sample, found {said(document)}"
+        raise DataError(Problem(path, message))
+    if isinstance(document, Repeated):
+        raise DataError(Problem(f"{path}: {document.key}", "it stands twice in this object"))
+    found = _Found("dataset.inputs", document["dataset"]["inputs"]) if is_lab(document) else None
+    found = found or _search(document, path, "", _DEEPEST)
+    if found is not None:
+        shaped = has_lab_rows(found.rows)
+        return found._replace(rows=lab_rows(document, found.rows)) if shaped else found
+    if known_names(document, reading.columns):
+        return _Found("", list(_columns(document)) or [document])
+    shown = ", ".join(printable(key) for key in list(document)[:12])
+    message = f"there is no list of samples in this object; there is: {shown or 'nothing'}"
+    raise DataError(Problem(path, message))
+
+
+def _search(document: Record, path: str, name: str, depth: int) -> _Found | None:
+    """The list of objects in an object: the only one, the best known, or one further inside."""
+    lists = {
+        key: value
+        for key, value in document.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    inside = [key for key in (*ROW_LISTS, *document) if isinstance(document.get(key), dict)]
+    known = [key for key in ROW_LISTS if key in lists]
+    if known or (len(lists) == 1 and not any(key in ROW_LISTS for key in inside)):
+        key = known[0] if known else next(iter(lists))
+        return _Found(name + key, lists[key])
+    if depth > 1:
+        for key in dict.fromkeys(inside):
+            if isinstance(document[key], Repeated):
+                place = f"{path}: {name}{key}.{document[key].key}"
+                raise DataError(Problem(place, "it stands twice in this object"))
+            found = _search(document[key], path, f"{name}{key}.", depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _columns(document: Record) -> Iterator[Record]:
+    """The rows of an object of columns, as pandas and `Dataset.to_dict` write them."""
+    columns = [
+        list(value.values()) if isinstance(value, dict) else value for value in document.values()
+    ]
+    lengths = {len(value) if isinstance(value, list) else -1 for value in columns}
+    if len(lengths) == 1 and -1 not in lengths:
+        for row in zip(*columns, strict=True):
+            yield dict(zip(document, row, strict=True))

@@ -1,0 +1,267 @@
+"""Lines of any JSON come in; columns of their objects go out, with a noted problem per fault.
+
+The slow reading: it owns every message about the content of a line. Where `jsonl_lines` finds
+columns, this finds the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from valor_cli.data.formats.jsonl.object_geometry import (
+    GEOMETRIES,
+    GeometryReader,
+    MaskFiles,
+    geometry_of,
+)
+from valor_cli.data.shapes.objects.names import (
+    IMAGE_NAMES,
+    lists_beside,
+    spelled,
+    standard_object,
+)
+from valor_cli.data.shapes.objects.object_file import Role, Wanted
+from valor_cli.data.shapes.objects.rows import Codes, ImageRows, ObjectRows, Piece
+from valor_cli.data.values import LineProblems, describe, number, text
+from valor_cli.errors import did_you_mean, printable
+from valor_cli.kernels.geometry.rle import LARGEST_SIDE
+
+_LISTED_KEYS = 12
+_SHOWN = 40
+_SIDES = ("width", "height")
+_OF_AN_OBJECT = ("label", "score", "category_id", "bbox", "segmentation", *GEOMETRIES)
+"""Keys that have no meaning beside `image_id`."""
+
+_LONGEST_INTEGER = 4000
+"""Digits. Python refuses to convert more than 4,300 by default."""
+
+
+class LineReader:
+    """Reads lines one by one.
+
+    Attributes:
+        found: How many objects there were so far, good or not.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        wanted: Wanted,
+        labels: Codes,
+        images: ImageRows,
+        records: list[dict[str, Any]] | None,
+        masks: MaskFiles,
+        faults: LineProblems,
+        problems: LineProblems,
+    ) -> None:
+        """Say where things go.
+
+        Args:
+            role, wanted: As in `read_jsonl`.
+            labels, images: What has been seen; new ones are added.
+            records: Where lines go for their metadata, without objects; None for nowhere.
+            masks: PNG files of masks.
+            faults: Of lines as such.
+            problems: Of objects.
+        """
+        self.found = 0
+        self._role = role
+        self._wanted = wanted
+        self._labels = labels
+        self._images = images
+        self._records = records
+        self._masks = masks
+        self._faults = faults
+        self._problems = problems
+
+    def piece(self, block: bytes, first: int) -> Piece:
+        """The objects of a block of whole lines, the first of which has the number `first`."""
+        rows = ObjectRows(self._role)
+        geometry = GeometryReader(rows.shapes, self._masks, self._problems)
+        for line, content in enumerate(block.split(b"\n"), first):
+            if content.strip():
+                self._line(content, line, rows, geometry)
+        return rows.piece(self._problems)
+
+    def _line(self, content: bytes, line: int, rows: ObjectRows, geometry: GeometryReader) -> None:
+        record = self._parsed(content, line)
+        if record is None:
+            return
+        before = self._faults.total
+        names = spelled(tuple(record), "image")
+        if "image_id" not in names:
+            self._faults.add(line, "", f'"image_id" is missing ({_there(record)})')
+        width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
+        name = record.get(names.get("file_name", ""))
+        if name is not None:
+            name = text(name, self._faults, line, names["file_name"])
+        key = names.get("objects", "objects")
+        objects = record.get(key, [])
+        for message in _not_read(record, names):
+            self._faults.add(line, "", message)
+        if not isinstance(objects, list):
+            message = f"expected a list, found {describe(objects)}"
+            self._faults.add(line, key, message)
+        if self._faults.total > before:
+            return
+        images = self._images
+        image = len(images.ids)
+        images.ids.append(record[names["image_id"]])
+        images.lines.append(line)
+        images.width.append(width)
+        images.height.append(height)
+        images.file_name.append(name)
+        if self._records is not None:
+            self._records.append({one: record[one] for one in record if one != key})
+        geometry.frame = (height, width)
+        self.found += len(objects)
+        for position, value in enumerate(objects):
+            self._object(value, image, line, f"{key}[{position}]", position, rows, geometry)
+
+    def _object(
+        self,
+        value: object,
+        image: int,
+        line: int,
+        key: str,
+        position: int,
+        rows: ObjectRows,
+        geometry: GeometryReader,
+    ) -> None:
+        problems = self._problems
+        if not isinstance(value, dict):
+            problems.add(line, key, f"expected an object, found {describe(value)}")
+            return
+        said, value = value, standard_object(value)
+        names = spelled(tuple(said), "object")
+        predicted = self._role == "predictions"
+        missing = [one for one in ("label", "score")[: 1 + predicted] if one not in value]
+        if missing:
+            shown = " and ".join(f'"{one}"' for one in missing)
+            verb = "is" if len(missing) == 1 else "are"
+            problems.add(line, key, f"{shown} {verb} missing ({_there(said)})")
+            return
+        kind = geometry_of(value, self._wanted)
+        if kind is None:
+            shown = ", ".join(reversed(GEOMETRIES))
+            problems.add(line, key, f"there is no geometry, one of {shown} ({_there(said)})")
+            return
+        before = problems.total
+        shape = f"{key}.{names.get(kind) or names['segmentation']}"
+        label = text(value["label"], problems, line, f"{key}.{names['label']}")
+        score, crowd, area = 0.0, False, math.nan
+        if predicted:
+            score = number(value["score"], problems, line, f"{key}.{names['score']}") or 0.0
+        else:
+            crowd = self._crowd(value, line, f"{key}.{names.get('crowd')}")
+            area = self._area(value, line, f"{key}.{names.get('area')}")
+        # Last, for what is added to the shapes must become a row.
+        if problems.total > before or label is None:
+            geometry = GeometryReader(ObjectRows(self._role).shapes, self._masks, problems)
+            geometry.add(kind, value[kind], line, shape)
+            return
+        if geometry.add(kind, value[kind], line, shape):
+            rows.add(
+                image,
+                self._labels[label],
+                line,
+                position=position,
+                key=f"{shape}.counts",
+                score=score,
+                crowd=crowd,
+                area=area,
+                identity=value.get("id"),
+            )
+
+    def _parsed(self, content: bytes, line: int) -> dict[str, Any] | None:
+        try:
+            value = _json(content)
+        except json.JSONDecodeError as error:
+            message = f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
+            self._faults.add(line, "", message)
+            return None
+        except RecursionError:
+            self._faults.add(line, "", "the JSON is nested too deeply to be read")
+            return None
+        if isinstance(value, dict):
+            return value
+        message = f"expected an object with image_id and objects, found {describe(value)}"
+        self._faults.add(line, "", message)
+        return None
+
+    def _side(self, record: Mapping[str, Any], key: str, line: int) -> int:
+        """The width or height of an image; 0 where it is not said."""
+        value = record.get(key)
+        if value is None:
+            return 0
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is int and 0 <= value <= LARGEST_SIDE:
+            return value
+        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
+        self._faults.add(line, key, message)
+        return 0
+
+    def _crowd(self, value: Mapping[str, Any], line: int, key: str) -> bool:
+        crowd = value.get("crowd", False)
+        if type(crowd) in (int, bool) and crowd in (0, 1):
+            return bool(crowd)
+        message = f"expected 0, 1, true or false, found {describe(crowd)}"
+        self._problems.add(line, key, message)
+        return False
+
+    def _area(self, value: Mapping[str, Any], line: int, key: str) -> float:
+        """The area that the object says; NaN where it is the shape's own."""
+        if value.get("area") is None:
+            return math.nan
+        area = number(value["area"], self._problems, line, key)
+        if area is not None and area < 0:
+            message = f"expected an area of 0 or more, found {describe(value['area'])}"
+            self._problems.add(line, key, message)
+        return math.nan if area is None else area
+
+
+def _json(content: bytes) -> object:
+    """A JSON value as `json.loads` has it: with NaN and lone surrogates, to be named later."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.MsgspecError, RecursionError):
+        return json.loads(content.decode("utf-8"), parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+
+
+def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with where the objects of an image stand."""
+    key = names.get("objects")
+    if key is None and (unexpected := [one for one in _OF_AN_OBJECT if one in record]):
+        yield (
+            f'"objects" is missing, yet there is {", ".join(unexpected)}: '
+            "each line is an image with the list of its objects"
+        )
+        return
+    for one in lists_beside(record, tuple(names.values()), alone=key is None):
+        shown = f'"{printable(one[:_SHOWN])}"'
+        if key is None:
+            near = did_you_mean(one, ("objects", *IMAGE_NAMES["objects"]))
+            yield (
+                f'"objects" is missing, yet {shown} holds a list{near}: objects stand under '
+                '"objects", and an image without any has "objects": []'
+            )
+        else:
+            yield (
+                f'{shown} holds a list of objects, which is not read beside "{key}": keep one of '
+                'them; what describes the image belongs under "metadata"'
+            )
+
+
+def _there(record: Mapping[str, Any]) -> str:
+    names = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
+    return f"there is: {names or 'nothing'}"

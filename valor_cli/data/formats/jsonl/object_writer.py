@@ -1,0 +1,107 @@
+"""Objects come in; JSON Lines go out, one image a line in the order of the images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+
+from valor_cli.data.shapes.objects.json_geometry import by_row, rings_of, rle_of
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.scene import image_numbers, images_of, labels_of, rows_by_image
+from valor_cli.data.shapes.objects.unsupported_features import losses
+from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.kernels.geometry.shapes import (
+    BOX,
+    KINDS,
+    MASK,
+    POLYGON,
+    ROTATED_BOX,
+    Floats,
+    Polygons,
+)
+
+_HOLDS = frozenset({"id", "area", "crowd", "size", "file_name", "empty_image", "metadata"})
+
+
+def write_jsonl(objects: ObjectFile, wishes: Wishes) -> Written:
+    """A line per image, also for those without objects; floats with the digits that return them.
+
+    Raises:
+        DataError: The objects have no labels.
+    """
+    rows = _objects(objects, wishes.box)
+    images = images_of(objects)
+    order, starts = rows_by_image(image_numbers(objects, images), len(images))
+    lines = []
+    for at, (start, end) in enumerate(pairwise(starts)):
+        line: dict[str, Any] = {"image_id": images.ids[at]}
+        name = images.file_names[at]
+        if name is not None:
+            line["file_name"] = name
+        if images.size[at, 0]:
+            line |= {"width": int(images.size[at, 1]), "height": int(images.size[at, 0])}
+        if metadata := _metadata(objects.metadata, at):
+            line["metadata"] = metadata
+        line["objects"] = [rows[row] for row in order[start:end].tolist()]
+        lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    return Written({"": b"".join(lines)}, losses(objects, "JSONL", _HOLDS))
+
+
+def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
+    table, shapes = objects.objects, objects.shapes
+    geometry = by_row(
+        shapes,
+        {
+            BOX: shapes.box.tolist(),
+            ROTATED_BOX: shapes.rotated_box.tolist(),
+            POLYGON: _polygons(shapes.polygon),
+            MASK: rle_of(shapes.mask),
+        },
+    )
+    rows: list[dict[str, Any]] = [
+        {"label": label, KINDS[kind]: value}
+        for label, kind, value in zip(
+            labels_of(objects), shapes.kind.tolist(), geometry, strict=True
+        )
+    ]
+    if box is not None:
+        for row in np.flatnonzero(~np.isnan(box[:, 0])).tolist():
+            rows[row]["box"] = box[row].tolist()
+    for name in ("score", "id", "area"):
+        if name in table.columns:
+            for made, value in zip(rows, table[name].tolist(), strict=True):
+                # The area that is the shape's own is not a number yet: it goes without saying.
+                if value == value:
+                    made[name] = value
+    if "crowd" in table.columns:
+        for row in np.flatnonzero(table["crowd"]).tolist():
+            rows[row]["crowd"] = True
+    return rows
+
+
+def _polygons(polygon: Polygons) -> list[Any]:
+    """A list of rings each; GeoJSON where there are holes, which a list of rings cannot have."""
+    values: list[Any] = list(rings_of(polygon))
+    ring_count = np.diff(polygon.parts).tolist()
+    parts = np.diff(polygon.objects)
+    holes = np.diff(polygon.parts[polygon.objects]) > parts
+    for row in np.flatnonzero(holes).tolist():
+        rings = iter(values[row])
+        counts = ring_count[polygon.objects[row] : polygon.objects[row + 1]]
+        coordinates = [[_closed(next(rings)) for _ in range(count)] for count in counts]
+        values[row] = {"type": "MultiPolygon", "coordinates": coordinates}
+    return values
+
+
+def _closed(ring: Sequence[float]) -> list[Sequence[float]]:
+    """The points of a ring as GeoJSON has them: the first again at the end."""
+    points = list(zip(ring[::2], ring[1::2], strict=True))
+    return [*points, points[0]]
+
+
+def _metadata(metadata: Mapping[str, list[Any]], at: int) -> dict[str, Any]:
+    return {name: values[at] for name, values in metadata.items() if values[at] is not None}

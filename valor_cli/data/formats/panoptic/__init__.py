@@ -1,0 +1,1 @@
+"""COCO panoptic JSON with its PNGs."""

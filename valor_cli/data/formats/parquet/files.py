@@ -1,0 +1,401 @@
+"""Parquet inputs: a path comes in; what the footer says, and batches of rows, go out.
+
+Rows are read a row group after the other, and of these only the columns that are asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any, BinaryIO, Final, NamedTuple, cast
+
+from valor_cli.data.column_names import repeated
+from valor_cli.data.formats.parquet.magic import ENCRYPTED, MAGIC
+from valor_cli.data.partition.pieces import Piece, Span, SpanSource
+from valor_cli.data.source.decompression import UnpackLimit
+from valor_cli.data.values import LineProblems
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.extras import extra
+from valor_cli.paths import is_url
+
+pa = extra("pyarrow", "parquet", "reading Parquet")
+pc = extra("pyarrow.compute", "parquet", "reading Parquet")
+pq = extra("pyarrow.parquet", "parquet", "reading Parquet")
+
+_ROWS: Final = 1 << 16
+_BYTES: Final = 1 << 23
+"""What a batch has at most: rows, and bytes before compression, unless one row has more."""
+
+_BUFFER: Final = 1 << 20
+"""Bytes of a column that are read at once; without it the whole of a row group would be."""
+
+_PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK\x03\x04")
+"""How files begin that are compressed as a whole."""
+
+_SHOWN: Final = 200
+_MEND: Final = "Write the file again, or write the table as CSV or JSONL."
+
+
+class Batch(NamedTuple):
+    """Some rows of a file.
+
+    Attributes:
+        first: The number of the first, from 1.
+        rows: A `pyarrow.RecordBatch`.
+    """
+
+    first: int
+    rows: Any
+
+
+class RowProblems(LineProblems):
+    """What is wrong in the rows of a table: a row is counted from 1."""
+
+    __slots__ = ()
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Note a problem of a row; `key` says in which column ("predictions[3].score")."""
+        self.total += 1
+        if len(self.kept) < LISTED:
+            place = f"{self.path}: row {row}"
+            self.kept.append(Problem(f"{place}: {key}" if key else place, message))
+
+
+class ParquetSource:
+    """One Parquet input: a file, a URL, a pipe, or "-" for standard input.
+
+    What cannot be rewound is kept in memory. All of a URL is kept in a temporary file, so that it
+    comes once and in order.
+
+    Attributes:
+        path: The input, as the user wrote it.
+        schema: The `pyarrow.Schema` of its columns, whose names are distinct; columns of bytes are
+            taken for texts.
+        count: How many rows there are in the file.
+        numbers: Which of them are read, from 1: all, or those of the row groups that begin in a
+            piece. Readers may move that.
+        span: The bytes that these groups are, nominally.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_footer",
+        "_groups",
+        "_local",
+        "_stored",
+        "count",
+        "numbers",
+        "path",
+        "schema",
+        "span",
+    )
+
+    def __init__(self, path: str, piece: Piece | None = None) -> None:
+        """Read the footer.
+
+        Args:
+            path: The input.
+            piece: The part of it to read; None for all.
+
+        Raises:
+            DataError: It cannot be read, is no Parquet file, is cut off or encrypted, unpacks to
+                too much, or two of its columns have one name.
+        """
+        self.path = path
+        self._stored = SpanSource(path, Span(0, 0))
+        self._local = self._fetched() if is_url(path) else None
+        with self._opened() as raw:
+            size = _checked_size(raw, path)
+            with self._told(""):
+                opened = _parquet_file(raw)
+                self._footer = opened.metadata
+                self.schema = pa.schema(
+                    [one.with_type(_with_texts(one.type)) for one in opened.schema_arrow]
+                )
+                groups = [self._footer.row_group(one) for one in range(self._footer.num_row_groups)]
+                self._groups = [int(one.num_rows) for one in groups]
+            UnpackLimit(path).check(size, sum(one.total_byte_size for one in groups))
+        self.count = sum(self._groups)
+        self.span, self.numbers = Span(0, size), range(1, self.count + 1)
+        if piece is not None and piece.end is not None:
+            self.span, self.numbers = self._within(piece.start, piece.end, size)
+        if problems := repeated(self.schema.names, path):
+            raise DataError(problems)
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the stored bytes.
+
+        Raises:
+            DataError: They cannot be read.
+        """
+        with self._opened() as raw:
+            raw.seek(0)
+            digest = hashlib.sha256()
+            while chunk := raw.read(_BUFFER):
+                digest.update(chunk)
+            return digest.hexdigest()
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        coded: Sequence[str] = (),
+        most: int = _ROWS,
+        numbers: range | None = None,
+    ) -> Iterator[Batch]:
+        """The rows, in order.
+
+        Args:
+            columns: Those to read: names, or names of fields in a column ("metadata.city").
+            coded: Columns of texts that repeat, to be read as codes and the texts of these.
+            most: Rows of a batch.
+            numbers: Which rows, in place of `numbers`.
+
+        Raises:
+            DataError: A row group cannot be read; a text is no UTF-8.
+        """
+        wanted = self.numbers if numbers is None else numbers
+        first = 1
+        with self._opened() as raw:
+            with self._told(""):
+                opened = _parquet_file(raw, coded, self._footer)
+            for group, count in enumerate(self._groups):
+                behind = first + count
+                # That one holds no rows must be seen: the footer may be damaged.
+                if count < 1 or (first < wanted.stop and wanted.start < behind):
+                    size = max(min(most, self._size(group)), 1)
+                    for batch in self._batches(opened, group, first, size, columns):
+                        if wanted.stop < behind and batch.first >= wanted.stop:
+                            break
+                        yield from _those_of(batch, wanted)
+                first = behind
+
+    def _batches(
+        self, opened: Any, group: int, first: int, size: int, columns: Sequence[str]
+    ) -> Iterator[Batch]:
+        """The rows of a row group, the first of which has the number `first`."""
+        where = f": row group {group}"
+        read = 0
+        with self._told(where):
+            found = opened.iter_batches(
+                size, row_groups=[group], columns=list(columns), use_threads=False
+            )
+        while True:
+            with self._told(where):
+                rows = next(found, None)
+            if rows is None:
+                break
+            yield Batch(first + read, self._checked(rows, first + read, where))
+            read += rows.num_rows
+        if columns and read != self._groups[group]:
+            message = f"{read:,} rows are there, and the footer says {self._groups[group]:,}"
+            raise DataError(Problem(f"{self.path}{where}", message), hint=_MEND)
+
+    def _fetched(self) -> BinaryIO:
+        """All of it, in a file of this machine that is gone with this object."""
+        local = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
+        weakref.finalize(self, local.close)
+        with self._stored.stored() as raw:
+            shutil.copyfileobj(raw, local)
+        return cast(BinaryIO, local)
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        """The stored bytes.
+
+        Raises:
+            DataError: They cannot be read.
+        """
+        if self._local is not None:
+            yield self._local
+            return
+        with self._stored.stored() as raw:
+            yield raw
+
+    def _within(self, start: int, end: int, size: int) -> tuple[Span, range]:
+        """What begins in a range of bytes: the span of its row groups, and the numbers of its rows.
+
+        Where a group begins is said of single columns alone (see `_size`). So each is taken to have
+        as much of the file as it has of all bytes before compression.
+
+        Args:
+            start: The first byte.
+            end: The byte behind the last.
+            size: Bytes of the file.
+        """
+        groups = range(len(self._groups))
+        shares = [max(int(self._footer.row_group(one).total_byte_size), 1) for one in groups]
+        total = sum(shares)
+        begins = [size * above // total for above in accumulate(shares[:-1], initial=0)]
+        low, high = (bisect_left(begins, at) for at in (start, end))
+        above = [0, *accumulate(self._groups)]
+        edges = [*begins, size]
+        return Span(edges[low], edges[high]), range(1 + above[low], 1 + above[high])
+
+    def _size(self, group: int) -> int:
+        """Rows of a batch, as the bytes of the whole group have it.
+
+        Those of single columns are not asked for: on damage in what is said of one, Arrow ends the
+        process.
+        """
+        footer = self._footer.row_group(group)
+        return _BYTES * int(footer.num_rows) // max(int(footer.total_byte_size), 1)
+
+    def _checked(self, rows: Any, first: int, where: str) -> Any:
+        """Rows whose columns hold what their types say, which Arrow takes on trust.
+
+        Raises:
+            DataError: They do not.
+        """
+        columns = []
+        for name, column in zip(rows.schema.names, rows.columns, strict=True):
+            try:
+                columns.append(_checked_texts(column))
+            except pa.ArrowInvalid as error:
+                at = _first_invalid(column)
+                place = f"{self.path}{where}" if at is None else f"{self.path}: row {first + at}"
+                message = "not UTF-8 text" if "UTF8" in str(error) else _short(error)
+                raise DataError(Problem(f"{place}: {name}", message), hint=_MEND) from None
+        return pa.RecordBatch.from_arrays(columns, rows.schema.names)
+
+    @contextmanager
+    def _told(self, where: str) -> Iterator[None]:
+        """Errors of Arrow as ours.
+
+        Raises:
+            DataError: There was one.
+        """
+        try:
+            yield
+        except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+            encrypted = "crypt" in str(error)
+            message = f"the Parquet file cannot be read: {_short(error)}"
+            if encrypted:
+                message = f"the Parquet file is encrypted, and no key is known ({_short(error)})"
+            problem = Problem(f"{self.path}{where}", message)
+            raise DataError(problem, hint="" if encrypted else _MEND) from None
+
+
+def taken(rows: Any, at: Sequence[int]) -> Any:
+    """Some rows of a `pyarrow.RecordBatch`, at least one, by position."""
+    try:
+        return rows.take(pa.array(at, pa.int64()))
+    except pa.ArrowNotImplementedError:
+        # As it is of views, which few files hold.
+        single = pa.Table.from_batches([rows.slice(one, 1) for one in at])
+        return single.combine_chunks().to_batches()[0]
+
+
+def _parquet_file(raw: BinaryIO, coded: Sequence[str] = (), footer: Any = None) -> Any:
+    """The `pyarrow.parquet.ParquetFile` of an open file."""
+    return pq.ParquetFile(
+        pa.PythonFile(raw, "r"),
+        metadata=footer,
+        read_dictionary=list(coded) or None,
+        buffer_size=_BUFFER,
+        pre_buffer=False,
+        page_checksum_verification=True,
+    )
+
+
+def _checked_size(raw: BinaryIO, path: str) -> int:
+    """The bytes of a file that begins and ends as Parquet files do.
+
+    Raises:
+        DataError: It does not.
+    """
+    raw.seek(0)
+    head = raw.read(len(MAGIC))
+    size = raw.seek(0, 2)
+    raw.seek(max(size - len(MAGIC), 0))
+    end = raw.read(len(MAGIC))
+    raw.seek(0)
+    message, hint = "", ""
+    if not head:
+        message = "the file is empty"
+    elif ENCRYPTED in (head, end):
+        message = "the Parquet file is encrypted, and no key is known"
+    elif not size:
+        message = "the server does not say how long this file is, as reading parts of it needs"
+        hint = "Copy it to this machine."
+    elif head.startswith(_PACKED):
+        message = "a Parquet file that is compressed as a whole is not read"
+        hint = "Unpack it: Parquet compresses its columns by itself."
+    elif head != MAGIC:
+        message = "this is no Parquet file: it does not begin with PAR1"
+    elif end != MAGIC or size < 12:
+        message = "the Parquet file is cut off: its end, which says what it holds, is missing"
+        hint = "Write or copy the file again."
+    if message:
+        raise DataError(Problem(path, message), hint=hint)
+    return size
+
+
+def _those_of(batch: Batch, numbers: range) -> Iterator[Batch]:
+    """The rows of a batch that have one of some numbers; nothing where none has."""
+    begin = max(numbers.start - batch.first, 0)
+    count = min(numbers.stop - batch.first, batch.rows.num_rows) - begin
+    if count == batch.rows.num_rows:
+        yield batch
+    elif count > 0:
+        yield Batch(batch.first + begin, batch.rows.slice(begin, count))
+
+
+def _first_invalid(column: Any) -> int | None:
+    """The first row that makes a column invalid; None if no row alone does."""
+    low, high = 0, len(column)
+    try:
+        while high - low > 1:
+            half = (low + high) // 2
+            if _is_valid(column.slice(low, half - low)):
+                low = half
+            else:
+                high = half
+        return low if low < len(column) and not _is_valid(column.slice(low, 1)) else None
+    except pa.ArrowException:
+        return None
+
+
+def _is_valid(column: Any) -> bool:
+    try:
+        _checked_texts(column)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _with_texts(kind: Any) -> Any:
+    """A type, with texts in the place of bytes."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _with_texts(kind.value_type), kind.ordered)
+    return pa.large_string() if _is_bytes(kind) else kind
+
+
+def _checked_texts(column: Any) -> Any:
+    """A column that is what its type says, with texts in the place of bytes.
+
+    Raises:
+        ArrowInvalid: It is not.
+    """
+    column.validate(full=True)
+    if pa.types.is_dictionary(column.type) and _is_bytes(column.type.value_type):
+        names = column.dictionary.cast(pa.large_string())
+        return pa.DictionaryArray.from_arrays(column.indices, names)
+    return column.cast(pa.large_string()) if _is_bytes(column.type) else column
+
+
+def _is_bytes(kind: Any) -> bool:
+    types = pa.types
+    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind))
+
+
+def _short(error: BaseException) -> str:
+    """The first line of a message."""
+    text = (str(error).splitlines() or [""])[0].rstrip(". ")
+    return text[:_SHOWN] or type(error).__name__

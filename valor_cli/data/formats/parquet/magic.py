@@ -1,0 +1,48 @@
+"""The path of an input comes in; whether it begins as Parquet files do goes out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from valor_cli.data.partition.pieces import Span, SpanSource
+from valor_cli.data.source.files import STDIN
+from valor_cli.paths import is_url
+
+MAGIC: Final = b"PAR1"
+ENCRYPTED: Final = b"PARE"
+"""What stands at both ends of a file, and of one whose footer is encrypted."""
+
+EXTENSIONS: Final = (".parquet", ".pq")
+
+
+def is_parquet(path: str) -> bool:
+    """Whether an input without a telling name is Parquet; a named pipe is not looked into.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    if path == STDIN:
+        return _is_magic(_waiting())
+    if not is_url(path) and not os.path.isfile(path):
+        return False
+    with SpanSource(path, Span(0, 0)).stored() as raw:
+        return _is_magic(raw.read(len(MAGIC)))
+
+
+def _waiting() -> bytes:
+    """The first bytes of standard input, which stay there."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or stream.closed or stream.isatty():
+        return b""
+    if hasattr(stream, "peek"):
+        return bytes(stream.peek(len(MAGIC)))
+    at = stream.tell()
+    found: bytes = stream.read(len(MAGIC))
+    stream.seek(at)
+    return found
+
+
+def _is_magic(head: bytes) -> bool:
+    return head[: len(MAGIC)] in (MAGIC, ENCRYPTED)

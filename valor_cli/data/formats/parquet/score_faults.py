@@ -1,0 +1,164 @@
+"""Rows of a Parquet file of scores that have a fault come in, one at a time; a noted problem each
+goes out.
+
+The slow reading. Its words are those for rows of CSV, and for lines of JSON where a column lists
+predictions; rows that turn out to be good go out as columns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from valor_cli.data.formats.csv.score_rows import ScoreRowReader
+from valor_cli.data.formats.jsonl.score_rows import ScoreLineReader
+from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, numbers, plain, texts
+from valor_cli.data.formats.parquet.files import Batch, RowProblems, taken
+from valor_cli.data.formats.parquet.score_header import ParquetHeader
+from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
+from valor_cli.kernels.columns.vocabulary import Vocabulary
+
+_NOT_FINITE: Final = ("nan", "inf", "-inf")
+
+
+class TypedRowReader(ScoreRowReader):
+    """Reads rows that have no lists, as if they stood in CSV."""
+
+    __slots__ = ("_floats", "_typed")
+
+    def __init__(
+        self,
+        header: ParquetHeader,
+        reading: ScoreReading,
+        labels: Vocabulary,
+        keys: Vocabulary,
+        problems: RowProblems,
+    ) -> None:
+        """Say where things go: as in `ScoreRowReader`."""
+        probabilities = reading.probabilities
+        super().__init__(header.columns, labels, keys, problems, probabilities=probabilities)
+        self._typed = header
+        found = header.columns.metadata.values()
+        self._floats = [at for at in found if header.kinds[at] == "float"]
+
+    def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
+        """The rows of a batch that are left, by position."""
+        rows, header = taken(batch.rows, odd.tolist()), self._typed
+        cells = [[""] * len(odd)] * len(header.columns.names)
+        for at in header.used:
+            cells[at] = texts(header.column(rows, at))
+        records = [list(record) for record in zip(*cells, strict=True)]
+        return self.piece(records, (batch.first + odd).tolist())
+
+    def _row(self, record: Sequence[str], line: int) -> None:
+        wrong = [at for at in self._floats if record[at] in _NOT_FINITE]
+        for at in wrong:
+            self._add(line, at, f"expected a finite number, found {record[at]}")
+        if not wrong:
+            super()._row(record, line)
+
+    def _number(self, record: Sequence[str], at: int, line: int, note: str = "") -> float:
+        if record[at] in _NOT_FINITE:
+            self._add(line, at, f"expected a finite number, found {record[at]}")
+            return math.nan
+        return super()._number(record, at, line, note)
+
+
+class ListedRowReader(ScoreLineReader):
+    """Reads rows with lists of predictions, as if they stood in JSONL."""
+
+    __slots__ = ("_header",)
+
+    def __init__(
+        self,
+        header: ParquetHeader,
+        side: Side,
+        reading: ScoreReading,
+        labels: Vocabulary,
+        keys: Vocabulary,
+        problems: RowProblems,
+    ) -> None:
+        """Say where things go: as in `ScoreLineReader`."""
+        columns = header.columns
+        roles = {
+            "sample_id": columns.sample_id,
+            "label": columns.truth,
+            "label_key": columns.key,
+            "predictions": header.listed,
+        }
+        called = {name: columns.names[at] for name, at in roles.items() if at is not None}
+        super().__init__(side, replace(reading, columns=called), labels, keys, problems)
+        self._header = header
+
+    def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
+        """The rows of a batch that are left, by position."""
+        rows, header = taken(batch.rows, odd.tolist()), self._header
+        cells = {}
+        for at in header.used:
+            column = header.column(rows, at)
+            name = header.columns.names[at]
+            if at == header.listed:
+                cells[name] = _listed(column, header.inside)
+            elif name in header.columns.metadata:
+                cells[name] = ["null" if one == '""' else one for one in _scalars(column)]
+            else:
+                cells[name] = _scalars(column)
+        lines = [
+            _object(dict(zip(cells, row, strict=True)).items())
+            for row in zip(*cells.values(), strict=True)
+        ]
+        return self.piece([line.encode() for line in lines], (batch.first + odd).tolist())
+
+
+def _scalars(column: Any) -> list[str]:
+    """Each value as JSON; what is no number in JSON is NaN or Infinity."""
+    if kind_of(column.type) in ("text", "date"):
+        valid = plain(column).is_valid().to_pylist()
+        written = zip(texts(column), valid, strict=True)
+        return [json.dumps(text) if one else "null" for text, one in written]
+    if kind_of(column.type) == "float":
+        value, there = numbers(column)
+        pairs = zip(value.tolist(), there.tolist(), strict=True)
+        return [json.dumps(one) if said else "null" for one, said in pairs]
+    return [text or "null" for text in texts(column)]
+
+
+def _listed(column: Any, read: Sequence[str]) -> list[str]:
+    """Each list as JSON, with all that stands in it: in a map a key may stand twice."""
+    kind = kind_of(column.type)
+    if kind == "struct":
+        held = {name: _scalars(values) for name, values in fields(column).items()}
+        rows = zip(*held.values(), strict=True)
+        return [
+            _object((k, v) for k, v in zip(held, row, strict=True) if v != "null") for row in rows
+        ]
+    count, inside = lists(column)
+    if kind_of(inside.type) != "struct":
+        items = _scalars(inside)
+    else:
+        held = fields(inside)
+        names = {name: _scalars(held[name]) for name in read}
+        if kind == "map":
+            items = [f"{_key(k)}:{v}" for k, v in zip(names["key"], names["value"], strict=True)]
+        else:
+            items = [
+                _object(zip(names, row, strict=True)) for row in zip(*names.values(), strict=True)
+            ]
+    marks = "{}" if kind == "map" else "[]"
+    ends = count.cumsum().tolist()
+    spans = pairwise([0, *ends])
+    return [f"{marks[0]}{','.join(items[a:b])}{marks[1]}" for a, b in spans]
+
+
+def _key(text: str) -> str:
+    return text if text.startswith('"') else json.dumps("" if text == "null" else text)
+
+
+def _object(pairs: Any) -> str:
+    return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in pairs) + "}"

@@ -1,0 +1,141 @@
+"""Columns of Arrow come in; values as JSON has them go out, one a row.
+
+An object has no keys of null, as Arrow has all keys for all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, plain, stored, texts
+from valor_cli.data.formats.parquet.files import pa
+from valor_cli.data.json_records import Number, Repeated
+from valor_cli.errors import DataError, Problem
+
+_DEEPEST: Final = 64
+_SHOWN: Final = 60
+
+
+class NoNumber(float):
+    """NaN or an infinity, which no reading takes for a number by its type."""
+
+    __slots__ = ()
+
+
+def values(array: Any) -> list[Any]:
+    """The values of a column: None, true, false, whole numbers, floats, texts, lists, objects.
+
+    NaN and infinities are `NoNumber`, a decimal is a `Number` with its text, an object with a key
+    that stands twice is `Repeated`.
+    """
+    array = stored(array)
+    kind = kind_of(array.type)
+    valid = array.is_valid().to_pylist()
+    if kind == "struct":
+        return _objects(array, valid)
+    if kind in ("list", "map"):
+        count, inside = lists(array)
+        ends = count.cumsum().tolist()
+        if kind == "list":
+            items = values(inside)
+        else:
+            entry = fields(inside)
+            items = list(zip(texts(entry["key"]), values(entry["value"]), strict=True))
+        found = [items[a:b] for a, b in pairwise([0, *ends])]
+        made = found if kind == "list" else [_mapped(one) for one in found]
+        return [one if there else None for one, there in zip(made, valid, strict=True)]
+    if kind in ("text", "date", "decimal"):
+        written = zip(texts(array), valid, strict=True)
+        if kind == "decimal":
+            return [Number(text) if there else None for text, there in written]
+        return [text if there else None for text, there in written]
+    if kind == "float":
+        return [None if one is None else _number(one) for one in plain(array).to_pylist()]
+    whole: list[Any] = plain(array).to_pylist()
+    return whole
+
+
+def as_written(value: Any) -> Any:
+    """A value whose numbers are `Number`s, as `json_records.parsed` has them."""
+    if isinstance(value, bool | str | Number) or value is None:
+        return value
+    if isinstance(value, int):
+        return Number(str(value))
+    if isinstance(value, float):
+        # What is no number stays as it is, for it has a message of its own.
+        return value if isinstance(value, NoNumber) else Number(repr(value))
+    if isinstance(value, list):
+        return [as_written(one) for one in value]
+    made = {key: as_written(one) for key, one in value.items()}
+    if isinstance(value, Repeated):
+        repeated = Repeated(made)
+        repeated.key = value.key
+        return repeated
+    return made
+
+
+def unsupported(kind: Any, place: str, deep: int = 0) -> Iterator[Problem]:
+    """What values of an Arrow type cannot be read as."""
+    found = kind_of(kind)
+    if found == "other":
+        text = str(kind).replace("\n", " ")
+        text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+        yield Problem(place, f"a column of {text} is not read; write it as text")
+    elif deep > _DEEPEST:
+        raise DataError(Problem(place, "it is nested too deeply to be read"))
+    elif found == "struct":
+        names = [one.name for one in kind]
+        if len(set(names)) < len(names):
+            yield Problem(place, "two fields of it have one name")
+        for one in kind:
+            yield from unsupported(one.type, f"{place}.{one.name}", deep + 1)
+    elif found == "map":
+        yield from unsupported(kind.key_type, place, deep + 1)
+        yield from unsupported(kind.item_type, place, deep + 1)
+    elif found == "list":
+        yield from unsupported(kind.value_type, f"{place}[]", deep + 1)
+
+
+def has_maps(kind: Any) -> bool:
+    """Whether a key may stand twice in a value of an Arrow type."""
+    found = kind_of(kind)
+    if found == "struct":
+        return any(has_maps(one.type) for one in kind)
+    return found == "map" or (found == "list" and has_maps(kind.value_type))
+
+
+def repeats(value: Any) -> bool:
+    """Whether a key stands twice anywhere in a value."""
+    if isinstance(value, dict):
+        return isinstance(value, Repeated) or any(map(repeats, value.values()))
+    return isinstance(value, list) and any(map(repeats, value))
+
+
+def _number(value: float) -> float:
+    return value if math.isfinite(value) else NoNumber(value)
+
+
+def _objects(array: Any, valid: Sequence[bool]) -> list[Any]:
+    names = pa.schema(array.type).names
+    columns = [values(one) for one in fields(array).values()]
+    rows = zip(valid, *columns, strict=True)
+    return [
+        {name: one for name, one in zip(names, row, strict=True) if one is not None}
+        if there
+        else None
+        for there, *row in rows
+    ]
+
+
+def _mapped(entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(entries)
+    found = {key: value for key, value in made.items() if value is not None}
+    if len(made) == len(entries):
+        return found
+    keys = [key for key, _ in entries]
+    repeated = Repeated(found)
+    repeated.key = next(key for at, key in enumerate(keys) if key in keys[:at])
+    return repeated

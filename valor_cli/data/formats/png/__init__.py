@@ -1,0 +1,1 @@
+"""PNG: headers, chunks and pixels."""

@@ -1,0 +1,165 @@
+"""Image files come in; their size, or the values of their pixels, goes out."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BufferedReader, BytesIO
+from threading import RLock
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.errors import DataError, Problem
+from valor_cli.paths import is_url
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
+"""Pillow's names of images with one whole number a pixel."""
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+_BUFFER = 1 << 16
+
+_PILLOW = RLock()
+"""Held while an image is open: which warnings are errors is one setting for all threads."""
+
+LARGEST_FILE = 1 << 30
+"""Bytes of an image file."""
+
+MOST_PIXELS = 89_478_485
+"""Of an image, as Pillow has it: a few bytes may say that there are more than memory holds."""
+
+
+def image_size(path: str) -> tuple[int, int]:
+    """Height and width that the header of an image file says.
+
+    Raises:
+        DataError: The file cannot be read as an image.
+    """
+    with opened(path, path) as image:
+        return image.height, image.width
+
+
+def png_content(path: str) -> bytes:
+    """The bytes of a PNG file.
+
+    Raises:
+        DataError: The file cannot be read, is a folder, a pipe or a device, is huge, or is no PNG.
+    """
+    try:
+        content = _content(path)
+    except (OSError, ValueError) as error:
+        # A NUL or half a character in a name is a ValueError.
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(Problem(path, f"the PNG cannot be read: {reason}")) from None
+    if not content.startswith(_PNG):
+        raise DataError(Problem(path, "expected a PNG; this is another kind of file"))
+    return content
+
+
+def _content(path: str) -> bytes:
+    if is_url(path):
+        from valor_cli.data.source.remote.files import content_of
+
+        return content_of(path, LARGEST_FILE)
+    _check_file(path)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _check_file(path: str) -> None:
+    """Refuse what could be read without end.
+
+    Raises:
+        DataError: It is no regular file, or larger than any image should be.
+        OSError, ValueError: There is no such file, or can be none.
+    """
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+        raise DataError(Problem(path, f"expected a file, found {what}"))
+    if found.st_size > LARGEST_FILE:
+        message = f"the file has {found.st_size:,} bytes; at most {LARGEST_FILE:,} are read"
+        raise DataError(Problem(path, message))
+
+
+def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
+    """The values of a PNG of one channel: gray of 1, 8 or 16 bits, or indices of a palette.
+
+    Args:
+        path: The file, for messages.
+        content: Its bytes.
+
+    Returns:
+        (height, width) whole numbers of 0 or more.
+
+    Raises:
+        DataError: It is no such image, or damaged, or too large to be a mask.
+    """
+    with opened(BytesIO(content), path) as image:
+        if image.mode not in _LABEL_MODES:
+            message = (
+                "expected a mask of one channel (gray, palette or 1 bit), "
+                f"found an image of mode {image.mode}"
+            )
+            raise DataError(Problem(path, message))
+        return np.asarray(image).astype(np.int64)
+
+
+def check_pixels(width: int, height: int, path: str) -> None:
+    """Refuse an image that is larger than it should be, before it is decoded.
+
+    Raises:
+        DataError: It has more than `MOST_PIXELS`.
+    """
+    if width * height > MOST_PIXELS:
+        raise _too_large(path)
+
+
+def _too_large(path: str) -> DataError:
+    return DataError(Problem(path, f"the image has more than {MOST_PIXELS:,} pixels"))
+
+
+def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
+    """What Pillow can open: the path of a file, or something that reads one behind a URL."""
+    if not isinstance(file, str):
+        return nullcontext(file)
+    if is_url(file):
+        from valor_cli.data.source.remote.files import RemoteFile
+
+        return BufferedReader(RemoteFile(file), _BUFFER)
+    _check_file(file)
+    return nullcontext(file)
+
+
+@contextmanager
+def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
+    """An image; whatever is wrong with it is a `DataError` that names `path`."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+    from PIL import UnidentifiedImageError
+
+    try:
+        with _PILLOW, warnings.catch_warnings():
+            # An image of suspicious size is a warning for Pillow up to twice that size.
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            warnings.filterwarnings("ignore", category=UserWarning)
+            with _readable(file) as readable, pillow.open(readable) as image:
+                check_pixels(image.width, image.height, path)
+                yield image
+    except FileNotFoundError:
+        raise DataError(Problem(path, "no such file")) from None
+    except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
+        raise _too_large(path) from None
+    except UnidentifiedImageError:
+        raise DataError(Problem(path, "this is no image that can be read")) from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        # Pillow raises SyntaxError and ValueError for broken chunks.
+        message = f"the image cannot be read, it may be cut off ({error})"
+        raise DataError(Problem(path, message)) from None

@@ -1,0 +1,1 @@
+"""Pascal VOC XML, one file per image."""

@@ -1,0 +1,1 @@
+"""YOLO label files, one per image."""

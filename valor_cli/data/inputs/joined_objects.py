@@ -1,0 +1,304 @@
+"""The objects of several inputs of one side come in; one `ObjectFile` goes out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.data.partition.shards import NOTHING, LeftOut
+from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile
+from valor_cli.data.shapes.objects.rows import text_column
+from valor_cli.data.table import Columns, Table, places_in
+from valor_cli.errors import DataError, Problem, printable
+from valor_cli.kernels.geometry.shapes import joined
+
+_FILL: dict[str, Any] = {"area": np.nan, "crowd": False, "difficult": False}
+"""What an object has in a column that its input does not have."""
+
+LVIS_LISTS = ("negative", "not_exhaustive")
+"""Columns of images that list category ids."""
+
+Id: TypeAlias = int | str
+_Name: TypeAlias = tuple[str, int]
+
+
+class Categories(NamedTuple):
+    """What the labels of several parts become.
+
+    Attributes:
+        categories: Of all parts; None where no part names them.
+        of_objects: (n,) category id of every object, part after part.
+        renumbered: Of each part, its ids to those they became; None where ids are as they were.
+    """
+
+    categories: Table | None
+    of_objects: NDArray[Any]
+    renumbered: Sequence[Mapping[Id, int]] | None
+
+
+def joined_objects(
+    path: str, parts: Sequence[ObjectFile], left_out: LeftOut = NOTHING
+) -> ObjectFile:
+    """All parts as one input.
+
+    Labels are joined by name, as `joined_categories` says. Ids of objects that count from 1 in
+    each part count on.
+
+    Args:
+        path: What the user wrote for all of them.
+        parts: At least one, each of another file.
+        left_out: Files that are no part, which stand behind the others.
+
+    Raises:
+        DataError: An image or the id of an object stands in two parts; parts differ in what they
+            say or in the type of their ids; only some parts name their categories.
+    """
+    found = parts[0] if len(parts) == 1 else _joined(path, parts)
+    return replace(
+        found,
+        files=[*found.files, *left_out.files],
+        warnings=[*left_out.warnings, *found.warnings],
+    )
+
+
+def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
+    labels = joined_categories(path, parts)
+    objects: Columns = {
+        "image_id": same_type("image ids", [part.objects["image_id"] for part in parts], parts),
+        "category_id": labels.of_objects,
+        **_other_columns(parts),
+    }
+    images = _images(path, parts, labels.renumbered)
+    names = list(dict.fromkeys(chain.from_iterable(part.metadata for part in parts)))
+    rows, places = places_in([part.objects for part in parts])
+    skipped = sum(part.objects.skipped for part in parts)
+    return ObjectFile(
+        path=path,
+        objects=Table(path, objects, rows=rows, skipped=skipped, parts=places),
+        shapes=joined([part.shapes for part in parts]),
+        images=images,
+        categories=labels.categories,
+        metadata={
+            name: list(chain.from_iterable(part.metadata[name] for part in parts)) for name in names
+        },
+        files=list(chain.from_iterable(part.files for part in parts)),
+        coded=labels.renumbered is not None or any(part.coded for part in parts),
+        image_names=_image_names(parts),
+        warnings=list(dict.fromkeys(chain.from_iterable(part.warnings for part in parts))),
+    )
+
+
+def _image_names(parts: Sequence[ObjectFile]) -> ImageNames:
+    """What image ids of all parts are; of two kinds, text."""
+    kinds = {part.image_names for part in parts}
+    return kinds.pop() if len(kinds) == 1 else "text"
+
+
+def _other_columns(parts: Sequence[ObjectFile]) -> Columns:
+    """The columns besides ids of images and categories."""
+    names = dict.fromkeys(chain.from_iterable(part.objects.columns for part in parts))
+    found: Columns = {}
+    for name in names:
+        if name in ("image_id", "category_id"):
+            continue
+        with_it = [part for part in parts if name in part.objects.columns or not len(part.objects)]
+        without = [part for part in parts if name not in part.objects.columns and len(part.objects)]
+        if name == "id":
+            found[name] = _object_ids(with_it, without)
+        elif without and name not in _FILL:
+            message = f"objects have no {name} here, and have it in {with_it[0].path}"
+            raise DataError(Problem(without[0].path, message))
+        else:
+            found[name] = _filled(name, parts)
+    return found
+
+
+def _filled(name: str, parts: Sequence[ObjectFile]) -> NDArray[Any]:
+    columns = []
+    for part in parts:
+        if name in part.objects.columns:
+            columns.append(part.objects[name])
+        elif len(part.objects):
+            columns.append(np.full(len(part.objects), _FILL[name]))
+    shapes = {column.shape[1:] for column in columns}
+    if len(shapes) > 1:
+        message = f"the objects differ in the shape of their {name} from those of {parts[0].path}"
+        raise DataError(Problem(parts[-1].path, message))
+    return np.concatenate(columns)
+
+
+def _object_ids(parts: Sequence[ObjectFile], without: Sequence[ObjectFile]) -> NDArray[Any]:
+    if without:
+        message = f"objects have no id here, and have one in {parts[0].path}"
+        raise DataError(Problem(without[0].path, message))
+    columns = [part.objects.columns.get("id", np.zeros(0, np.int64)) for part in parts]
+    if all(np.array_equal(column, np.arange(1, len(column) + 1)) for column in columns):
+        return np.arange(1, sum(map(len, columns)) + 1)
+    ids = same_type("ids of objects", columns, parts)
+    _check_distinct("the id", columns, parts)
+    return ids
+
+
+def _check_distinct(
+    what: str, columns: Sequence[NDArray[Any]], parts: Sequence[ObjectFile]
+) -> None:
+    """Refuse ids that stand in two parts.
+
+    Raises:
+        DataError: There are some; it names both files.
+    """
+    seen: dict[Any, str] = {}
+    problems: list[Problem] = []
+    for column, part in zip(columns, parts, strict=True):
+        for one in column.tolist():
+            if one in seen:
+                shown = printable(repr(one)) if isinstance(one, str) else str(one)
+                problems.append(Problem(part.path, f"{what} {shown} stands in {seen[one]} too"))
+            seen.setdefault(one, part.path)
+    if problems:
+        raise DataError(problems)
+
+
+def _images(
+    path: str, parts: Sequence[ObjectFile], renumbered: Sequence[Mapping[Id, int]] | None
+) -> Table | None:
+    """The images of all parts; None where no part lists any."""
+    if all(part.images is None for part in parts):
+        return None
+    listed = [part.images["id"] for part in parts if part.images is not None]
+    _check_distinct("the image", listed, [part for part in parts if part.images is not None])
+    seen = set(chain.from_iterable(column.tolist() for column in listed))
+    tables = [_unlisted(part, seen) if part.images is None else part.images for part in parts]
+    columns: Columns = {"id": same_type("image ids", [table["id"] for table in tables], parts)}
+    for name in dict.fromkeys(chain.from_iterable(table.columns for table in tables)):
+        if name != "id":
+            values = [_image_column(table, name) for table in tables]
+            if name in LVIS_LISTS and renumbered is not None:
+                values = [
+                    text_column([[numbers[one] for one in each] for each in column])
+                    for column, numbers in zip(values, renumbered, strict=True)
+                ]
+            columns[name] = np.concatenate(values)
+    rows, places = places_in(tables)
+    return Table(path, columns, rows=rows, parts=places)
+
+
+def _unlisted(part: ObjectFile, seen: set[Any]) -> Table:
+    """The images of the objects of a part that lists none, less those seen, to which they go."""
+    column = part.objects["image_id"]
+    new = [one for one in dict.fromkeys(column.tolist()) if one not in seen]
+    seen.update(new)
+    ids = text_column(new) if column.dtype.kind != "i" else np.array(new, np.int64)
+    return Table(part.path, {"id": ids})
+
+
+def _image_column(table: Table, name: str) -> NDArray[Any]:
+    if name in table.columns:
+        return table[name]
+    if name in ("width", "height"):
+        return np.zeros(len(table), np.int64)
+    # Lists of category ids (LVIS) are empty where a part says nothing of them.
+    return text_column([None if name == "file_name" else [] for _ in range(len(table))])
+
+
+def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
+    """One category per name, whatever its ids in the parts.
+
+    Ids stay as they are where all parts agree on them; else all are numbered anew from 0, by name,
+    for the order of the parts must not matter. Two categories of one name in one part stay apart.
+
+    Raises:
+        DataError: Only some parts name categories.
+    """
+    ids = [part.objects["category_id"] for part in parts]
+    named = [part.categories for part in parts if part.categories is not None]
+    # An empty list of results names nothing, and has nothing to name.
+    bare = [part for part in parts if part.categories is None and len(part.objects)]
+    if not named:
+        return Categories(None, same_type("category ids", ids, parts), None)
+    if bare:
+        there = next(part.path for part in parts if part.categories is not None)
+        message = f"categories are not named here, and are in {there}"
+        hint = "join COCO results lists with results lists alone, or give all of them names"
+        raise DataError(Problem(bare[0].path, message), hint=hint)
+    tables = [_none(path) if part.categories is None else part.categories for part in parts]
+    pairs = [list(zip(table["id"].tolist(), _names(table), strict=True)) for table in tables]
+    first: dict[_Name, int] = {}
+    for row, (_, name) in enumerate(chain.from_iterable(pairs)):
+        first.setdefault(name, row)
+    agreed = _agree(pairs)
+    if not agreed:
+        first = dict(sorted(first.items()))
+    columns = _columns(tables, np.array(list(first.values()), np.int64))
+    if agreed:
+        own = same_type("ids of categories", [table["id"] for table in tables], parts)
+        columns["id"] = own[list(first.values())]
+        return Categories(Table(path, columns), same_type("category ids", ids, parts), None)
+    number = {name: at for at, name in enumerate(first)}
+    new = [{one: number[name] for one, name in part} for part in pairs]
+    of_objects = [
+        np.array([numbers[one] for one in column.tolist()], np.int64)
+        for numbers, column in zip(new, ids, strict=True)
+    ]
+    columns["id"] = np.arange(len(number))
+    return Categories(Table(path, columns), np.concatenate(of_objects), new)
+
+
+def _none(path: str) -> Table:
+    return Table(path, {"id": np.zeros(0, np.int64), "name": text_column([])})
+
+
+def _names(table: Table) -> list[_Name]:
+    """Each name, and how many categories before it have the same."""
+    seen: Counter[str] = Counter()
+    names = []
+    for name in table["name"].tolist():
+        names.append((name, seen[name]))
+        seen[name] += 1
+    return names
+
+
+def _agree(parts: Sequence[Sequence[tuple[Id, _Name]]]) -> bool:
+    """Whether no id has two names, no name two ids, and all ids are of one type."""
+    ids: dict[Id, _Name] = {}
+    names: dict[_Name, Id] = {}
+    for one, name in chain.from_iterable(parts):
+        if ids.setdefault(one, name) != name or names.setdefault(name, one) != one:
+            return False
+    return len(set(map(type, ids))) <= 1
+
+
+def _columns(tables: Sequence[Table], rows: NDArray[np.int64]) -> Columns:
+    """The columns that all tables with categories have, less the ids: these rows of all."""
+    filled = [table for table in tables if len(table)] or tables[:1]
+    return {
+        name: np.concatenate([table[name] for table in filled])[rows]
+        for name in filled[0].columns
+        if name != "id" and all(name in table.columns for table in filled)
+    }
+
+
+def same_type(
+    what: str, columns: Sequence[NDArray[Any]], parts: Sequence[ObjectFile]
+) -> NDArray[Any]:
+    """Columns of one type, one after the other.
+
+    Raises:
+        DataError: They are of two types.
+    """
+    filled = [at for at, column in enumerate(columns) if len(column)]
+    for at in filled:
+        if columns[at].dtype != columns[filled[0]].dtype:
+            kinds = [
+                "numbers" if columns[one].dtype.kind == "i" else "text" for one in (at, filled[0])
+            ]
+            message = f"{what} are {kinds[0]} here and {kinds[1]} in {parts[filled[0]].path}"
+            raise DataError(Problem(parts[at].path, message))
+    # An input without objects has ids of no type.
+    return np.concatenate([columns[at] for at in filled] or [columns[0]])

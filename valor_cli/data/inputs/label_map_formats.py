@@ -1,0 +1,25 @@
+"""The path of an input of label maps comes in; its format goes out."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from valor_cli.data.source.inputs import extension_of
+
+Format: TypeAlias = Literal["png", "masks", "manifest", "coco_panoptic"]
+Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
+"""What a column of a manifest is."""
+
+NO_MASK: Final = 0
+"""The value of a pixel that is in no mask of a label."""
+
+MANIFESTS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
+"""Extensions of manifests."""
+
+
+def format_of(path: str) -> Format:
+    """What the extension of an input says; what has none of the known ones is a folder of PNGs."""
+    extension = extension_of(path)
+    if extension in MANIFESTS:
+        return "manifest"
+    return "coco_panoptic" if extension == ".json" else "png"

@@ -1,0 +1,259 @@
+"""The path of any input of objects comes in; an `ObjectFile` goes out, whatever the format."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+
+from valor_cli.data.formats.folders import is_folder
+from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.partition.shards import read_shards, unlike_most
+from valor_cli.data.shapes.objects.known_images import KnownImages
+from valor_cli.data.shapes.objects.names import spelled
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.source.files import STDIN
+from valor_cli.data.source.inputs import expanded, extension_of, head_of
+from valor_cli.data.table import InvalidRows
+from valor_cli.errors import DataError, Problem, did_you_mean
+
+FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
+
+_EXTENSIONS: Final = {
+    ".json": "coco",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xml": "voc",
+}
+_HINT = (
+    "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
+    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
+    "as `format:` under `data:`."
+)
+
+
+class _Kind(NamedTuple):
+    """What the objects of an input must have in common with those of others.
+
+    Attributes:
+        image_ids: "numbers" or "text".
+        named: Whether it names its categories.
+        category_ids: "numbers" or "text", where they have no names.
+    """
+
+    image_ids: str
+    named: bool
+    category_ids: str
+
+
+class Reading(Struct, frozen=True):
+    """How to read, the same for all inputs of a run.
+
+    Attributes:
+        wanted: Which geometry to take of an object that says several.
+        metadata: Names to read for every image of the ground truth.
+        fields: What else to read of COCO files: "keypoints" or "some_keypoints", "federated".
+        invalid: What to do with objects that cannot be used.
+        names: Of YOLO classes: in order, or by class.
+        images: Folder of image files, for the sizes that YOLO needs.
+        columns: Standard name to the file's own, for CSV.
+        known: The images of the ground truth, for the sizes that predictions in YOLO need.
+    """
+
+    wanted: Wanted = "box"
+    metadata: Sequence[str] = ()
+    fields: frozenset[str] = frozenset()
+    invalid: InvalidRows = "error"
+    names: Sequence[str] | Mapping[int, str] = ()
+    images: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    known: KnownImages | None = None
+
+
+def read_objects(
+    path: str,
+    role: Role,
+    reading: Reading,
+    format: str | None = None,  # noqa: A002 - as in YAML
+) -> ObjectFile:
+    """The objects of one side.
+
+    Args:
+        path: A file, plain or compressed; a folder; "-" for standard input; or a glob
+            ("shards/*.jsonl"), whose files are read in sorted order and joined.
+        role: Which side it is.
+        reading: How to read it.
+        format: One of `FORMATS`; None to tell it by the extension, then by the content.
+
+    Raises:
+        DataError: There is no such input, its format is not known, or what it holds is wrong.
+        MissingExtraError: An optional package is needed and not installed.
+    """
+    if format is not None and format not in FORMATS:
+        message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
+        raise DataError(Problem(path, message), hint=_HINT)
+    parts, left_out = read_shards(
+        path,
+        expanded(path),
+        lambda one: _read(one, role, reading, format or format_of(one)),
+        reading.invalid,
+        odd_objects,
+    )
+    if len(parts) == 1 and not left_out.files:
+        return parts[0]
+    from valor_cli.data.inputs.joined_objects import joined_objects
+
+    return joined_objects(path, parts, left_out)
+
+
+def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
+    """The objects of one input. Readers are imported on use: all of them take as long as one file
+    of 20,000 objects.
+    """
+    if format == "jsonl":
+        from valor_cli.data.formats.jsonl.objects import read_jsonl
+
+        return read_jsonl(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+    if format == "csv":
+        from valor_cli.data.formats.csv.objects import read_csv
+
+        return read_csv(
+            path,
+            role,
+            wanted=how.wanted,
+            metadata=how.metadata,
+            invalid=how.invalid,
+            columns=how.columns,
+        )
+    if format == "yolo":
+        from valor_cli.data.formats.yolo.reader import read_yolo
+
+        return read_yolo(
+            path,
+            role,
+            metadata=how.metadata,
+            invalid=how.invalid,
+            names=how.names,
+            images=how.images,
+            known=how.known if role == "predictions" else None,
+        )
+    if format == "voc":
+        from valor_cli.data.formats.voc.reader import read_voc
+
+        return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+    if format == "coco_panoptic":
+        from valor_cli.data.formats.panoptic.objects import read_panoptic
+
+        return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
+    from valor_cli.data.formats.coco import reader as coco
+
+    if role == "predictions":
+        return coco.read_results(path, wanted=how.wanted, fields=how.fields, invalid=how.invalid)
+    return coco.read_ground_truth(
+        path, metadata=how.metadata, wanted=how.wanted, fields=how.fields, invalid=how.invalid
+    )
+
+
+def format_of(path: str) -> str:
+    """The format of an input, by its extension, then by its content.
+
+    Raises:
+        DataError: It cannot be told, or the input cannot be read.
+    """
+    if path != STDIN and is_folder(path):
+        return _folder_format(path)
+    found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
+    if found == "coco":
+        from valor_cli.data.formats.panoptic.objects import is_panoptic
+
+        return "coco_panoptic" if is_panoptic(path) else found
+    return found
+
+
+def _folder_format(path: str) -> str:
+    from valor_cli.data.formats.class_names import NAMES_FILES
+    from valor_cli.data.formats.folders import files_under
+
+    labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
+    annotations = files_under(path, ".xml")
+    if labels and annotations:
+        message = "this folder holds both .txt and .xml files: are they yolo or voc?"
+    elif not labels and not annotations:
+        message = "this folder holds no .txt (yolo) and no .xml (voc) files"
+    else:
+        return "yolo" if labels else "voc"
+    raise DataError(Problem(path, message), hint=_HINT)
+
+
+def _content_format(path: str) -> str:
+    if is_parquet(path):
+        message = "Parquet holds labels, scores and texts here, and no objects"
+        raise DataError(Problem(path, message), hint=_HINT)
+    head = head_of(path).lstrip()
+    if not head:
+        # A named pipe cannot be looked into, and COCO JSON is what most tools write.
+        return "coco"
+    if head[:1] == b"{":
+        return "jsonl" if _is_line(head) else "coco"
+    if head[:1] == b"[":
+        return "coco"
+    if head[:1] == b"<":
+        return "voc"
+    line = head.split(b"\n", 1)[0]
+    if any(mark in line for mark in b",;\t"):
+        return "csv"
+    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+
+
+def _is_line(head: bytes) -> bool:
+    """Whether an object is one line of many, rather than a file."""
+    line, end, _ = head.partition(b"\n")
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        # Cut off in the middle, or an object over several lines.
+        # COCO's own dictionary has annotations with an "image_id", too.
+        lists = (b'"objects"', b'"detections"', b'"predictions"')
+        return not end and b'"image_id"' in line and any(key in line for key in lists)
+    return isinstance(record, dict) and "image_id" in spelled(tuple(record), "image")
+
+
+def odd_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
+    """Parts whose ids are of another type than those of most, or which alone have no names.
+
+    A part without objects is like any other.
+    """
+    filled = [at for at, part in enumerate(parts) if len(part.objects)]
+    if not filled:
+        return {}
+    kinds = [_kind(parts[at]) for at in filled]
+
+    def error(at: int, usual: int) -> DataError:
+        message = f"{_difference(kinds[at], kinds[usual])} in {parts[filled[usual]].path}"
+        return DataError(Problem(parts[filled[at]].path, message))
+
+    return {filled[at]: problem for at, problem in unlike_most(kinds, error).items()}
+
+
+def _kind(part: ObjectFile) -> _Kind:
+    named = part.categories is not None
+    categories = "" if named else _type(part, "category_id")
+    return _Kind(_type(part, "image_id"), named, categories)
+
+
+def _type(part: ObjectFile, column: str) -> str:
+    return "numbers" if part.objects[column].dtype.kind == "i" else "text"
+
+
+def _difference(own: _Kind, usual: _Kind) -> str:
+    if own.image_ids != usual.image_ids:
+        return f"image ids are {own.image_ids} here and {usual.image_ids}"
+    if own.named != usual.named:
+        there, here = ("are", "not ") if usual.named else ("are not", "")
+        return f"categories are {here}named here, and {there}"
+    return f"category ids are {own.category_ids} here and {usual.category_ids}"

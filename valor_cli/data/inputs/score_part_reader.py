@@ -1,0 +1,242 @@
+"""A piece of a file of labels and scores comes in; a `ScorePart` goes out.
+
+A range of bytes is moved to whole lines or row groups, and where a row is one label of a sample, to
+whole samples. What the beginning of the file says of all its rows is read again with every piece.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.data.formats.csv.scores import (
+    CsvRows,
+    begun_score_csv,
+    first_line,
+    is_long,
+    line_ends,
+)
+from valor_cli.data.formats.jsonl.score_head import json_head, records_in
+from valor_cli.data.formats.jsonl.scores import JsonRows
+from valor_cli.data.inputs.scores import format_of, read_score_file
+from valor_cli.data.partition.pieces import (
+    Piece,
+    Span,
+    SpanSource,
+    line_above,
+    rest_of,
+    span_of_lines,
+)
+from valor_cli.data.shapes.scores.assembly import Unsettled
+from valor_cli.data.shapes.scores.columns import ScoreColumns
+from valor_cli.data.shapes.scores.fields import BLOCK
+from valor_cli.data.shapes.scores.parts import ScorePart, score_part
+from valor_cli.data.shapes.scores.prediction_columns import unread_columns
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.errors import DataError
+
+_LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+_AHEAD: Final = 1 << 16
+"""Bytes that are read at once to find where a sample ends."""
+
+
+def read_score_piece(
+    piece: Piece,
+    side: Side,
+    reading: ScoreReading,
+    format: str | None = None,  # noqa: A002 - as in YAML
+) -> ScorePart | None:
+    """The samples of a piece; None where its file must be read whole.
+
+    None is for a range of bytes of a JSON list; for one of a CSV file in which a quoted field may
+    hold a line end; and where a row is one label of a sample, for rows of a sample that contradict
+    each other or say no true label, as others further on may settle that. A piece that begins
+    inside of a quoted field does not see it, but one above it does: the pieces of a file count
+    only if none of them is None.
+
+    Lines are counted from the first of the piece. Only where something is wrong are those above it
+    counted, and the piece is read once more to name the lines of the file.
+
+    Args:
+        piece: Of one file. The whole of an input is read as `read_scores` reads a file.
+        side: What it holds.
+        reading: How to read it.
+        format: One of `FORMATS`; None to tell it as `read_scores` does.
+
+    Raises:
+        DataError: As `read_scores`, of faults in this piece. That there are no samples, or that
+            none has metadata of a name, is not for a piece to say (`file_told`).
+    """
+    path, found = piece.path, format or format_of(piece.path)
+    if piece.end is None:
+        return score_part(read_score_file(path, side, reading, found))
+    if found == "parquet":
+        # Its package is an extra.
+        from valor_cli.data.formats.parquet.scores import read_parquet_part
+
+        return read_parquet_part(piece, side, reading)
+    if found not in ("csv", "jsonl"):
+        return None
+    opened: _Opened = (_Csv if found == "csv" else _Jsonl)(path, side, reading)
+    span = span_of_lines(piece)
+    if opened.long:
+        span = Span(*(_sample_from(opened, path, at) for at in span))
+    try:
+        return _settled(opened, span, 1)
+    except DataError:
+        if not span.begin:
+            raise
+    above = opened.lines(span.begin)
+    if above is not None:
+        _settled(opened, span, 1 + above)
+    # A quoted field may go on from above; or the file is another than a moment ago.
+    return None
+
+
+class _Opened(Protocol):
+    """A file whose beginning has been read.
+
+    Attributes:
+        long: Whether a row is one label of a sample.
+        headed: Whether the first line is no row.
+    """
+
+    long: bool
+    headed: bool
+
+    def columns(self, text: bytes) -> ScoreColumns:
+        """The good rows of some lines, the first of which has the number 0."""
+
+    def part(self, span: Span, line: int) -> ScorePart | None:
+        """The samples of whole lines, the first of which has the number `line`."""
+
+    def lines(self, end: int) -> int | None:
+        """How many lines end at a byte; None where that may be inside of a quoted field."""
+
+
+class _Jsonl:
+    """A JSONL file."""
+
+    headed = False
+
+    def __init__(self, path: str, side: Side, reading: ScoreReading) -> None:
+        self._path, self._side, self._reading = path, side, reading
+        first = next(blocks_of_lines(TextSource(path), BLOCK))
+        self._head = json_head(records_in(first), side, reading)
+        self.long = self._head.long
+
+    def columns(self, text: bytes) -> ScoreColumns:
+        rows = JsonRows(self._path, self._side, self._reading, self._head)
+        rows.read([text], 0)
+        return rows.columns()
+
+    def part(self, span: Span, line: int) -> ScorePart:
+        rows = JsonRows(self._path, self._side, self._reading, self._head)
+        source = SpanSource(self._path, span)
+        rows.read(blocks_of_lines(source, BLOCK), line)
+        file = rows.file(source.sha256, part=True)
+        return score_part(
+            file,
+            span=span,
+            lines=rows.line - line,
+            long=self.long,
+            names=self._head.names,
+            unread=self._head.unread,
+        )
+
+    def lines(self, end: int) -> int:
+        return sum(one.count(b"\n") for one in SpanSource(self._path, Span(0, end)).chunks(BLOCK))
+
+
+class _Csv:
+    """A CSV file."""
+
+    headed = True
+
+    def __init__(self, path: str, side: Side, reading: ScoreReading) -> None:
+        self._path, self._reading = path, reading
+        self._header = begun_score_csv(TextSource(path), side, reading).header
+        self._unread = unread_columns(self._header, reading)
+        self.long = is_long(self._header)
+
+    def columns(self, text: bytes) -> ScoreColumns:
+        rows = CsvRows(self._header, self._path, self._reading)
+        rows.read(iter([text]), 0)
+        return rows.columns()
+
+    def part(self, span: Span, line: int) -> ScorePart | None:
+        rows = CsvRows(self._header, self._path, self._reading)
+        source = SpanSource(self._path, span)
+        blocks = blocks_of_lines(source, BLOCK)
+        headed = span.begin == 0 < span.end
+        if headed:
+            blocks = chain([first_line(next(blocks))[1]], blocks)
+        if not rows.read(blocks, line + headed, part=True):
+            return None
+        file = rows.file(source.sha256, part=True)
+        return score_part(
+            file, span=span, lines=rows.line - line, long=self.long, unread=self._unread
+        )
+
+    def lines(self, end: int) -> int | None:
+        count = 0
+        header = True
+        for block in blocks_of_lines(SpanSource(self._path, Span(0, end)), BLOCK):
+            if b'"' in (first_line(block)[1] if header else block):
+                return None
+            count += line_ends(block)
+            header = False
+        return count
+
+
+def _settled(opened: _Opened, span: Span, line: int) -> ScorePart | None:
+    try:
+        return opened.part(span, line)
+    except Unsettled:
+        return None
+
+
+def _sample_from(opened: _Opened, path: str, at: int) -> int:
+    """Where the first sample begins that does not begin before a line.
+
+    It begins behind all lines from that one on that go on with the sample of the line above. As two
+    neighbours ask this of the same line, no line is lost or read twice, whatever is in them.
+
+    Raises:
+        DataError: The lines cannot be read, or are no UTF-8.
+    """
+    if not at:
+        return 0
+    above = line_above(path, at)
+    if opened.headed and not above.begin:
+        return at
+    sample = _samples(opened, SpanSource(path, above).whole())[1][-1:]
+    if not len(sample):
+        return at
+    for block in blocks_of_lines(SpanSource(path, rest_of(path, at)), _AHEAD):
+        line, ids = _samples(opened, block)
+        own = np.unique(line[ids == sample[0]])
+        run = int(np.append(own == np.arange(len(own)), False).argmin())
+        ends = [0, *(one.end() for one in islice(_LINE.finditer(block), run))]
+        at += ends[-1]
+        if ends[-1] < len(block):
+            break
+    return at
+
+
+def _samples(opened: _Opened, text: bytes) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The line of each row, from 0, and the sample that it is of; no row where that is in doubt."""
+    try:
+        if text.count(b"\r") == text.count(b"\r\n"):
+            found = opened.columns(text)
+            return found.line, found.sample_id
+    except DataError:
+        # A quote is not closed: whoever reads these lines says so.
+        pass
+    return np.zeros(0, np.int64), np.zeros(0, "S1")

@@ -1,0 +1,96 @@
+"""The text of a JSON object comes in; its values go out as they are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any, TypeAlias
+
+from valor_cli.data.values import describe, is_text
+from valor_cli.errors import printable
+
+Record: TypeAlias = dict[str, Any]
+_SHOWN = 40
+
+
+class Number(float):
+    """A number that knows how it is written: as a label, 3 is "3" and 3.0 is "3.0"."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Number:
+        """The number that a text says."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    @property
+    def plain(self) -> int | float:
+        """As `json.loads` has it."""
+        whole = self.text.lstrip("-").isdigit() and len(self.text) < _LONGEST_INTEGER
+        return int(self.text) if whole else float(self)
+
+
+_LONGEST_INTEGER = 4000
+"""Digits. Python refuses to convert more than 4,300 by default."""
+
+
+class Repeated(Record):
+    """An object with a key that stands twice in it.
+
+    Attributes:
+        key: The first such key.
+    """
+
+    key: str
+
+
+def parsed(content: bytes) -> Any:
+    """A JSON value whose numbers are of `Number`, and objects with a fault of `Repeated`.
+
+    Raises:
+        json.JSONDecodeError: It is none.
+        RecursionError: It is nested too deeply.
+    """
+    return _DECODER.decode(content.decode("utf-8"))
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> Record:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    keys = [key for key, _ in pairs]
+    repeated = Repeated(found)
+    repeated.key = next(key for at, key in enumerate(keys) if key in keys[:at])
+    return repeated
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=Number, parse_float=Number)
+
+
+def said(value: object) -> str:
+    """Name a value the way a message says what it found."""
+    if isinstance(value, Number):
+        return value.text if len(value.text) <= _SHOWN else f"a number of {len(value.text)} digits"
+    return describe(value)
+
+
+def scalar_text(value: object) -> str | None:
+    """A label or an id as text: numbers, true and false as they are written; None if it is none."""
+    if isinstance(value, Number):
+        return value.text
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) and is_text(value) else None
+
+
+def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:
+    """The first of some names that is a key; None if none is."""
+    return next((name for name in names if name in keys), None)
+
+
+def there(record: Record, most: int = 12) -> str:
+    """The keys of an object, for a message."""
+    names = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:most])
+    return f"there is: {names or 'nothing'}"

@@ -1,0 +1,1 @@
+"""Partitions: files and shards, cut into ranges that are read one at a time."""

@@ -1,0 +1,251 @@
+"""What became of each file of an input comes in; the parts to join, and what was left out, go out.
+
+A file that cannot be used as a whole (cut off, no UTF-8, other columns, gone) is left out whole
+where that is allowed, and not read as far as it goes: how much of it is lost is not known, and what
+comes before a fault is no fair sample of a file. Rows that are wrong by themselves are for the
+readers to leave out, one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+from valor_cli.data.partition.pieces import sha256_of
+from valor_cli.data.table import SKIP_HINT, InvalidRows
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.results import InputFile
+
+P = TypeVar("P")
+
+Outcome: TypeAlias = P | DataError
+"""What reading a file gave: its part of the input, or why there is none. It can be pickled."""
+
+SKIP_FILES_HINT = (
+    "Mend these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
+)
+
+_SHOWN = 3
+"""Files that a warning names."""
+
+
+class LeftOut(NamedTuple):
+    """Files that were left out whole.
+
+    Attributes:
+        files: Their records, in the order of the input.
+        warnings: What to warn of, a line at most.
+    """
+
+    files: Sequence[InputFile] = ()
+    warnings: Sequence[str] = ()
+
+
+NOTHING: Final = LeftOut()
+"""Left out where every file could be used."""
+
+
+class Gathered(NamedTuple, Generic[P]):
+    """The parts of an input, at least one, in its order; and what was left out of it."""
+
+    parts: list[P]
+    left_out: LeftOut
+
+
+Odd: TypeAlias = Callable[[Sequence[P]], Mapping[int, DataError]]
+"""Finds parts (positions) that cannot be joined with the others, and says why."""
+
+
+def read_shards(
+    path: str,
+    names: Sequence[str],
+    read: Callable[[str], P],
+    invalid: InvalidRows,
+    odd: Odd[P] | None = None,
+) -> Gathered[P]:
+    """The parts of an input, one file after the other; each is read once, good or not.
+
+    Args:
+        path: What the user wrote for all of them.
+        names: The files that it names.
+        read: Reads one of them.
+        invalid: What to do with those that cannot be used.
+        odd: Finds those that do not go with the others.
+
+    Raises:
+        DataError: As `gathered`.
+    """
+    return gathered(path, names, (outcome(read, name) for name in names), invalid, odd)
+
+
+def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
+    """What reading one file gives. Errors that no file is the cause of are raised at once."""
+    try:
+        return read(name)
+    except DataError as error:
+        return error
+
+
+def gathered(
+    path: str,
+    names: Sequence[str],
+    outcomes: Iterable[Outcome[P]],
+    invalid: InvalidRows,
+    odd: Odd[P] | None = None,
+) -> Gathered[P]:
+    """The parts that there are, of outcomes in the order of their files.
+
+    Args:
+        path: What the user wrote for all of them.
+        names: The files.
+        outcomes: What became of each.
+        invalid: Whether files without a part may be left out; not all of them, though.
+        odd: Finds parts that do not go with the others.
+
+    Raises:
+        DataError: The problems of all files that cannot be used.
+    """
+    parts: list[tuple[int, P]] = []
+    broken: dict[int, DataError] = {}
+    for at, found in enumerate(outcomes):
+        if isinstance(found, DataError):
+            broken[at] = found
+        elif not broken or invalid == "skip":
+            parts.append((at, found))
+        if broken and invalid == "error":
+            # Nobody will ask for them, and they may be large.
+            parts.clear()
+    if odd is not None and len(parts) > 1:
+        strange = odd([part for _, part in parts])
+        broken |= {parts[one][0]: error for one, error in strange.items()}
+    errors = {names[at]: broken[at] for at in sorted(broken)}
+    kept = [part for at, part in parts if at not in broken]
+    if errors and (invalid == "error" or not kept):
+        raise _of_input(path, names, errors, invalid)
+    return Gathered(kept, left_out(names, errors) if errors else NOTHING)
+
+
+def unlike_most(
+    kinds: Sequence[Hashable], error: Callable[[int, int], DataError]
+) -> dict[int, DataError]:
+    """Parts that are of another kind than more than half; none where no kind has so many.
+
+    Args:
+        kinds: Of each part.
+        error: What to say of a part, beside one of the usual kind; both as positions.
+    """
+    usual, count = Counter(kinds).most_common(1)[0]
+    if 2 * count <= len(kinds):
+        return {}
+    other = kinds.index(usual)
+    return {at: error(at, other) for at, kind in enumerate(kinds) if kind != usual}
+
+
+def pieces_error(read: Iterable[tuple[str, str, DataError | None]]) -> DataError:
+    """One error for all that is wrong with inputs that were read piece by piece.
+
+    Args:
+        read: Of each piece what the user wrote for its input, its file, and what is wrong with it;
+            at least one has something.
+    """
+    inputs: dict[str, dict[str, list[DataError]]] = {}
+    for path, name, error in read:
+        own = inputs.setdefault(path, {}).setdefault(name, [])
+        own += [] if error is None else [error]
+    found = []
+    for path, files in inputs.items():
+        broken = {name: _of_file(errors) for name, errors in files.items() if errors}
+        if broken:
+            found.append(_of_input(path, list(files), broken, "error"))
+    return together(found)
+
+
+def _of_file(errors: Sequence[DataError]) -> DataError:
+    """What is wrong with a file, of what is wrong with its pieces."""
+    problems = [problem for error in errors for problem in error.problems]
+    hints = dict.fromkeys(error.hint for error in errors if error.hint)
+    total = sum(error.total for error in errors)
+    return DataError(problems[:LISTED], total=total, hint="\n".join(hints))
+
+
+def together(errors: Sequence[DataError]) -> DataError:
+    """One error for all: some problems of each, and all hints; what several say counts once."""
+    errors = list({(error.problems, error.hint): error for error in errors}.values())
+    hints = dict.fromkeys(line for error in errors for line in error.hint.split("\n") if line)
+    total = sum(error.total for error in errors)
+    return DataError(some_of_each(errors), total=total, hint="\n".join(hints))
+
+
+def left_out(names: Sequence[str], broken: dict[str, DataError]) -> LeftOut:
+    """The records of files that are left out, and the warning that says so.
+
+    Args:
+        names: All files of the input.
+        broken: What is wrong, by file.
+    """
+    shown = [_summary(error, str(error.problems[0])) for error in broken.values()][:_SHOWN]
+    more = len(broken) - len(shown)
+    rest = f"; and {more:,} more" if more else ""
+    told = f"left out: {len(broken):,} of {len(names):,} files: {'; '.join(shown)}{rest}"
+    return LeftOut([_record(*one) for one in broken.items()], [told])
+
+
+def _record(name: str, error: DataError) -> InputFile:
+    """What is known of a file that was left out."""
+    first = error.problems[0]
+    where = first.place.removeprefix(name).lstrip(":. ") if first.place else ""
+    where = f"line {where}" if where.isdigit() else where
+    return InputFile(
+        name, _digest(name), None, left_out=_summary(error, str(Problem(where, first.message)))
+    )
+
+
+def _summary(error: DataError, first: str) -> str:
+    more = error.total - 1
+    return f"{first} (and {more:,} more problem{'s' * (more > 1)})" if more > 0 else first
+
+
+def _digest(path: str) -> str | None:
+    """Hex digest of the stored bytes; None where they cannot be read, or only once."""
+    try:
+        return sha256_of(path) if os.path.isfile(path) else None
+    except DataError:
+        return None
+
+
+def _of_input(
+    path: str, names: Sequence[str], broken: dict[str, DataError], invalid: InvalidRows
+) -> DataError:
+    """One error for all files that cannot be used; that of a lone file is as it was."""
+    errors = list(broken.values())
+    if len(names) == 1:
+        return errors[0]
+    hints = dict.fromkeys(error.hint for error in errors if error.hint)
+    whole = [error for error in errors if SKIP_HINT not in error.hint]
+    lines = [f"These are in {len(broken):,} of the {len(names):,} files of {path}.", *hints]
+    if whole and invalid == "error" and len(broken) < len(names):
+        # It tells of rows as well.
+        lines = [*(line for line in lines if line != SKIP_HINT), SKIP_FILES_HINT]
+    return DataError(
+        some_of_each(errors), total=sum(error.total for error in errors), hint="\n".join(lines)
+    )
+
+
+def some_of_each(errors: Sequence[DataError]) -> list[Problem]:
+    """The first problems of every error, in their order: as many of each as there is room for."""
+    shares = [0] * len(errors)
+    room = LISTED
+    while room:
+        open_ones = [at for at, one in enumerate(errors) if shares[at] < len(one.problems)][:room]
+        if not open_ones:
+            break
+        for at in open_ones:
+            shares[at] += 1
+        room -= len(open_ones)
+    return [
+        problem
+        for one, share in zip(errors, shares, strict=True)
+        for problem in one.problems[:share]
+    ]

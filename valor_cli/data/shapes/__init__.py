@@ -1,0 +1,1 @@
+"""The shapes of input: objects, scores, samples and label maps, as frozen columns."""

@@ -1,0 +1,1 @@
+"""Label maps: images whose pixels are labels."""

@@ -1,0 +1,1 @@
+"""Objects in images: boxes, polygons, masks and keypoints."""

@@ -1,0 +1,195 @@
+"""Objects in images: ground truths and one model's detections as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.objects.gallery import Gallery
+from valor_cli.kernels.geometry.shapes import Shapes
+from valor_cli.results import Illustration, MetricExample
+
+Ints = NDArray[np.int64]
+
+
+class GroundTruths(Struct, frozen=True):
+    """The right objects.
+
+    Attributes:
+        image, label: (m,) positions in the dataset's `image_ids` and `labels`.
+        shapes: Their geometry, all of one kind.
+        area: (m,) area in pixels that decides the size class; of the mask where there is one.
+        crowd: (m,) whether it marks a region of many objects.
+        number: (m,) row in the whole dataset, which a shard keeps.
+        keypoints: (m, k, 3) x, y, visibility; None unless a metric needs them.
+        difficult: (m,) whether it is neither found nor missed, as in PASCAL VOC; None: none is.
+    """
+
+    image: Ints
+    label: Ints
+    shapes: Shapes
+    area: NDArray[np.float64]
+    crowd: NDArray[np.bool_]
+    number: Ints
+    keypoints: NDArray[np.float64] | None = None
+    difficult: NDArray[np.bool_] | None = None
+
+    @property
+    def uncounted(self) -> NDArray[np.bool_]:
+        """(m,) crowds and difficult objects: neither found nor missed, however often matched."""
+        return self.crowd if self.difficult is None else self.crowd | self.difficult
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def where(self, rows: NDArray[np.bool_], image: Ints) -> GroundTruths:
+        """Some rows, with images renumbered by `image`."""
+        return GroundTruths(
+            image[self.image[rows]],
+            self.label[rows],
+            self.shapes.take(rows),
+            self.area[rows],
+            self.crowd[rows],
+            self.number[rows],
+            None if self.keypoints is None else self.keypoints[rows],
+            None if self.difficult is None else self.difficult[rows],
+        )
+
+
+class Detections(Struct, frozen=True):
+    """The predicted objects, in file order inside each image.
+
+    Attributes:
+        image, label, shapes, number, keypoints: As in `GroundTruths`.
+        score: (n,) confidence, higher is surer.
+    """
+
+    image: Ints
+    label: Ints
+    shapes: Shapes
+    score: NDArray[np.float64]
+    number: Ints
+    keypoints: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def where(self, rows: NDArray[np.bool_], image: Ints) -> Detections:
+        """Some rows, with images renumbered by `image`."""
+        return Detections(
+            image[self.image[rows]],
+            self.label[rows],
+            self.shapes.take(rows),
+            self.score[rows],
+            self.number[rows],
+            None if self.keypoints is None else self.keypoints[rows],
+        )
+
+
+class Federation(Struct, frozen=True):
+    """What LVIS says of its images and labels.
+
+    Attributes:
+        negative: (u, labels) whether an image was searched for a label and has none.
+        not_exhaustive: (u, labels) whether not every object of a label is marked in an image.
+        frequency: (labels,) "r", "c" or "f": in how many images of the training set it occurs.
+    """
+
+    negative: NDArray[np.bool_]
+    not_exhaustive: NDArray[np.bool_]
+    frequency: tuple[str, ...]
+
+    def of_labels(self, labels: Ints) -> Federation:
+        """Some labels alone."""
+        return Federation(
+            self.negative[:, labels],
+            self.not_exhaustive[:, labels],
+            tuple(self.frequency[label] for label in labels.tolist()),
+        )
+
+
+class DetectionDataset(Struct, frozen=True):
+    """What one model is held against.
+
+    Attributes:
+        image_ids: (units,) ascending; every image, also those without any object.
+        labels: Names, in the order of the file's categories.
+        matching: The rule by which detections meet ground truths, "coco" or "valor".
+        federation: Of LVIS data; None unless a metric needs it.
+        gallery: What it takes to show an object; a shard has none.
+        things: By label, whether it is of things or of stuff, None where that is open; None for all
+            where the ground truth does not say.
+        inclusive_pixels: Whether boxes were made a pixel wider and higher.
+    """
+
+    image_ids: NDArray[np.generic]
+    labels: tuple[str, ...]
+    ground_truths: GroundTruths
+    detections: Detections
+    matching: str = "coco"
+    federation: Federation | None = None
+    gallery: Gallery | None = None
+    things: tuple[bool | None, ...] | None = None
+    inclusive_pixels: bool = False
+
+    @property
+    def unit_count(self) -> int:
+        """How many images there are."""
+        return len(self.image_ids)
+
+    @property
+    def unit_ids(self) -> Sequence[Any]:
+        """(units,) what the files call them."""
+        return list(self.image_ids)
+
+    def shard(self, units: NDArray[np.bool_]) -> DetectionDataset:
+        """The part with those images only; `units` is a mask over `image_ids`."""
+        image = np.cumsum(units) - 1
+        truths, detections, federation = self.ground_truths, self.detections, self.federation
+        return replace(
+            self,
+            image_ids=self.image_ids[units],
+            ground_truths=truths.where(units[truths.image], image),
+            detections=detections.where(units[detections.image], image),
+            federation=federation
+            and replace(
+                federation,
+                negative=federation.negative[units],
+                not_exhaustive=federation.not_exhaustive[units],
+            ),
+            gallery=None,
+        )
+
+    def verify(self) -> None:
+        """Nothing is left to read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """Nothing: images have no texts."""
+        return {}
+
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
+        """The picture and the objects of each example; of the whole dataset, not of a shard."""
+        gallery = self.gallery or Gallery()
+        truths, found = self.ground_truths, self.detections
+        sides = {
+            "ground_truth": gallery.side(gallery.truth_ids, truths.shapes, truths.label),
+            "prediction": gallery.side(
+                gallery.detection_ids, found.shapes, found.label, found.score
+            ),
+        }
+        for role, side in sides.items():
+            side.prepare(
+                [ref.number for one in examples for ref in one.objects if ref.role == role]
+            )
+        return [
+            Illustration(
+                gallery.picture(one.sample_id),
+                tuple(sides[ref.role].show(ref, self.labels) for ref in one.objects),
+            )
+            for one in examples
+        ]

@@ -1,0 +1,147 @@
+"""Numbers of objects in; ids, pictures and GeoJSON, as reports show objects, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.kernels.geometry.conversion import converted
+from valor_cli.kernels.geometry.outlines import simplified
+from valor_cli.kernels.geometry.shapes import BOX, Polygons, Shapes
+from valor_cli.results import ExampleObject, ObjectRef, Picture, Scalar
+
+TOLERANCE = 0.5
+"""Pixels by which the drawn outline of a mask may leave the exact one."""
+
+
+def unknown_size(name: str) -> tuple[int | None, int | None]:
+    """Width and height of an image whose file nobody looks at."""
+    return None, None
+
+
+class Gallery(Struct, frozen=True):
+    """What it takes to show objects.
+
+    Attributes:
+        truth_ids, detection_ids: Id of each object in its file; None for its position there.
+        image_ids: (u,) ascending.
+        files, width, height: (u,) of the images; None where the files do not say.
+        size_of: Width and height of an image file, for images whose size no file says.
+    """
+
+    truth_ids: NDArray[Any] | None = None
+    detection_ids: NDArray[Any] | None = None
+    image_ids: NDArray[Any] | None = None
+    files: NDArray[Any] | None = None
+    width: NDArray[Any] | None = None
+    height: NDArray[Any] | None = None
+    size_of: Callable[[str], tuple[int | None, int | None]] = unknown_size
+
+    def picture(self, sample_id: Scalar) -> Picture | None:
+        """The picture of an image, if anything is known of it."""
+        if self.image_ids is None:
+            return None
+        at = int(np.searchsorted(self.image_ids, np.asarray(sample_id)))
+        file = None if self.files is None else self.files[at]
+        width, height = (
+            None if column is None or not column[at] else int(column[at])
+            for column in (self.width, self.height)
+        )
+        if file is not None and width is None:
+            width, height = self.size_of(file)
+        return None if file is None and width is None else Picture(file, width, height)
+
+    def side(
+        self,
+        ids: NDArray[Any] | None,
+        shapes: Shapes,
+        label: NDArray[np.int64],
+        score: NDArray[np.float64] | None = None,
+    ) -> Side:
+        """The objects of one side, ready to be shown."""
+        return Side(ids, shapes, label, score)
+
+
+class Side:
+    """Objects of one side; geometry is prepared for those that will be shown, all at once."""
+
+    def __init__(
+        self,
+        ids: NDArray[Any] | None,
+        shapes: Shapes,
+        label: NDArray[np.int64],
+        score: NDArray[np.float64] | None,
+    ) -> None:
+        self._ids = ids
+        self._shapes = shapes
+        self._label = label
+        self._score = score
+        self._geometry: dict[int, Mapping[str, Any] | None] = {}
+
+    def prepare(self, numbers: Sequence[int]) -> None:
+        """Outline these objects."""
+        rows = np.unique(np.asarray(numbers, np.int64))
+        outlines = geojson(self._shapes.take(rows))
+        self._geometry = dict(zip(rows.tolist(), outlines, strict=True))
+
+    def show(self, ref: ObjectRef, labels: Sequence[str]) -> ExampleObject:
+        """One of the objects prepared."""
+        at = ref.number
+        return ExampleObject(
+            role=ref.role,
+            id=at if self._ids is None else _plain(self._ids[at]),
+            label=labels[self._label[at]],
+            score=None if self._score is None else float(self._score[at]),
+            outcome=ref.outcome,
+            geometry=self._geometry[at],
+        )
+
+
+def _plain(value: Any) -> Scalar:
+    found: Scalar = value.item() if isinstance(value, np.generic) else value
+    return found
+
+
+def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:
+    """Each shape as a GeoJSON geometry in pixels; None for one without extent.
+
+    Masks are outlined to half a pixel.
+    """
+    if len(shapes.rows_of(BOX)) == len(shapes):
+        return [_of_box(*box) for box in shapes.box.tolist()]
+    sizes = np.zeros((len(shapes), 2), np.int64)
+    outlines = converted(shapes, "polygon", sizes).polygon
+    if "mask" in shapes.kinds:
+        outlines = simplified(outlines, TOLERANCE)
+    return [_of_polygon(outlines, at) for at in range(len(outlines))]
+
+
+def _of_box(x: float, y: float, width: float, height: float) -> Mapping[str, Any]:
+    right, bottom = x + width, y + height
+    ring = [[x, y], [right, y], [right, bottom], [x, bottom], [x, y]]
+    return {"type": "Polygon", "coordinates": [ring]}
+
+
+def _of_polygon(polygons: Polygons, at: int) -> Mapping[str, Any] | None:
+    first, last = polygons.objects[at : at + 2].tolist()
+    parts = [
+        [
+            _closed(polygons.points[slice(*polygons.rings[ring : ring + 2].tolist())])
+            for ring in range(*polygons.parts[part : part + 2].tolist())
+        ]
+        for part in range(first, last)
+    ]
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return {"type": "Polygon", "coordinates": parts[0]}
+    return {"type": "MultiPolygon", "coordinates": parts}
+
+
+def _closed(points: NDArray[np.float64]) -> list[list[float]]:
+    ring: list[list[float]] = points.tolist()
+    return [*ring, ring[0]] if ring else ring

@@ -1,0 +1,235 @@
+"""What an input calls its images comes in; which images of the ground truth these are goes out.
+
+Ids of one type are compared as they are. Else they are names, and one scheme holds for the whole
+input, for a mix of two could give one image to another's name: the first under which every name
+finds an image of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile
+from valor_cli.data.table import Table
+from valor_cli.kernels.columns.grouping import positions_of
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+class KnownImages(Struct, frozen=True):
+    """The images of a ground truth.
+
+    Attributes:
+        path: The ground truth, as the user wrote it.
+        ids: (images,) int64, or strings.
+        files: The file name of each; its id where that is text and no file is named.
+        size: (images, 2) height and width; 0 where unknown.
+        typed: Whether ids have types, as those of COCO and JSONL.
+    """
+
+    path: str
+    ids: NDArray[Any]
+    files: Sequence[str | None]
+    size: Ints
+    typed: bool
+
+    @classmethod
+    def of(cls, images: Table, names: ImageNames, order: Ints | None = None) -> KnownImages:
+        """The images that a table lists, in its order or in another."""
+        count = len(images)
+        order = np.arange(count) if order is None else order
+        size = np.zeros((count, 2), np.int64)
+        for at, side in enumerate(("height", "width")):
+            size[:, at] = images.columns.get(side, np.zeros(count, np.int64))[order]
+        size[(size == 0).any(axis=1)] = 0
+        ids = images["id"][order]
+        files = images.columns.get("file_name", np.full(count, None, object))[order].tolist()
+        if ids.dtype.kind != "i":
+            pairs = zip(ids.tolist(), files, strict=True)
+            files = [one if file is None else file for one, file in pairs]
+        return cls(images.path, ids, files, size, names == "typed")
+
+    def called(self, at: int) -> str:
+        """An image as a message shows it."""
+        return repr(self.ids.tolist()[at] if self.files[at] is None else self.files[at])
+
+
+class Joined(NamedTuple):
+    """Where the images of an input stand in the ground truth; -1 for unknown ones.
+
+    Attributes:
+        objects: (n,) of each object.
+        images: (m,) of each image that the input lists.
+        why: Names that were not found although images go by them, and what to say of these.
+    """
+
+    objects: Ints
+    images: Ints
+    why: Mapping[str, str]
+
+    def problem(self, name: object, truth: str) -> str:
+        """What to say of a name that was not found."""
+        return self.why.get(str(name), f"no image {name!r} in {truth}")
+
+
+def own_images(truth: ObjectFile, known: KnownImages) -> Joined:
+    """The images of the ground truth itself, by its ids."""
+    ids = truth.objects["image_id"]
+    listed = ids[:0] if truth.images is None else truth.images["id"]
+    return Joined(_positions(ids, known.ids), _positions(listed, known.ids), {})
+
+
+def join_images(file: ObjectFile, known: KnownImages) -> Joined:
+    """The images of predictions in the ground truth."""
+    ids = file.objects["image_id"]
+    listed = ids[:0] if file.images is None else file.images["id"]
+    alike = (ids.dtype.kind == "i") == (known.ids.dtype.kind == "i")
+    if file.image_names == "typed" and known.typed and alike:
+        return own_images(file, known)
+    number: dict[Any, int] = {}
+    values = [*listed.tolist(), *ids.tolist()]
+    which = np.fromiter(
+        (number.setdefault(one, len(number)) for one in values), np.int64, len(values)
+    )
+    found = find_images(list(map(str, number)), known, from_files=file.image_names == "file")
+    at = found.at[which]
+    return Joined(at[len(listed) :], at[: len(listed)], found.why)
+
+
+def _positions(values: NDArray[Any], keys: NDArray[Any]) -> Ints:
+    if keys.dtype.kind != "i":
+        values, keys = values.astype(str), keys.astype(str)
+    order = np.argsort(keys)
+    at: Ints = np.append(order, -1)[positions_of(values, keys[order])]
+    return at
+
+
+class Found(NamedTuple):
+    """Which image each name is.
+
+    Attributes:
+        at: (names,) position of the image; -1 where there is none.
+        why: As in `Joined`.
+    """
+
+    at: Ints
+    why: Mapping[str, str]
+
+
+def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -> Found:
+    """The images of distinct names, all under one scheme.
+
+    That is the first under which every name finds one image and no two find the same one; if
+    there is none, the first of those under which most are found.
+
+    Args:
+        names: What the input calls its images.
+        known: The images there are.
+        from_files: Whether the names are those of files, which go before ids.
+    """
+    best, most = Found(np.full(len(names), -1), {}), (-1, -1)
+    for scheme in _OF_FILES if from_files else _OF_TEXT:
+        found = scheme.find(names, known)
+        count = int((found.at >= 0).sum())
+        if count == len(names):
+            return found
+        if (count, len(found.why)) > most:
+            best, most = found, (count, len(found.why))
+    return best
+
+
+Form: TypeAlias = Callable[[str], str]
+
+
+class _Scheme(NamedTuple):
+    """A way to compare names with images.
+
+    Attributes:
+        of_image: What an image is called, from the name of its file; None for its id.
+        of_name: What a name is compared as: first one for all, then the other for the rest.
+    """
+
+    of_image: Form | None
+    of_name: Sequence[Form]
+
+    def find(self, names: Sequence[str], known: KnownImages) -> Found:
+        """The image that each name alone finds, and finds alone."""
+        claims = self._claims(known)
+        at = np.full(len(names), -1)
+        why: dict[str, str] = {}
+        open_rows, taken = list(range(len(names))), set[int]()
+        for form in self.of_name:
+            finders: dict[int, list[int]] = {}
+            left = []
+            for row in open_rows:
+                images = claims.get(form(names[row]), ())
+                if len(images) > 1:
+                    why[names[row]] = _contested(form(names[row]), images, known)
+                elif images and images[0] not in taken:
+                    finders.setdefault(images[0], []).append(row)
+                else:
+                    left.append(row)
+            for image, rows in finders.items():
+                if len(rows) == 1:
+                    at[rows[0]] = image
+                else:
+                    why |= {names[row]: _shared(names, rows, known.called(image)) for row in rows}
+            taken |= finders.keys()
+            open_rows = left
+        return Found(at, why)
+
+    def _claims(self, known: KnownImages) -> dict[str, list[int]]:
+        """The images of each name."""
+        claims: dict[str, list[int]] = {}
+        form = self.of_image
+        names = known.ids.tolist() if form is None else known.files
+        for at, name in enumerate(names):
+            if name is not None:
+                claims.setdefault(str(name) if form is None else form(name), []).append(at)
+        return claims
+
+
+def _contested(name: str, images: Sequence[int], known: KnownImages) -> str:
+    count = "two" if len(images) == 2 else f"{len(images):,}"
+    some = " and ".join(known.called(image) for image in images[:2])
+    more = " …" if len(images) > 2 else ""
+    return f"{count} images are named {name!r} in {known.path}: {some}{more}"
+
+
+def _shared(names: Sequence[str], rows: Sequence[int], image: str) -> str:
+    some = " and ".join(repr(names[row]) for row in rows[:2])
+    return f"{some}{' …' if len(rows) > 2 else ''} would all be the image {image}"
+
+
+def _as_it_is(name: str) -> str:
+    return name
+
+
+def _stem(name: str) -> str:
+    return os.path.splitext(name)[0]
+
+
+def _base(name: str) -> str:
+    """A name without folders, whatever the system that wrote it."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+def _base_stem(name: str) -> str:
+    return _stem(_base(name))
+
+
+_ID: Final = _Scheme(None, [_as_it_is])
+_FILE: Final = (
+    _Scheme(_as_it_is, [_as_it_is]),
+    _Scheme(_stem, [_as_it_is, _stem]),
+    _Scheme(_base, [_base]),
+    _Scheme(_base_stem, [_base, _base_stem]),
+)
+_OF_TEXT: Final = (_ID, *_FILE)
+_OF_FILES: Final = (*_FILE, _ID)

@@ -1,0 +1,310 @@
+"""Objects of one input come in, one by one or as columns; an `ObjectFile` goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
+from valor_cli.data.shapes.objects.shape_rows import ShapeRows
+from valor_cli.data.table import LINE, Columns, Parts, Table
+from valor_cli.data.values import Problems, describe, identifier
+from valor_cli.kernels.geometry.shapes import Shapes, joined
+from valor_cli.results import InputFile
+
+Id: TypeAlias = int | str
+
+
+class Codes(dict[Any, int]):
+    """Numbers from 0 for values in order of first appearance: `codes[value]`."""
+
+    def __missing__(self, value: Any) -> int:
+        code = self[value] = len(self)
+        return code
+
+
+class Piece(Struct, frozen=True):
+    """Some objects as columns.
+
+    Attributes:
+        columns: `image` (position of the image), `label` (its code), `line`, `position` (place
+            among the objects of the line; -1 where a line is one object) and, by role, `score`, or
+            `crowd`, `area` (NaN where the shape's own) and `id` (objects, None for no id).
+        shapes: Their geometry.
+    """
+
+    columns: Columns
+    shapes: Shapes
+
+
+class ObjectRows:
+    """Objects gathered one by one."""
+
+    __slots__ = ("_keys", "_values", "role", "shapes")
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+        self.shapes = ShapeRows()
+        self._values: list[tuple[Any, ...]] = []
+        self._keys: list[str] = []
+
+    def add(
+        self,
+        image: int,
+        label: int,
+        line: int,
+        *,
+        position: int = 0,
+        key: str = "",
+        score: float = 0.0,
+        crowd: bool = False,
+        area: float = float("nan"),
+        identity: Id | None = None,
+    ) -> None:
+        """An object whose shape `shapes` holds already; `key` says where the shape stands."""
+        self._values.append((image, label, line, position, score, crowd, area, identity))
+        self._keys.append(key)
+
+    def piece(self, problems: Problems) -> Piece:
+        """The objects so far, less those whose mask is none, which are noted."""
+        shapes, sound = self.shapes.shapes()
+        for row in np.flatnonzero(~sound).tolist():
+            message = "expected run lengths that add up to height * width, each 0 or more"
+            problems.add(self._values[row][2], self._keys[row], message)
+        values = [value for value, good in zip(self._values, sound.tolist(), strict=True) if good]
+        image, label, line, position, score, crowd, area, identity = (
+            zip(*values, strict=True) if values else ((),) * 8
+        )
+        columns: Columns = {
+            "image": np.array(image, np.int64),
+            "label": np.array(label, np.int64),
+            "line": np.array(line, np.int64),
+            "position": np.array(position, np.int64),
+        }
+        if self.role == "predictions":
+            columns["score"] = np.array(score, np.float64)
+        else:
+            columns["crowd"] = np.array(crowd, np.bool_)
+            columns["area"] = np.array(area, np.float64)
+            columns["id"] = text_column(identity)
+        return Piece(columns, shapes if sound.all() else shapes.take(sound))
+
+
+@dataclass(slots=True)
+class ImageRows:
+    """Images in the order of the input.
+
+    Attributes:
+        ids: One per image.
+        lines: Where each stands.
+        width, height: Pixels, 0 where unknown.
+        file_name: None where unknown.
+    """
+
+    ids: list[Id] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    width: list[int] = field(default_factory=list)
+    height: list[int] = field(default_factory=list)
+    file_name: list[str | None] = field(default_factory=list)
+
+    def table(self, path: str, place: str = "[{row}]") -> Table:
+        """The images, with what the input says of any of them."""
+        columns: Columns = {"id": id_column(self.ids)}
+        if any(self.width) or any(self.height):
+            columns["width"] = np.array(self.width, np.int64)
+            columns["height"] = np.array(self.height, np.int64)
+        if any(name is not None for name in self.file_name):
+            columns["file_name"] = text_column(self.file_name)
+        rows = np.array(self.lines, np.int64) if self.lines else None
+        return Table(path, columns, place, rows)
+
+    def check(self, problems: Problems, key: str) -> None:
+        """Note ids that are of another kind than most, or that stand twice."""
+        kinds = set(map(type, self.ids))
+        one_kind = kinds in ({int}, {str}, set())
+        if one_kind and len(set(self.ids)) == len(self.ids) and _fit(self.ids):
+            return
+        kind = _main_kind(self.ids)
+        seen: dict[Id, int] = {}
+        for at, (found, line) in enumerate(zip(self.ids, self.lines, strict=True)):
+            one = identifier(found, kind, problems, line, key)
+            if one is None:
+                continue
+            self.ids[at] = one
+            if one in seen:
+                problems.add(line, key, f"the image {_quoted(one)} stands in line {seen[one]} too")
+            seen.setdefault(one, line)
+
+
+def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
+    """All objects of several pieces, one after the other."""
+    if not pieces:
+        return ObjectRows(role).piece(Problems(""))
+    columns = {
+        name: np.concatenate([piece.columns[name] for piece in pieces])
+        for name in pieces[0].columns
+    }
+    return Piece(columns, joined([piece.shapes for piece in pieces]))
+
+
+def checked_ids(piece: Piece, problems: Problems) -> Piece:
+    """The objects whose ids can be used: distinct, of one kind, and none missing.
+
+    Their `id` column is as in `ObjectFile`; it is gone where no object has an id. Faults are
+    noted.
+    """
+    columns = dict(piece.columns)
+    ids: list[Any] = columns.pop("id").tolist()
+    kinds = set(map(type, ids))
+    if kinds <= {type(None)}:
+        return Piece(columns, piece.shapes)
+    if kinds in ({int}, {str}) and len(set(ids)) == len(ids) and _fit(ids):
+        return Piece({**columns, "id": id_column(ids)}, piece.shapes)
+    kept: dict[Id, int] = {}
+    kind = _main_kind(ids)
+    lines, positions = columns["line"].tolist(), columns["position"].tolist()
+    for row, found in enumerate(ids):
+        key = f"objects[{positions[row]}].id" if positions[row] >= 0 else "id"
+        if found is None:
+            problems.add(lines[row], key, "there is no id, and other objects have one")
+            continue
+        one = identifier(found, kind, problems, lines[row], key)
+        if one is not None and one in kept:
+            where = f"line {lines[kept[one]]}"
+            problems.add(lines[row], key, f"the id {_quoted(one)} stands in {where} already")
+        elif one is not None:
+            kept[one] = row
+    rows = np.array(list(kept.values()), np.int64)
+    columns = {name: column[rows] for name, column in columns.items()}
+    return Piece({**columns, "id": id_column(list(kept))}, piece.shapes.take(rows))
+
+
+def _fit(ids: Sequence[Id]) -> bool:
+    """Whether ids of one kind are text or whole numbers of 64 bits."""
+    return all(isinstance(one, str) or -(2**63) <= one < 2**63 for one in ids)
+
+
+def _main_kind(ids: Iterable[Any]) -> type[int] | type[str]:
+    strings = numbers = 0
+    for one in ids:
+        strings += isinstance(one, str)
+        numbers += isinstance(one, int | float)
+    return str if strings > numbers else int
+
+
+def _quoted(found: Id) -> str:
+    return describe(found).removeprefix("the string ")
+
+
+def id_column(ids: Sequence[Id]) -> NDArray[Any]:
+    """Ids of one kind as int64, or as an object array of strings."""
+    if ids and isinstance(ids[0], str):
+        return np.array(ids, dtype=object)
+    return np.array(ids, dtype=np.int64)
+
+
+class Named(Struct, frozen=True):
+    """Categories: the ids of label codes, and their names.
+
+    Attributes:
+        ids, names: By code.
+        by_use: Whether the ids count the labels by name, so that those without objects have none.
+    """
+
+    ids: Sequence[int]
+    names: Sequence[str]
+    by_use: bool = True
+
+    @classmethod
+    def in_order(cls, names: Iterable[str]) -> Named:
+        """Ids from 0 that the reader gives."""
+        names = list(names)
+        return cls(range(len(names)), names)
+
+
+def object_file(
+    path: str,
+    piece: Piece,
+    *,
+    images: Table | None,
+    image_ids: NDArray[Any],
+    labels: Named,
+    files: Sequence[InputFile],
+    part_of: Sequence[str] | None = None,
+    metadata: Mapping[str, list[Any]] | None = None,
+    skipped: int = 0,
+    image_names: ImageNames = "typed",
+    warnings: Sequence[str] = (),
+) -> ObjectFile:
+    """The record of an input.
+
+    Args:
+        path: The input, as the user wrote it.
+        piece: All objects; of ground truth after `checked_ids`.
+        images: The images; None if the input names them through objects alone.
+        image_ids: By position, what an object's `image` means.
+        labels: By code, what an object's `label` means.
+        files: What was read.
+        part_of: Of a folder, the file that each image stands in, by position.
+        metadata: Of images.
+        skipped: Objects left out.
+        image_names, warnings: As in `ObjectFile`.
+    """
+    columns = dict(piece.columns)
+    lines = columns.pop("line")
+    del columns["position"]
+    label = columns.pop("label")
+    if labels.by_use:
+        label, labels = _in_use(label, labels)
+    category_ids = np.array(labels.ids, np.int64)
+    image = columns.pop("image")
+    parts = None if part_of is None else Parts([(file, LINE) for file in part_of], image)
+    objects: Columns = {
+        "image_id": image_ids[image],
+        "category_id": category_ids[label],
+        **{name: column for name, column in columns.items() if _says_something(name, column)},
+    }
+    return ObjectFile(
+        path=path,
+        objects=Table(path, objects, LINE, lines, skipped, parts),
+        shapes=piece.shapes,
+        images=images,
+        categories=Table(
+            path, {"id": category_ids, "name": text_column(labels.names)}, "categories[{row}]"
+        ),
+        metadata=metadata or {},
+        files=files,
+        coded=True,
+        image_names=image_names,
+        warnings=warnings,
+    )
+
+
+def _in_use(label: NDArray[np.int64], labels: Named) -> tuple[NDArray[np.int64], Named]:
+    """Codes by name, for the order of rows must not matter; without gaps, since labels that only
+    skipped objects have are no labels.
+    """
+    used = np.bincount(label, minlength=len(labels.names)) > 0
+    found = sorted((labels.names[code], code) for code in np.flatnonzero(used).tolist())
+    number = np.zeros(len(used), np.int64)
+    number[[code for _, code in found]] = np.arange(len(found))
+    return number[label], Named.in_order(name for name, _ in found)
+
+
+def _says_something(name: str, column: NDArray[Any]) -> bool:
+    """Whether a column is more than its default."""
+    if name in ("crowd", "difficult"):
+        return bool(column.any())
+    return name != "area" or not np.isnan(column).all()
+
+
+def text_column(values: Sequence[Any]) -> NDArray[Any]:
+    """An object array, whatever the values."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

@@ -1,0 +1,1 @@
+"""Text samples: inputs, responses, references and contexts."""

@@ -1,0 +1,228 @@
+"""Samples of text as columns: what was asked, answered, retrieved, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns.text_columns import TextColumn
+from valor_cli.kernels.secrets.spans import Span, apart, masked
+from valor_cli.results import Illustration, Mark, MetricExample, ShownText
+
+Texts = Sequence[str | None]
+"""(n,) a text of each sample; None where it has none. An empty text is a text."""
+
+SHOWN = 2_000
+"""Characters of a text that reports show, at most."""
+
+TOLD = 500
+"""Characters of each text that stand beside the values of single samples."""
+
+MOST_SHOWN = 5
+"""References, and contexts, of a sample that reports show, at most."""
+
+REPLIES, REPLY_LENGTH = 3, 600
+"""Replies of judges that reports show of a sample, the last ones, and characters of each."""
+
+
+# Many metrics show the same worst samples, and ten megabytes take seconds.
+@lru_cache(maxsize=256)
+def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
+    """Where personal data and credentials stand, encoded ones too."""
+    # Their many patterns are made when they are needed.
+    from valor_cli.kernels.secrets.places import secret_places
+
+    return tuple((start, end) for start, end, _ in secret_places(text))
+
+
+class Prepared(Struct, frozen=True):
+    """What reports need of many samples.
+
+    Attributes:
+        told: As `TextDataset.told`, fields that no sample has included.
+        digests: (n,) hashes of the sample ids (`TextColumn.digests`).
+    """
+
+    told: Mapping[str, TextColumn]
+    digests: NDArray[np.uint64]
+
+
+class TextDataset(Struct, frozen=True):
+    """The samples of one model, columns of equal length.
+
+    Attributes:
+        number: (n,) where each sample stands in the whole data, from 0; ascending.
+        sample_ids: (n,) as the file has them, else the number of the row, from 1.
+        user_input: (n,) question, prompt, or the text to summarise.
+        response: (n,) what the model answered.
+        references: (n,) the right answers; none: an empty tuple.
+        retrieved_contexts: (n,) passages in their order; None where the sample has no such thing.
+        condition: (n,) what `text_matching` asks of a sample.
+        categories: (n,) what kind of sample it is.
+        group: (n,) the cluster it belongs to; None: it stands alone.
+        perturbed_from: (n,) the sample it is a changed copy of.
+        artifacts: (n,) the folder an agent left, as a path that can be opened.
+        token_logprobs: (n,) of each token of the response, the natural logarithm of the probability
+            that its model gave it; NaN: it was not scored. None where the sample has none, or no
+            metric of the run needs them.
+        label_map: Label as in the files to label as evaluated.
+        secrets: Where in a text are characters that no report may show.
+        prepared: What reports need of many samples, where it is made already; their texts are then
+            columns, whose bytes need not be in memory.
+    """
+
+    number: NDArray[np.int64]
+    sample_ids: Sequence[str]
+    user_input: Texts
+    response: Texts
+    references: Sequence[tuple[str, ...]]
+    retrieved_contexts: Sequence[tuple[str, ...] | None]
+    condition: Texts
+    categories: Sequence[tuple[str, ...]]
+    group: Texts
+    perturbed_from: Texts
+    artifacts: Texts
+    token_logprobs: Sequence[NDArray[np.float64] | None]
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
+    prepared: Prepared | None = None
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    @property
+    def unit_ids(self) -> Sequence[str]:
+        """(units,) what the files call them."""
+        return self.sample_ids
+
+    def shard(self, units: NDArray[np.bool_]) -> TextDataset:
+        """The part with those samples only."""
+        chosen = units.tolist()
+        columns: dict[str, Any] = {
+            name: tuple(compress(getattr(self, name), chosen)) for name in _COLUMNS
+        }
+        return replace(self, number=self.number[units], prepared=None, **columns)
+
+    def verify(self) -> None:
+        """Everything was looked at when it was read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """What each sample was asked and said, and its first reference, as reports show them."""
+        if self.prepared is not None:
+            return self.prepared.told
+        return {
+            name: [None if text is None else self._safe(text) for text in column]
+            for name, column in self._tellable().items()
+            if any(text is not None for text in column)
+        }
+
+    def prepare(self) -> TextDataset:
+        """The same, with what reports need of many samples made."""
+        told = {
+            name: TextColumn.of(None if text is None else self._safe(text) for text in column)
+            for name, column in self._tellable().items()
+        }
+        digests = TextColumn.of(self.sample_ids).digests()
+        return replace(self, prepared=Prepared(told, digests))
+
+    def _tellable(self) -> dict[str, Iterable[str | None]]:
+        first = [references[0] if references else None for references in self.references]
+        return {
+            "user_input": self.user_input,
+            "response": self.response,
+            "references[0]": first,
+        }
+
+    def _safe(self, text: str) -> str:
+        # A secret that the cut runs through is found a little behind it.
+        near = text[: 2 * TOLD]
+        secret = [Span(start, end, "") for start, end in self.secrets(near)]
+        return (masked(near, secret) if secret else near)[:TOLD]
+
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
+        """The texts of each example, what its metric points at marked; then judges' replies."""
+        at = {sample_id: number for number, sample_id in enumerate(self.sample_ids)}
+        return [self.illustration(at[str(example.sample_id)], example) for example in examples]
+
+    def illustration(self, number: int, example: MetricExample) -> Illustration:
+        """What is shown of an example, which is the sample of that number."""
+        shown = self._shown(number, example.marks)
+        return Illustration(texts=(*shown, *_shown_replies(example.replies)))
+
+    def texts_of(self, number: int) -> list[tuple[str, str]]:
+        """(field, text) of all that a sample says, in the order of reading."""
+        single = [("user_input", self.user_input[number]), ("response", self.response[number])]
+        contexts = self.retrieved_contexts[number] or ()
+        return [
+            *((name, text) for name, text in single if text is not None),
+            *((f"references[{i}]", one) for i, one in enumerate(self.references[number])),
+            *((f"retrieved_contexts[{i}]", one) for i, one in enumerate(contexts)),
+        ]
+
+    def _shown(self, number: int, marks: Sequence[Mark]) -> Iterable[ShownText]:
+        """What reports show of a sample: the first of long lists, and those with a mark."""
+        marked = {mark.field for mark in marks}
+        for name, text in self.texts_of(number):
+            position = int(name.split("[")[1].rstrip("]")) if "[" in name else 0
+            if position < MOST_SHOWN or name in marked:
+                own = [mark for mark in marks if mark.field == name]
+                yield shown_text(name, text, own, self.secrets(text))
+
+
+_COLUMNS = (
+    "sample_ids",
+    "user_input",
+    "response",
+    "references",
+    "retrieved_contexts",
+    "condition",
+    "categories",
+    "group",
+    "perturbed_from",
+    "artifacts",
+    "token_logprobs",
+)
+
+
+def _shown_replies(replies: Sequence[str]) -> Iterable[ShownText]:
+    """The last ones, cut; what is secret in them is masked already."""
+    first = max(0, len(replies) - REPLIES)
+    for at, text in enumerate(replies[first:], first):
+        shown = text[:REPLY_LENGTH]
+        yield ShownText(f"judge_replies[{at}]", shown, (), len(text) - len(shown))
+
+
+def shown_text(
+    name: str, text: str, marks: Sequence[Mark], secrets: Iterable[tuple[int, int]]
+) -> ShownText:
+    """A text as reports show it: about `SHOWN` characters, from a little before its first mark.
+
+    Args:
+        name: The field.
+        text: All of it.
+        marks: The places to mark in it.
+        secrets: (start, end) of characters that are masked, beside those of secret marks.
+    """
+    hidden = [Span(start, end, "") for start, end in secrets]
+    hidden += [Span(mark.start, mark.end, "") for mark in marks if mark.secret]
+    safe = masked(text, hidden)
+    spans = apart(Span(mark.start, mark.end, mark.kind) for mark in marks)
+    start = 0
+    if len(text) > SHOWN and spans and spans[0].end > SHOWN:
+        start = max(0, spans[0].start - SHOWN // 4)
+    end = min(len(text), start + SHOWN)
+    inside = [
+        (max(span.start, start) - start, min(span.end, end) - start, span.kind)
+        for span in spans
+        if span.end > start and span.start < end
+    ]
+    return ShownText(name, safe[start:end], tuple(inside), len(text) - (end - start))

@@ -1,0 +1,203 @@
+"""Rows as other tools write them come in; rows with the names of `sample_header` go out.
+
+Known are the results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines), the
+queries of valor-lite (`context` as an object of `groundtruth` and `prediction`), and the test labs
+of H2O Eval Studio and Sonar. What ragas and deepeval write needs its aliases alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from valor_cli.data.json_records import Record, scalar_text
+from valor_cli.data.shapes.samples.header import ALIASES, layout_of
+
+_PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
+"""Keys of promptfoo's results, beside `vars`, that nobody else has; `prompt` anyone may have."""
+
+_RULES: Final = (
+    "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
+    "contains-json|contains-sql|contains-xml|context-faithfulness|context-recall|"
+    "context-relevance|cost|eval|factuality|finish-reason|fn|g-eval|gleu|grade|guardrails|"
+    "icontains|icontains-all|icontains-any|is-html|is-json|is-refusal|is-sql|"
+    "is-valid-function-call|is-valid-openai-function-call|is-valid-openai-tools-call|is-xml|"
+    "javascript|latency|levenshtein|llm-rubric|max-score|meteor|model-graded-closedqa|"
+    "model-graded-factuality|moderation|perplexity|perplexity-score|pi|python|regex|rouge-n|ruby|"
+    "select-best|similar|starts-with|webhook|word-count"
+)
+_RULE: Final = re.compile(
+    rf"(?:(?:not-)?(?:{_RULES})(?:\([^()\n]*\))?:|not-equals:|file://|(?:not-)?is-[a-z-]+$)"
+)
+"""How a cell of `__expected` begins that asserts something else than equality."""
+
+
+def is_promptfoo(names: Collection[str]) -> bool:
+    """Whether a row with these keys is one of promptfoo's results."""
+    return "vars" in names and not _PROMPTFOO.isdisjoint(names)
+
+
+def one_shape(record: Record) -> Record:
+    """A row with the names that ours have; most are returned as they are."""
+    if is_promptfoo(record) and isinstance(record["vars"], dict):
+        return _from_promptfoo(record)
+    context = record.get("context")
+    if isinstance(context, dict) and context and context.keys() <= {"groundtruth", "prediction"}:
+        return _from_valor_lite(record, context)
+    return record
+
+
+def expected_answer(text: str) -> str | None:
+    """The answer that a cell of promptfoo's `__expected` wants; None if it states a rule instead.
+
+    A bare text, or one after `equals:`, is an answer; `contains:`, `llm-rubric:` … are rules.
+    """
+    if text.startswith("equals:"):
+        return text.removeprefix("equals:").strip()
+    return None if _RULE.match(text) else text
+
+
+def _from_valor_lite(record: Record, context: Record) -> Record:
+    """`groundtruth` holds right answers, `prediction` the passages that were retrieved."""
+    rest = {name: value for name, value in record.items() if name != "context"}
+    return {
+        **rest,
+        "references": context.get("groundtruth"),
+        "retrieved_contexts": context.get("prediction"),
+    }
+
+
+def _from_promptfoo(record: Record) -> Record:
+    """A result: its variables may have any of our names; its prompt is the input without them."""
+    variables = record["vars"]
+    response = record.get("response")
+    provider = record.get("provider")
+    case = record.get("testCase")
+    case = case if isinstance(case, dict) else {}
+    layout = layout_of([name for name in variables if name not in _OUTPUTS], {})
+    shaped: Record = {name: variables[name] for name in layout.keys if name is not None}
+    if layout.keys[_USER_INPUT] is None:
+        prompt = record.get("prompt")
+        shaped["user_input"] = prompt.get("raw") if isinstance(prompt, dict) else prompt
+    if layout.keys[_REFERENCES] is None:
+        shaped["references"] = _answers(case.get("assert"))
+    shaped["response"] = response.get("output") if isinstance(response, dict) else response
+    if isinstance(provider, dict):
+        shaped["model"] = provider.get("label") or provider.get("id")
+    else:
+        shaped["model"] = provider
+    if layout.keys[_SAMPLE_ID] is None:
+        shaped["sample_id"] = _case_number(record)
+    if isinstance(response, dict) and "logProbs" in response:
+        shaped["token_logprobs"] = response["logProbs"]
+    shaped["latency_ms"] = record.get("latencyMs")
+    shaped["cost"] = record.get("cost")
+    shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}
+    # Columns may be mapped to what stands in these.
+    return {**shaped, "vars": variables, "testCase": case}
+
+
+_OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
+_NAMES: Final = tuple(ALIASES)
+_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(_NAMES.index, ("sample_id", "user_input", "references"))
+
+
+def _case_number(record: Record) -> str | None:
+    """Which test case, the same for every provider; and which prompt, if not the first."""
+    case, prompt = scalar_text(record.get("testIdx")), scalar_text(record.get("promptIdx"))
+    return f"{case}.{prompt}" if case and prompt and prompt != "0" else case
+
+
+def _answers(assertions: Any) -> list[Any]:
+    """What the assertions of a test case say that the output should equal."""
+    found = assertions if isinstance(assertions, list) else []
+    return [
+        one["value"]
+        for one in found
+        if isinstance(one, dict) and one.get("type") == "equals" and scalar_text(one.get("value"))
+    ]
+
+
+def _object(record: Mapping[str, Any], name: str) -> Record:
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:
+    """The rows of an H2O test lab, with names of models for their keys, and sample ids.
+
+    A lab has every prompt once for each model. Rows of models with the same prompt are the same
+    sample, whether or not their keys say so.
+    """
+    names = _lab_models(document)
+    records = [row for row in rows if isinstance(row, dict)]
+    models = {str(row.get("model_key")) for row in records}
+    keys = Counter((str(row.get("model_key")), str(row.get("key") or "")) for row in records)
+    shared = len({key for _, key in keys}) < len(keys) or len(models) == 1
+    keyed = shared and all(key and count == 1 for (_, key), count in keys.items())
+    told: Counter[tuple[str, str]] = Counter()
+    numbers: dict[tuple[str, int], str] = {}
+    shaped: list[Any] = []
+    for row in rows:
+        if not isinstance(row, dict):
+            shaped.append(row)
+            continue
+        model, prompt = str(row.get("model_key")), str(row.get("input"))
+        told[model, prompt] += 1
+        number = numbers.setdefault((prompt, told[model, prompt]), str(len(numbers) + 1))
+        one = {name: value for name, value in row.items() if name != "model_key"}
+        if model in names or "model_key" in row:
+            one["model"] = names.get(model, row.get("model_key"))
+        one["sample_id"] = row["key"] if keyed else number
+        if not one.get("expected_output"):
+            one["expected_output"] = None
+        if not one.get("output_condition"):
+            one["output_condition"] = _condition(one.get("output_constraints"))
+        shaped.append(one)
+    return shaped
+
+
+def _condition(constraints: Any) -> str | None:
+    """Older constraints as a condition: all of a list must hold, any of a list inside it."""
+    found = constraints if isinstance(constraints, list) else []
+    groups = [one if isinstance(one, list) else [one] for one in found]
+    operands = [
+        [_operand(one) for one in group if isinstance(one, str) and one] for group in groups
+    ]
+    parts = [
+        f"({' OR '.join(group)})" if len(group) > 1 else group[0] for group in operands if group
+    ]
+    return " AND ".join(parts) or None
+
+
+def _operand(constraint: str) -> str:
+    """A constraint as a condition writes it; `REGEXP:` begins those that are patterns."""
+    text = constraint.removeprefix("REGEXP:")
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return quoted if text == constraint else f"regexp({quoted})"
+
+
+def is_lab(document: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is an H2O test lab."""
+    dataset = document.get("dataset")
+    return isinstance(dataset, dict) and isinstance(dataset.get("inputs"), list)
+
+
+def has_lab_rows(rows: Sequence[Any]) -> bool:
+    """Whether rows are those of an H2O test lab, or of its results."""
+    return bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= _LAB_ROW
+
+
+_LAB_ROW: Final = frozenset({"input", "actual_output", "model_key"})
+
+
+def _lab_models(document: Record) -> dict[str, str]:
+    """Key of each model to its name: of its language model if that tells them apart."""
+    models = [one for one in document.get("models") or () if isinstance(one, dict)]
+    for name in ("llm_model_name", "name"):
+        names = [scalar_text(one.get(name)) for one in models]
+        if all(names) and len(set(names)) == len(names):
+            return {str(one.get("key")): str(one[name]) for one in models}
+    return {}

@@ -1,0 +1,1 @@
+"""Classification samples: labels and scores."""

@@ -1,0 +1,123 @@
+"""Samples with the label they have and the labels that a model gave them, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.kernels.ranking.scores import Scores
+from valor_cli.results import ExampleObject, Illustration, MetricExample, ObjectRef, Picture, Scalar
+
+Ints = NDArray[np.int64]
+
+
+def no_picture(sample_id: str) -> Picture | None:
+    """The picture of a sample that is no image."""
+    return None
+
+
+def choices_of(labels_of: Sequence[Sequence[int]], key: Ints) -> Ints:
+    """(n,) how many labels the key of each row has.
+
+    Args:
+        labels_of: By key, its labels.
+        key: (n,) the key of each row.
+    """
+    return np.array([len(own) for own in labels_of], np.int64)[key]
+
+
+class ClassificationDataset(Struct, frozen=True):
+    """Ground truth and one model's predictions.
+
+    A row is a sample and a label key: what the sample's colour is, and its shape. Rows stand in
+    the order of their samples, those of a sample in the order of the keys.
+
+    Attributes:
+        sample_ids: (units,) UTF-8, ascending, distinct: `S`, or objects that hold bytes.
+        labels: Names of the labels of all keys, in the order that results have.
+        keys: Names of the label keys; (None,) where samples have one label.
+        labels_of: By key, the labels (numbers, ascending) that its rows use on either side of any
+            model.
+        unit: (n,) the sample of each row.
+        key: (n,) the key of each row.
+        truth: (n,) the label that it has.
+        scores: (n,) rows: what the model says; a row without a prediction lists nothing, or has
+            nothing but zeros.
+        number: (n,) the row in the whole dataset.
+        picture: The picture of a sample by its id, if it has one; a shard knows of none.
+    """
+
+    sample_ids: NDArray[Any]
+    labels: tuple[str, ...]
+    keys: tuple[str | None, ...]
+    labels_of: tuple[tuple[int, ...], ...]
+    unit: Ints
+    key: Ints
+    truth: Ints
+    scores: Scores
+    number: Ints
+    picture: Callable[[str], Picture | None] = no_picture
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    @property
+    def choices(self) -> Ints:
+        """(n,) how many labels there are for each row to list: those of its key."""
+        return choices_of(self.labels_of, self.key)
+
+    @property
+    def unit_ids(self) -> Sequence[Any]:
+        """(units,) what the files call them."""
+        return list(self.sample_ids)
+
+    def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
+        """The part with those samples only; `units` is a mask over `sample_ids`."""
+        rows = units[self.unit]
+        return replace(
+            self,
+            sample_ids=self.sample_ids[units],
+            unit=(np.cumsum(units) - 1)[self.unit[rows]],
+            key=self.key[rows],
+            truth=self.truth[rows],
+            scores=self.scores.take(rows),
+            number=self.number[rows],
+            picture=no_picture,
+        )
+
+    def verify(self) -> None:
+        """Nothing is left to read."""
+
+    def told(self) -> Mapping[str, Sequence[str | None]]:
+        """Nothing: a sample is no text."""
+        return {}
+
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
+        """The labels and the scores of each example, which its objects say themselves."""
+        return [
+            Illustration(self._picture(one.sample_id), tuple(map(_shown, one.objects)))
+            for one in examples
+        ]
+
+    def _picture(self, sample_id: Scalar) -> Picture | None:
+        return self.picture(sample_id) if isinstance(sample_id, str) else None
+
+
+def _shown(ref: ObjectRef) -> ExampleObject:
+    if ref.label is None:
+        raise ValueError("an object of a sample says its label")
+    return ExampleObject(
+        role=ref.role,
+        id=None,
+        label=ref.label,
+        score=ref.score,
+        outcome=ref.outcome,
+        geometry=None,
+    )

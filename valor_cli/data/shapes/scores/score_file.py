@@ -1,0 +1,105 @@
+"""What every reader of classification data is asked for and hands out, and the names it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from valor_cli.data.table import InvalidRows, Table
+from valor_cli.kernels.ranking.scores import Scores
+from valor_cli.results import InputFile, Scalar
+
+Side: TypeAlias = Literal["ground_truth", "predictions", "samples"]
+"""What a file holds: true labels, predictions, or both."""
+
+ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "sample_id": ("id", "uid", "image_id", "image", "file_name", "filename", "name", "path"),
+    "label": ("ground_truth", "target", "true_label", "y_true", "gt", "true", "actual", "class"),
+    "prediction": ("predicted", "pred", "y_pred", "predicted_label", "predicted_class"),
+    "predictions": ("scores", "probabilities", "probs"),
+    "score": ("confidence", "probability", "prob", "conf"),
+    "label_key": ("key", "attribute", "task"),
+}
+"""Standard name to the other names that a column, or a key of a JSON object, may have."""
+
+ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
+ITEM_SCORES: Final = ("score", *ALIASES["score"])
+"""What the label and the score of an object in a list may be called, in the order of looking."""
+
+
+class ScoreReading(Struct, frozen=True):
+    """How to read, the same for all inputs of a run.
+
+    Attributes:
+        metadata: Names of columns to read beside the labels, of ground truth and of samples.
+        classes: Names of the columns that are classes, or of the scores in a list of bare numbers;
+            empty to find them out.
+        columns: Standard name ("sample_id", "label", "prediction", "score", "label_key") to the
+            file's own.
+        invalid: What to do with rows that cannot be used.
+        probabilities: Whether scores must be from 0 to 1, but for rounding.
+    """
+
+    metadata: Sequence[str] = ()
+    classes: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    invalid: InvalidRows = "error"
+    probabilities: bool = False
+
+
+class ScoreFile(Struct, frozen=True):
+    """One side of a classification run, or both, as one input says it.
+
+    A row is a sample and a label key; no two rows share both.
+
+    Attributes:
+        path: The input, as the user wrote it.
+        samples: (n,) rows in the order of the file. Columns: `sample_id`, UTF-8 as `S` or as
+            objects that hold bytes; `key`, the position in `keys`; and `truth`, the code of the
+            true label, if the file says true labels. Its place is `LINE`.
+        keys: Names of the label keys; (None,) where there are none.
+        labels: Names, by code; a wide file has its classes first, in their order.
+        scores: (n,) rows over label codes, with distinct labels in each and finite scores; None for
+            ground truth alone.
+        classes: The classes in an order that means something (wide columns, `classes:`); empty
+            where the file names labels as they come.
+        metadata: Values by name, one a row.
+        files: The files that were read.
+        warnings: What was odd and could be used all the same.
+    """
+
+    path: str
+    samples: Table
+    keys: tuple[str | None, ...]
+    labels: tuple[str, ...]
+    scores: Scores | None
+    classes: tuple[str, ...]
+    metadata: Mapping[str, Sequence[Scalar]]
+    files: Sequence[InputFile]
+    warnings: Sequence[str] = ()
+
+
+def positions(names: Sequence[str], reading: ScoreReading) -> dict[str, int]:
+    """Position of each standard name: of the mapped column, its own, or the first alias."""
+    mapped = set(reading.columns.values())
+    taken = mapped | set(reading.classes)
+    # A classifier of true and false has a column for each.
+    taken |= {"true", "True", "TRUE"} if "false" in map(str.casefold, names) else set()
+    at: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if name not in taken:
+            at.setdefault(name.casefold(), position)
+    asked = {name.casefold() for name in reading.metadata}
+    found: dict[str, int] = {}
+    for standard, aliases in ALIASES.items():
+        if standard in reading.columns:
+            if reading.columns[standard] in names:
+                found[standard] = names.index(reading.columns[standard])
+            continue
+        for name in (standard, *(alias for alias in aliases if alias not in asked)):
+            if name in at:
+                found[standard] = at[name]
+                break
+    return found

@@ -1,0 +1,1 @@
+"""Sources: paths, globs, URLs and compression, to blocks of bytes."""

@@ -1,0 +1,100 @@
+"""What the user wrote for an input comes in; the files it names, and how they begin, go out."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from io import BytesIO, TextIOWrapper
+from typing import Final
+
+from valor_cli.data.source.files import STDIN, TextSource
+from valor_cli.errors import DataError, Problem
+from valor_cli.paths import bare, is_url
+
+HEAD: Final = 1 << 16
+"""Bytes of an input that its format is told by, at most."""
+
+_COMPRESSED = (".gz", ".zst")
+
+
+def expanded(path: str) -> list[str]:
+    """The inputs that a path or a URL names: itself, or those that match it, sorted.
+
+    Raises:
+        DataError: Nothing matches.
+        UnreachableError: A store cannot be asked.
+    """
+    if not any(mark in path for mark in "*?["):
+        return [path]
+    if is_url(path):
+        from valor_cli.data.source.remote.listing import matching
+
+        found = matching(path)
+    elif os.path.lexists(path):
+        return [path]
+    else:
+        found = _on_disk(path)
+    if not found:
+        message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
+        raise DataError(Problem(path, message))
+    return found
+
+
+def _on_disk(pattern: str) -> list[str]:
+    try:
+        return sorted(glob.glob(pattern, recursive=True))
+    except ValueError:
+        # The name of a folder in it holds what no name can.
+        return []
+
+
+def extension_of(path: str) -> str:
+    """The extension in lower case, less that of a compressed file and a URL's query."""
+    stem, extension = os.path.splitext(bare(path))
+    if extension.lower() in _COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return extension.lower()
+
+
+def head_of(path: str) -> bytes:
+    """The first bytes of the text of an input; nothing of what could not be read again.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    if is_url(path):
+        return _head_of(path)
+    if path != STDIN and os.path.exists(path) and not os.path.isfile(path):
+        return b""
+    if path == STDIN and not _rewindable():
+        return b""
+    try:
+        return _head_of(path)
+    finally:
+        if path == STDIN:
+            sys.stdin.buffer.seek(0)
+
+
+def _head_of(path: str) -> bytes:
+    chunks = TextSource(path).chunks(HEAD)
+    try:
+        return next(chunks)
+    finally:
+        # Not read to the end, so nothing is said of its end here.
+        chunks.close()
+
+
+def _rewindable() -> bool:
+    """Put a stream that can be read again in the place of standard input, if that can be read.
+
+    What waits on a pipe is too little to tell the format of a compressed file by.
+    """
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or stream.closed or stream.isatty():
+        return False
+    try:
+        sys.stdin = TextIOWrapper(BytesIO(stream.read()))
+    except OSError:
+        return False
+    return True

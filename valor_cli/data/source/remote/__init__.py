@@ -1,0 +1,1 @@
+"""Remote sources: web servers and object stores."""

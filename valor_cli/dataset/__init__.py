@@ -1,1 +1,0 @@
-"""Frozen columns of equal length, one file per data shape."""

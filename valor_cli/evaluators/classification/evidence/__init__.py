@@ -1,0 +1,1 @@
+"""Evidence that classification metrics share."""

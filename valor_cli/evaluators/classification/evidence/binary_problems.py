@@ -1,0 +1,165 @@
+"""Evidence in; how well each label's binary problem is ranked out: areas under both curves.
+
+In a label's problem its samples are the positives and all others the negatives; a sample that does
+not list the label scores 0 there and is tied with all others of that score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
+from valor_cli.kernels.columns.grouping import order_of_codes
+from valor_cli.kernels.ranking.binary_ranking import (
+    Corners,
+    Ranking,
+    area_under_roc,
+    average_precision,
+    rank,
+    rank_counted,
+    roc_corners,
+    weighed,
+)
+from valor_cli.kernels.ranking.score_answers import without_zeros
+from valor_cli.kernels.ranking.score_counts import LabelScores, ScoreCounts, count_scores
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+
+DRAWN_LABELS: Final = 100
+"""With more labels than these no curve is drawn."""
+
+DRAWN_POINTS: Final = 101
+"""Points of a curve at most."""
+
+
+class LabelAreas(NamedTuple):
+    """What ranking says of each label.
+
+    Attributes:
+        samples: How many samples there are.
+        positives: (labels,) samples of each.
+        roc: (labels,) area under the ROC curve; NaN without positives or without negatives.
+        precision: (labels,) average precision; NaN without positives.
+    """
+
+    samples: int
+    positives: Ints
+    roc: Floats
+    precision: Floats
+
+
+class _Problem(NamedTuple):
+    """A label where rows count once each: what there is of both areas and of the curve."""
+
+    roc: float
+    precision: float
+    curve: Corners | None
+
+
+class _Weighable(NamedTuple):
+    """A label whose rows may count more than once: the listed ones, by score ascending."""
+
+    ranking: Ranking
+    positive: Rows
+    negative: Rows
+
+
+def label_areas(evidence: Evidence) -> LabelAreas:
+    """Areas of each label; of the resample, where the evidence is one."""
+    return evidence.known("label areas", lambda: _areas(evidence))
+
+
+def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
+    """The curve of each label; None without positives or without negatives.
+
+    Of no resample. With more than `DRAWN_LABELS` labels there are none.
+    """
+    if len(evidence.labels) > DRAWN_LABELS:
+        return [None] * len(evidence.labels)
+    return [one.curve for one in _problems(evidence)]
+
+
+def _areas(evidence: Evidence) -> LabelAreas:
+    positives = truth_counts(evidence)
+    if isinstance(evidence, Scored) and evidence.row_weights is not None:
+        found = list(_weighed(evidence, evidence.row_weights, positives))
+    else:
+        found = [(one.roc, one.precision) for one in _problems(evidence)]
+    roc, precision = np.array(found, np.float64).reshape(-1, 2).T
+    return LabelAreas(int(positives.sum()), positives, roc, precision)
+
+
+def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, float]:
+    """Both areas, NaN where there is none."""
+    roc = precision = np.nan
+    if positives:
+        precision = average_precision(ranking, positives, negatives)
+        if negatives:
+            roc = area_under_roc(ranking, positives, negatives)
+    return roc, precision
+
+
+def _problems(evidence: Evidence) -> list[_Problem]:
+    return evidence.known("label problems", lambda: list(_solved(evidence)))
+
+
+def _solved(evidence: Evidence) -> Iterator[_Problem]:
+    samples = truth_counts(evidence)
+    drawn, total = len(samples) <= DRAWN_LABELS, int(samples.sum())
+    for scores, positives in zip(_label_scores(evidence), samples.tolist(), strict=True):
+        negatives = total - positives
+        ranking, right, every = rank_counted(*scores)
+        areas = _areas_of(ranking, positives, negatives)
+        curve = None
+        if drawn and positives and negatives:
+            curve = roc_corners(right, every, positives, negatives, DRAWN_POINTS)
+        yield _Problem(*areas, curve)
+
+
+def _label_scores(evidence: Evidence) -> Iterator[LabelScores]:
+    """The distinct scores of each label."""
+    if isinstance(evidence, Scored) and evidence.noted is None:
+        # Of one label after the other: those of all may take more memory than the rows.
+        return (count_scores(*scores) for scores in _sorted_scores(evidence))
+    return evidence.tally(
+        "label scores", lambda rows: ScoreCounts.of(_sorted_scores(rows))
+    ).by_label()
+
+
+def _sorted_scores(scored: Scored) -> Iterator[tuple[Floats, Floats]]:
+    """Of each label the scores other than 0 of its samples, and of all, ascending."""
+    count = len(scored.labels)
+    samples = np.bincount(scored.truth, minlength=count)
+    return zip(_true_scores(scored, samples), scored.scores.ascending(count), strict=True)
+
+
+def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
+    """Of each label the scores other than 0 that its samples, so many, give it, ascending."""
+    score = scored.true_score[order_of_codes(scored.truth, len(samples))]
+    for own in np.split(score, np.cumsum(samples[:-1])):
+        own.sort()
+        yield without_zeros(own)
+
+
+def _weighed(scored: Scored, weights: Ints, samples: Ints) -> Iterator[tuple[float, float]]:
+    """Both areas of each label where rows count as often as they weigh, as all samples do."""
+    total = int(samples.sum())
+    problems = scored.once("weighable labels", lambda: list(_weighable(scored)))
+    for one, positives in zip(problems, samples.tolist(), strict=True):
+        ranking = weighed(one.ranking, weights[one.positive], weights[one.negative])
+        yield _areas_of(ranking, positives, total - positives)
+
+
+def _weighable(scored: Scored) -> Iterator[_Weighable]:
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
+        order = np.argsort(score)
+        ordered, every = rows[order].astype(np.int32), score[order]
+        right = scored.truth[ordered] == label
+        yield _Weighable(rank(every[right], every), ordered[right], ordered[~right])

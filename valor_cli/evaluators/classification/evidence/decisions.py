@@ -1,0 +1,257 @@
+"""What is decided from scores: which labels are positive in each row, and how often which pair of a
+true label and a positive one occurs.
+
+All that reads decisions reads these counts: they are found once, and a resample only weighs them.
+Condensed evidence has the counts and no decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
+from valor_cli.evaluators.classification.evidence.tallies import added
+from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.ranking.score_answers import RowNumbers
+from valor_cli.results import Scalar
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CELLS_TABULATED = 1 << 20
+"""Cells of true and positive labels that a table holds, where there are not even so many rows."""
+
+
+class Decisions(NamedTuple):
+    """Positive labels. A row without any stands once, with the label -1.
+
+    Attributes:
+        row: (d,) row of the evidence; rows that share a pair ascend.
+        label: (d,) the positive label, or -1.
+        score: (d,) its score; where there is none, the highest score of the row.
+        pair: (d,) which pair of labels it is, by its number in the other columns.
+        truth: (p,) the true label of each pair that occurs; pairs ascend.
+        positive: (p,) the positive label, or -1.
+    """
+
+    row: RowNumbers
+    label: RowNumbers
+    score: Floats
+    pair: RowNumbers
+    truth: Ints
+    positive: Ints
+
+
+class Pairs(NamedTuple):
+    """(p,) how often each pair of labels occurs.
+
+    Attributes:
+        truth: The true label; pairs ascend.
+        positive: The positive label; -1 for none.
+        rows: How many rows it is in.
+    """
+
+    truth: Ints
+    positive: Ints
+    rows: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[Pairs]) -> Pairs:
+        """How often each pair occurs in all parts."""
+        truth, positive, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+        width = int(positive.max(initial=-1)) + 2
+        cell, pair = np.unique(truth * width + positive + 1, return_inverse=True)
+        return Pairs(cell // width, cell % width - 1, summed(pair, rows, len(cell)))
+
+
+class TruthCounts(NamedTuple):
+    """(labels,) how many rows have each label."""
+
+    rows: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[TruthCounts]) -> TruthCounts:
+        """Those of all parts."""
+        return TruthCounts(*added(parts))
+
+
+class LabelCounts(NamedTuple):
+    """(labels,) outcomes of each label as a question of its own: tp + fn is its ground truths."""
+
+    tp: Ints
+    fp: Ints
+    fn: Ints
+    tn: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[LabelCounts]) -> LabelCounts:
+        """The outcomes in all parts."""
+        return LabelCounts(*added(parts))
+
+
+class Agreement(NamedTuple):
+    """(labels + 1,) margins of truth against top label; the last place is no prediction.
+
+    Attributes:
+        truths: Rows that have the label.
+        predictions: Rows whose top label it is.
+        right: Rows of both.
+    """
+
+    truths: Ints
+    predictions: Ints
+    right: Ints
+
+    @staticmethod
+    def merged(parts: Sequence[Agreement]) -> Agreement:
+        """The margins of all parts."""
+        return Agreement(*added(parts))
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+        return int(self.truths.sum())
+
+
+def decide(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Decisions:
+    """The positive labels of each row.
+
+    Args:
+        scored: Rows of one label key.
+        score_threshold: What a score must reach; None for anything. A score of 0 never does.
+        hardmax: Only the top label can be positive, else any.
+    """
+    return scored.once(
+        ("decisions", hashable(score_threshold), hardmax),
+        lambda: _paired(scored, *_positives(scored, score_threshold, hardmax=hardmax)),
+    )
+
+
+def pairs(evidence: Evidence, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
+    """How often each true label meets each positive one; arguments as `decide`."""
+    return evidence.tally(
+        ("pairs", hashable(score_threshold), hardmax),
+        lambda scored: _pairs(scored, score_threshold, hardmax=hardmax),
+    )
+
+
+def hashable(score_threshold: ScoreThreshold | None) -> Hashable:
+    """A threshold as a part of a name."""
+    if isinstance(score_threshold, Mapping):
+        return tuple(sorted(score_threshold.items()))
+    return score_threshold
+
+
+def _pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
+    found = decide(scored, score_threshold, hardmax=hardmax)
+    weights = scored.row_weights
+    if weights is not None:
+        weights = weights[found.row]
+    rows = summed(found.pair, weights, len(found.truth))
+    return Pairs(found.truth, found.positive, rows)
+
+
+def label_counts(
+    evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bool
+) -> LabelCounts:
+    """True and false positives and negatives of each label; arguments as `decide`."""
+    return evidence.tally(
+        ("label counts", hashable(score_threshold), hardmax),
+        lambda scored: _counted(scored, score_threshold, hardmax=hardmax),
+    )
+
+
+def agreement(evidence: Evidence) -> Agreement:
+    """True labels against top labels, whatever their score."""
+    return evidence.tally("agreement", _agreement)
+
+
+def truth_counts(evidence: Evidence) -> Ints:
+    """(labels,) how many rows have each label."""
+    return evidence.tally("truth counts", _truth_counts).rows
+
+
+def _truth_counts(scored: Scored) -> TruthCounts:
+    return TruthCounts(summed(scored.truth, scored.row_weights, len(scored.labels)))
+
+
+def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
+    """(labels,) the threshold of each label."""
+    if isinstance(score_threshold, Mapping):
+        return np.array([score_threshold.get(label, 0.0) for label in scored.labels], np.float64)
+    return np.full(len(scored.labels), float(score_threshold))
+
+
+def threshold_of(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
+    """What a label's own row says of its threshold, where each label has its own."""
+    if isinstance(score_threshold, Mapping):
+        return {"score_threshold": score_threshold.get(label, 0.0)}
+    return {}
+
+
+def _positives(
+    scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool
+) -> tuple[RowNumbers, RowNumbers, Floats]:
+    """Row, label and score of each positive label, and of each row that has none."""
+    if hardmax:
+        top = scored.top
+        if score_threshold is not None:
+            # The last one is that of no label, which has nothing to reach.
+            least = np.append(thresholds(scored, score_threshold), -np.inf)
+            top = np.where(scored.top_score >= least[top], top, -1)
+        return np.arange(len(top)), top, scored.top_score
+    least = thresholds(scored, -np.inf if score_threshold is None else score_threshold)
+    # There may be as many as there are scores: the narrow numbers save half of the memory.
+    parts = []
+    some = np.zeros(len(scored.truth), bool)
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
+        reached = score >= least[label]
+        named = rows[reached].astype(np.int32)
+        some[named] = True
+        parts.append((named, np.full(len(named), label, np.int32), score[reached]))
+    none = np.flatnonzero(~some).astype(np.int32)
+    parts.append((none, np.full(len(none), -1, np.int32), scored.top_score[none]))
+    row, labels, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return row, labels, scores
+
+
+def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -> Decisions:
+    """The pairs that these positives make with the true labels."""
+    width = len(scored.labels) + 1
+    cell = scored.truth[row] * width + label + 1
+    if len(scored.labels) * width <= max(CELLS_TABULATED, len(cell)):
+        known = np.bincount(cell, minlength=1) > 0
+        names, pair = np.flatnonzero(known), (np.cumsum(known, dtype=np.int32) - 1)[cell]
+    else:
+        names, pair = np.unique(cell, return_inverse=True)
+    return Decisions(row, label, score, pair, names // width, names % width - 1)
+
+
+def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> LabelCounts:
+    found = _pairs(scored, score_threshold, hardmax=hardmax)
+    truths = _truth_counts(scored).rows
+    width = len(truths)
+    named = found.positive >= 0
+    right = found.truth == found.positive
+    tp, positive = (
+        summed(found.positive[kept], found.rows[kept], width) for kept in (right, named)
+    )
+    return LabelCounts(tp, positive - tp, truths - tp, truths.sum() - truths - positive + tp)
+
+
+def _agreement(scored: Scored) -> Agreement:
+    found = _pairs(scored, None, hardmax=True)
+    width = len(scored.labels) + 1
+    right = found.truth == found.positive
+    predicted = np.where(found.positive >= 0, found.positive, width - 1)
+    return Agreement(
+        *(
+            summed(label, found.rows * kept, width)
+            for label, kept in ((found.truth, 1), (predicted, 1), (found.truth, right))
+        )
+    )

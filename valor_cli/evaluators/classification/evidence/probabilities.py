@@ -1,0 +1,71 @@
+"""Scores as probabilities: what each row is divided by, and means over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
+from valor_cli.kernels.ranking.exact_sums import exact_sums
+
+Floats = NDArray[np.float64]
+
+NEEDS: Final = ("ground_truth", "predictions", "probabilities")
+"""What metrics of probabilities need: scores from 0 to 1."""
+
+ROUNDING: Final = 1e-3
+"""How far from 1 the sum of a row may lie to be rounding, and divided away."""
+
+
+def sums_to_one(total: Floats) -> NDArray[np.bool_]:
+    """(n,) whether the sum of a row is 1 but for rounding of its numbers.
+
+    Args:
+        total: (n,) sums of scores.
+    """
+    # 0.999 is meant to pass, and 1 - 0.999 is a little above 0.001.
+    return np.asarray(np.abs(total - 1) <= ROUNDING * (1 + 1e-9))
+
+
+def divisors(scored: Scored, *, normalize: bool) -> Floats:
+    """(n,) what turns each row's scores to probabilities when they are divided by it.
+
+    Its sum, where that is 1 but for rounding or `normalize` asks for it; else 1. Rows of zeros
+    stay as they are.
+    """
+    total = scored.total
+    wanted = total > 0 if normalize else sums_to_one(total)
+    return np.where(wanted, total, 1.0)
+
+
+def count_of_rows(evidence: Evidence) -> int:
+    """How many rows there are, each as often as it counts."""
+    return int(truth_counts(evidence).sum())
+
+
+def mean_of_rows(
+    evidence: Evidence, name: Hashable, values: Callable[[Scored], Floats]
+) -> float | None:
+    """The mean over rows, each as often as it counts; None where there is no row.
+
+    Their sum is exact, so that it is the same in any order; only that of a resample, of which there
+    are many, is not.
+
+    Args:
+        evidence: The rows, or what was condensed of them.
+        name: What is summed, as in `tally`.
+        values: The rows to a number, (n,), for each.
+    """
+
+    def found(scored: Scored) -> Floats:
+        return scored.once(("values of rows", name), lambda: values(scored))
+
+    n = count_of_rows(evidence)
+    if isinstance(evidence, Scored) and evidence.resampled:
+        return float(np.average(found(evidence), weights=evidence.row_weights)) if n else None
+    (total,) = evidence.tally(name, lambda scored: exact_sums(found(scored))).rounded()
+    return float(total) / n if n else None

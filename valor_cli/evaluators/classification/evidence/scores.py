@@ -1,0 +1,316 @@
+"""Evidence of classification: what each sample is, and how a model scores the labels for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, overload
+
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset, choices_of
+from valor_cli.evaluators.classification.evidence.tallies import Mergeable, Tallied, merge_tallied
+from valor_cli.evaluators.memo import Memo
+from valor_cli.kernels.columns.texts import order_of
+from valor_cli.kernels.ranking.scores import Scores, joined_scores
+from valor_cli.metric import Call
+from valor_cli.results import Scalar
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Mergeable)
+
+
+class Scored(Struct, frozen=True):
+    """Rows of a data set, read once.
+
+    Metrics get the rows of one label key (`parts`); rows stand in the order of their samples.
+
+    Attributes:
+        sample_ids: (units,) as in `ClassificationDataset`.
+        labels: Names; those of one key alone in a part of the evidence.
+        keys: Names of the label keys; one in a part.
+        labels_of: By key, the labels (numbers) of its rows.
+        unit: (n,) the sample of each row, ascending.
+        key: (n,) the key of each row.
+        truth: (n,) its true label.
+        number: (n,) its row in the whole dataset.
+        scores: (n,) rows of what the model says.
+        top: (n,) the label with the highest score, of equal ones the first listed; -1 where the
+            highest score is 0, that of labels not listed included, or nothing is listed: no
+            prediction.
+        top_score: (n,) its score; 0 without a prediction.
+        weights: (replicas, units) how often each sample counts; None for once each.
+        replica: The row of `weights` that metrics read.
+        noted: Where what metrics ask of the rows is kept, by its name, for whom condenses them.
+    """
+
+    sample_ids: NDArray[Any]
+    labels: tuple[str, ...]
+    keys: tuple[str | None, ...]
+    labels_of: tuple[tuple[int, ...], ...]
+    unit: Ints
+    key: Ints
+    truth: Ints
+    number: Ints
+    scores: Scores
+    top: Ints
+    top_score: Floats
+    weights: Ints | None = None
+    replica: int = 0
+    noted: dict[Hashable, Mergeable] | None = None
+    # What was computed already: of the rows, and of the rows with these weights.
+    _shared: Memo = field(default_factory=Memo)
+    _known: Memo = field(default_factory=Memo)
+
+    @property
+    def unit_count(self) -> int:
+        """How many samples there are."""
+        return len(self.sample_ids)
+
+    @property
+    def resampled(self) -> bool:
+        """Whether samples stand here more or less than once."""
+        return self.weights is not None
+
+    @property
+    def row_weights(self) -> Ints | None:
+        """(n,) how often each row counts in this replica; None for once each."""
+        if self.weights is None:
+            return None
+        weights: Ints = self.weights[self.replica]
+        return self.known("row weights", lambda: weights[self.unit])
+
+    @property
+    def true_score(self) -> Floats:
+        """(n,) the score of the true label, 0 where it is not listed."""
+        return self.once("true score", lambda: self.scores.of(self.truth))
+
+    @property
+    def choices(self) -> Ints:
+        """(n,) how many labels there are for each row to list: those of its key."""
+        return choices_of(self.labels_of, self.key)
+
+    @property
+    def place(self) -> Ints:
+        """(n,) how many labels stand before the true label by score, of equal ones in the order
+        listed; `UNLISTED` where it is not listed.
+        """
+        return self.once("place", lambda: self.scores.place_of(self.truth, self.choices))
+
+    @property
+    def total(self) -> Floats:
+        """(n,) sum of the scores."""
+        return self.once("total", self.scores.total)
+
+    @property
+    def squares(self) -> Floats:
+        """(n,) sum of the squares of the scores."""
+        return self.once("squares", self.scores.squares)
+
+    def sample_id(self, row: int) -> str:
+        """The id of a row's sample."""
+        name: bytes = self.sample_ids[self.unit[row]]
+        return name.decode()
+
+    def once(self, key: object, compute: Callable[[], T]) -> T:
+        """What `compute` finds of the rows, whatever their weights; found once."""
+        return self._shared.once(key, compute)
+
+    def known(self, key: object, compute: Callable[[], T]) -> T:
+        """What `compute` finds of the rows with the weights that they have; found once."""
+        return self._known.once(key, compute)
+
+    def tally(self, name: Hashable, make: Callable[[Scored], S]) -> S:
+        """What `make` makes of the rows; once it is condensed, what it would make of them.
+
+        It depends on the rows and on the name alone: whoever asks by a name makes the same.
+        """
+        found = self.known(name, lambda: make(self))
+        if self.noted is not None:
+            self.noted[name] = found
+        return found
+
+    def select(self, units: NDArray[np.bool_]) -> Scored:
+        """The evidence of those samples alone."""
+        rows = units[self.unit]
+        return replace(
+            self._rows(rows),
+            sample_ids=self.sample_ids[units],
+            unit=(np.cumsum(units) - 1)[self.unit[rows]],
+            weights=None if self.weights is None else self.weights[:, units],
+        )
+
+    def resamples(self, weights: Ints) -> Iterator[Scored]:
+        """The evidence in which sample i stands weights[b, i] times, for each b."""
+        for replica in range(len(weights)):
+            yield replace(self, weights=weights, replica=replica, _known=Memo())
+
+    def parts(self) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
+        """As `by_key`."""
+        if self.keys == (None,) and self.labels_of == (tuple(range(len(self.labels))),):
+            return [({}, self)]
+        return self.known("parts", self._parts)
+
+    def _parts(self) -> list[tuple[Mapping[str, Scalar], Scored]]:
+        found: list[tuple[Mapping[str, Scalar], Scored]] = []
+        for key, part in zip(self.keys, self.once("split", self._split), strict=True):
+            again = replace(part, weights=self.weights, replica=self.replica, _known=Memo())
+            found.append(({} if key is None else {"label_key": key}, again))
+        return found
+
+    def _split(self) -> list[Scored]:
+        whole = replace(self, weights=None, replica=0)
+        return [whole.part(at) for at in range(len(self.keys))]
+
+    def part(self, at: int) -> Scored:
+        """The rows of one label key alone, with its labels, of all samples.
+
+        Args:
+            at: The position of the key in `keys`.
+        """
+        kept = np.array(self.labels_of[at], np.int64)
+        codes = np.full(len(self.labels) + 1, -1)
+        codes[kept] = np.arange(len(kept))
+        rows = self if len(self.keys) == 1 else self._rows(self.key == at)
+        return replace(
+            rows,
+            labels=tuple(self.labels[label] for label in self.labels_of[at]),
+            keys=(self.keys[at],),
+            labels_of=(tuple(range(len(kept))),),
+            key=np.zeros(len(rows.key), np.int64),
+            truth=codes[rows.truth],
+            scores=rows.scores.relabelled(codes),
+            top=codes[rows.top],
+            _shared=Memo(),
+            _known=Memo(),
+        )
+
+    def _rows(self, rows: NDArray[np.bool_] | Ints) -> Scored:
+        """Some rows, of the same samples."""
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(
+            self, **columns, scores=self.scores.take(rows), _shared=Memo(), _known=Memo()
+        )
+
+
+Evidence: TypeAlias = Scored | Tallied
+"""What metrics read: rows, or what was kept of them. Only rows are sliced and drawn again."""
+
+_COLUMNS = (
+    "unit",
+    "key",
+    "truth",
+    "number",
+    "top",
+    "top_score",
+)
+"""What `Scored` has of each row, beside the scores."""
+
+
+def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
+    """Evidence of one shard of samples."""
+    best = dataset.scores.best(dataset.choices)
+    return Scored(
+        sample_ids=dataset.sample_ids,
+        labels=dataset.labels,
+        keys=dataset.keys,
+        labels_of=dataset.labels_of,
+        unit=dataset.unit,
+        key=dataset.key,
+        truth=dataset.truth,
+        number=dataset.number,
+        scores=dataset.scores,
+        top=best.label,
+        top_score=best.score,
+    )
+
+
+def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
+    """What the calls need of a shard, which is no resample.
+
+    Raises:
+        ValueError: A call reads rows.
+    """
+    if isinstance(evidence, Tallied):
+        return evidence
+    if rows := [call.metric.name for call in calls if not call.metric.condensed]:
+        raise ValueError(f"reads rows: {', '.join(rows)}")
+    tallies: list[Mapping[Hashable, Mergeable]] = []
+    for _, part in evidence.parts():
+        noted: dict[Hashable, Mergeable] = {}
+        noting = dataclasses.replace(part, noted=noted, _known=Memo())
+        for call in calls:
+            call.found(noting)
+        tallies.append(noted)
+    return Tallied(
+        evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)
+    )
+
+
+@overload
+def merge_scored(parts: Sequence[Scored]) -> Scored: ...
+
+
+@overload
+def merge_scored(parts: Sequence[Evidence]) -> Evidence: ...
+
+
+def merge_scored(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence of several shards of samples together, in any order.
+
+    Raises:
+        ValueError: The shards have different labels or keys, are resamples, are condensed for
+            different calls, or some are condensed and others are not.
+    """
+    first = parts[0]
+    for one in parts:
+        if (one.labels, one.keys, one.labels_of) != (first.labels, first.keys, first.labels_of):
+            raise ValueError("shards of one evidence share their labels and their keys")
+        if one.resampled:
+            raise ValueError("only whole evidence is merged, no resample of it")
+    tallied = [one for one in parts if isinstance(one, Tallied)]
+    if not tallied:
+        return _merge_rows([one for one in parts if isinstance(one, Scored)])
+    if len(tallied) < len(parts):
+        raise ValueError("shards of one evidence are all condensed, or none is")
+    return merge_tallied(tallied)
+
+
+def _merge_rows(parts: Sequence[Scored]) -> Scored:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    ids = np.concatenate([one.sample_ids for one in parts])
+    order = order_of(ids)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    offsets = np.cumsum([0, *(one.unit_count for one in parts[:-1])])
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in parts]) for name in _COLUMNS
+    }
+    columns["unit"] = place[
+        np.concatenate([one.unit + offset for one, offset in zip(parts, offsets, strict=True)])
+    ]
+    scores = joined_scores([one.scores for one in parts])
+    merged = replace(
+        first, sample_ids=ids[order], scores=scores, **columns, _shared=Memo(), _known=Memo()
+    )
+    # Numbers ascend with samples, and with the keys of a sample.
+    if (np.diff(merged.number) > 0).all():
+        return merged
+    return merged._rows(np.argsort(merged.number))
+
+
+def by_key(evidence: Evidence) -> Sequence[tuple[Mapping[str, Scalar], Evidence]]:
+    """The rows of each label key, which adds `label_key` to the parameters where there are keys."""
+    return evidence.parts()
+
+
+def plan_scoring(calls: Sequence[Call], slices: Sequence[str]) -> None:
+    """All metrics read the same of a data set."""

@@ -1,0 +1,1 @@
+"""Loading of classification inputs: read, join, check and select."""

@@ -1,0 +1,111 @@
+"""What the `data:` block of a classification config says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+from annotated_types import MinLen
+from pydantic import AfterValidator, Field, model_validator
+
+from valor_cli.data.shapes.scores.score_file import Side
+from valor_cli.evaluators.inputs import (
+    ByModel,
+    SideFormats,
+    Strict,
+    format_given,
+    model_paths,
+    one_standard_input,
+)
+from valor_cli.metric import written
+from valor_cli.paths import InputPath
+
+Format: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
+
+
+class Formats(SideFormats[Format]):
+    """Formats of the two sides."""
+
+
+def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ...]:
+    texts = [written(name) for name in names]
+    if not all(text.strip() for text in texts):
+        raise ValueError("a class needs a name, found an empty text")
+    twice = [text for text, count in Counter(texts).items() if count > 1]
+    if twice:
+        raise ValueError(f"the class {twice[0]!r} stands twice")
+    return names
+
+
+Classes: TypeAlias = Annotated[tuple[str | int | bool, ...], MinLen(1), AfterValidator(_distinct)]
+
+
+class ClassificationInputs(Strict):
+    """Files of a classification run: ground truth and predictions apart, or both in one file."""
+
+    ground_truth: InputPath | None = Field(
+        None, description="true labels: CSV, JSONL, JSON or Parquet; .gz, .zst and globs work"
+    )
+    predictions: ByModel | None = Field(
+        None,
+        description="scores of labels, or bare labels, joined by sample_id: one path, or one per "
+        "model; beside ground_truth",
+    )
+    samples: ByModel | None = Field(
+        None,
+        description="files that hold both sides, in place of ground_truth and predictions: one "
+        "path, or one per model",
+    )
+    images: InputPath | None = Field(
+        None,
+        description="folder of the images, named after the sample ids: pictures in the report",
+    )
+    format: Format | Formats | None = Field(
+        None, description="format of the files, or of each side; omitted: by extension and content"
+    )
+    classes: Classes | InputPath | None = Field(
+        None,
+        description="the labels in the order that results have: a list, or a file with a name a "
+        "line, or a JSON or YAML list; also names the scores in a list of bare numbers",
+    )
+    columns: dict[str, str] = Field(
+        {}, description="standard name of a column to the name that the file has"
+    )
+    on_invalid: Literal["error", "skip"] = Field(
+        "error", description="what to do with invalid rows: stop, or leave them out and count them"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ClassificationInputs:
+        """The two sides stand in two files or in one."""
+        sides = {"ground_truth": self.ground_truth, "predictions": self.predictions}
+        missing = [name for name, value in sides.items() if value is None]
+        if self.samples is None:
+            if missing:
+                raise ValueError(
+                    f"no {' and no '.join(missing)}: give ground_truth and predictions, or samples "
+                    "where one file holds both"
+                )
+            return self
+        given = [name for name in sides if name not in missing]
+        if given:
+            raise ValueError(f"samples holds both sides: leave out {' and '.join(given)}")
+        if isinstance(self.format, Formats):
+            raise ValueError("samples holds both sides, so format is one name")
+        return self
+
+    @model_validator(mode="after")
+    def _one_standard_input(self) -> ClassificationInputs:
+        one_standard_input([self.ground_truth, *self.models.values(), self.classes])
+        return self
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """Path of each model's predictions or samples; a lone path is named after its file."""
+        given = self.predictions if self.samples is None else self.samples
+        return {} if given is None else model_paths(given)
+
+    def format_of(self, side: Side) -> Format | None:
+        """The format that the config gives a side, if it does."""
+        return format_given(self.format, side)

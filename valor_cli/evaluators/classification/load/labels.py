@@ -1,0 +1,157 @@
+"""Names of labels as files have them in; the labels of the run, and their order, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import Final, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.errors import did_you_mean, printable
+from valor_cli.kernels.ranking.scores import DenseScores, Scores
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_LONGEST: Final = 4000
+"""Digits. Python refuses to convert more than 4,300 by default."""
+
+
+class Naming(Struct, frozen=True):
+    """The labels of a run.
+
+    Attributes:
+        labels: All names, mapped, in the order that results have.
+        number: The position of each in it.
+        label_map: Name in a file to name in the run.
+    """
+
+    labels: tuple[str, ...]
+    number: Mapping[str, int]
+    label_map: Mapping[str, str]
+
+    def codes(self, names: Sequence[str]) -> Ints:
+        """(names,) the number of each name of a file."""
+        return np.array([self.number[self.label_map.get(name, name)] for name in names], np.int64)
+
+
+def name_labels(
+    classes: Sequence[str], files: Sequence[ScoreFile], label_map: Mapping[str, str]
+) -> tuple[Naming, list[str]]:
+    """The labels of all files of a run, and what to warn of.
+
+    Args:
+        classes: Those that the config lists, in order; without any, the classes of the first file
+            that has some in an order of its own.
+        files: Predictions in the order of their models, and ground truth.
+        label_map: Name in a file to name in the run.
+    """
+    names = {name for file in files for name in file.labels}
+    ordered = (file.classes for file in files if file.classes)
+    labels = label_order(classes or next(ordered, ()), names, label_map)
+    number = {label: at for at, label in enumerate(labels)}
+    return Naming(labels, number, label_map), _name_warnings(classes, names, label_map)
+
+
+def label_order(
+    classes: Sequence[str], names: Iterable[str], label_map: Mapping[str, str]
+) -> tuple[str, ...]:
+    """All labels of a run, mapped: classes in their order, then the other names by name.
+
+    Names that are whole numbers all are ordered as numbers. The order does not depend on that of
+    files or of rows in them.
+    """
+    listed = dict.fromkeys(label_map.get(name, name) for name in classes)
+    others = {label_map.get(name, name) for name in names} - listed.keys()
+    if all(_is_whole(name) for name in others):
+        return (*listed, *sorted(others, key=lambda name: (int(name), name)))
+    return (*listed, *sorted(others))
+
+
+def _is_whole(name: str) -> bool:
+    digits = name.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) <= _LONGEST
+
+
+def _name_warnings(
+    classes: Sequence[str], names: Iterable[str], label_map: Mapping[str, str]
+) -> list[str]:
+    """What the config names and no file has."""
+    known = sorted(set(names))
+    there = set(known)
+    mapped = there | {label_map.get(name, name) for name in known}
+    return [
+        f"label_map: no file has the label '{printable(name)}'{did_you_mean(name, known)}"
+        for name in label_map
+        if name not in there and name not in classes
+    ] + [
+        f"classes: no file has the label '{printable(name)}'{did_you_mean(name, known)}"
+        for name in classes
+        if name not in mapped and label_map.get(name, name) not in mapped
+    ]
+
+
+def alike(labels: Sequence[str]) -> list[str]:
+    """What to say of labels that differ in spaces or in case alone, as by mistake they do."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    several = [group for group in groups.values() if len(group) > 1]
+    if not several:
+        return []
+    shown = "; ".join(" and ".join(f"'{printable(one)}'" for one in group) for group in several[:3])
+    more = f" … and {len(several) - 3:,} more" if len(several) > 3 else ""
+    return [f"labels that differ in spaces or case alone: {shown}{more} (label_map makes them one)"]
+
+
+class Said(NamedTuple):
+    """(keys, labels) what the rows of each label key say of each label.
+
+    Attributes:
+        listed: Whether one lists it. Rows that all list the same labels list, of several keys,
+            those to which they give a score.
+        positive: Whether one gives it a score above 0.
+    """
+
+    listed: Flags
+    positive: Flags
+
+
+def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
+    """What is said of each label.
+
+    Args:
+        scores: (n,) rows.
+        key: (n,) the label key of each.
+        keys: How many keys there are.
+        count: How many labels there are.
+    """
+    said = Said(np.zeros((keys, count), bool), np.zeros((keys, count), bool))
+    for one in range(keys):
+        rows = scores if keys == 1 else scores.take(key == one)
+        said.positive[one] = rows.above_zero(count)
+        if keys > 1 and isinstance(rows, DenseScores):
+            said.listed[one, rows.label] = (rows.score != 0).any(axis=0)
+        else:
+            said.listed[one] = rows.listed(count)
+    return said
+
+
+def names_by_key(
+    flags: Flags, labels: Sequence[str], keys: Sequence[str | None]
+) -> tuple[str, ...]:
+    """Names of the labels that are flagged; of several keys, "key: label".
+
+    Args:
+        flags: (keys, labels) which ones.
+        labels: Their names.
+        keys: Names of the label keys.
+    """
+    if len(keys) == 1:
+        return tuple(compress(labels, flags[0].tolist()))
+    pairs = np.argwhere(flags).tolist()
+    return tuple(f"{keys[key]}: {labels[label]}" for key, label in pairs)

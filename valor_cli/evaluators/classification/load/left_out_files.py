@@ -1,0 +1,68 @@
+"""Predictions of which files were left out in; the samples that they leave under evaluation out.
+
+A sample without a prediction counts as a wrong one, but not where a file was left out in which it
+may stand. Files that hold both sides say themselves which samples they have: there is no doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.evaluators.classification.load.rows import Frame
+from valor_cli.evaluators.classification.load.rows import Rows as Kept
+from valor_cli.evaluators.classification.load.warnings import SHOWN, Tally
+from valor_cli.evaluators.left_out_files import Rows, doubtful, lost_files, lost_rows
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def answered_samples(
+    files: Mapping[str, ScoreFile], frame: Frame, joined: Mapping[str, Ints]
+) -> tuple[Flags, tuple[str, ...]]:
+    """(units,) the samples of which no prediction is lost, and models of which nobody can say.
+
+    Args:
+        files: By model, its predictions.
+        frame: The rows of the ground truth.
+        joined: By model, the row of the frame that each row of its file is for; -1 for none.
+    """
+    there = np.ones(len(frame.sample_ids), bool)
+    unsure = []
+    for model, file in files.items():
+        lost = lost_files(file.files)
+        if not lost:
+            continue
+        whole = Rows.of(frame.file.samples)
+        truth = Rows(whole.files, whole.of_row[frame.order])
+        gone = lost_files(frame.file.files)
+        rows = lost_rows(truth, gone, Rows.of(file.samples), joined[model], lost)
+        if rows is None:
+            unsure.append(model)
+        else:
+            there[frame.unit[rows]] = False
+    return there, tuple(unsure)
+
+
+def check_answered(file: ScoreFile, at: Ints, rows: Kept) -> None:
+    """Refuse rows without a prediction, where it may have stood in a file that was left out.
+
+    Args:
+        file: The predictions.
+        at: (m,) the row of the frame that each is for; -1 for none.
+        rows: The rows under evaluation.
+
+    Raises:
+        DataError: There are some.
+    """
+    target = np.append(rows.number, -1)[at]
+    missing = np.ones(len(rows), bool)
+    missing[target[target >= 0]] = False
+    if missing.any():
+        count, first = int(missing.sum()), Tally.of(missing, rows.ids).first
+        shown = ", ".join(first[:SHOWN]) + " …" * (len(first) > SHOWN)
+        raise doubtful(file.files, file.path, count, shown, "samples", "wrong ones")

@@ -1,0 +1,118 @@
+"""The `data:` block in; every file of a run, read, or the problems of all of them, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from valor_cli.data.formats.class_names import read_names
+from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.selection import filtered_columns
+from valor_cli.metric import Selection, written
+
+
+def read_inputs(
+    inputs: ClassificationInputs, selection: Selection
+) -> tuple[ScoreFile, dict[str, ScoreFile], tuple[str, ...]]:
+    """The ground truth, each model's predictions, and the classes that the config lists.
+
+    Where one file holds both sides, that of the first model is the ground truth.
+
+    Raises:
+        DataError: The problems of all files that cannot be used. Without the classes none is read,
+            for what is wrong in it may follow from that.
+    """
+    errors: list[DataError] = []
+    reading = reading_of(inputs, selection)
+    if selection.every_metadata:
+        reading = replace(reading, metadata=_every_name(inputs, reading))
+    truth = None
+    if inputs.ground_truth is not None:
+        truth = _read(inputs, inputs.ground_truth, "ground_truth", reading, errors)
+        reading = replace(reading, metadata=())
+    side: Side = "samples" if inputs.samples is not None else "predictions"
+    predicted: dict[str, ScoreFile] = {}
+    for model, path in inputs.models.items():
+        found = _read(inputs, path, side, reading, errors)
+        if found is not None:
+            predicted[model] = found
+        if side == "samples":
+            # What the others say beside labels is about the same samples.
+            reading, truth = replace(reading, metadata=()), truth or found
+    if truth is None or errors:
+        raise _together(errors)
+    if not len(truth.samples):
+        problem = Problem(truth.path, "there are no samples to evaluate")
+        raise DataError(problem, hint="give a file with at least one sample and its true label")
+    return truth, predicted, tuple(reading.classes)
+
+
+def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReading:
+    """How to read the input that says most: what else the ground truth says, and the classes.
+
+    Raises:
+        DataError: The file that names the classes cannot be used.
+    """
+    return ScoreReading(
+        metadata=filtered_columns(selection),
+        classes=listed_classes(inputs),
+        columns=inputs.columns,
+        invalid=inputs.on_invalid,
+        probabilities="probabilities" in selection.needs,
+    )
+
+
+def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[str, ...]:
+    """The metadata that is asked for, and all that the ground truth has."""
+    # Few runs look for slices: the others need none of its parsers.
+    from valor_cli.data.inputs.score_metadata import score_metadata
+
+    if inputs.ground_truth is not None:
+        form = inputs.format_of("ground_truth")
+        names = score_metadata(inputs.ground_truth, "ground_truth", reading, form)
+    else:
+        path = next(iter(inputs.models.values()))
+        names = score_metadata(path, "samples", reading, inputs.format_of("samples"))
+    return tuple(dict.fromkeys([*reading.metadata, *names]))
+
+
+def listed_classes(inputs: ClassificationInputs) -> tuple[str, ...]:
+    """The classes that the config lists, or the file that it names; none if it does neither.
+
+    Raises:
+        DataError: The file cannot be used.
+    """
+    if inputs.classes is None:
+        return ()
+    if isinstance(inputs.classes, str):
+        return tuple(read_names(inputs.classes).values())
+    return tuple(map(written, inputs.classes))
+
+
+def _read(
+    inputs: ClassificationInputs,
+    path: str,
+    side: Side,
+    reading: ScoreReading,
+    errors: list[DataError],
+) -> ScoreFile | None:
+    """A file; None and an error more if it cannot be used."""
+    if side == "ground_truth":
+        reading = replace(reading, classes=())
+    try:
+        return read_scores(path, side, reading, inputs.format_of(side))
+    except DataError as error:
+        errors.append(error)
+    return None
+
+
+def _together(errors: Sequence[DataError]) -> DataError:
+    return DataError(
+        list(dict.fromkeys(problem for error in errors for problem in error.problems)),
+        total=sum({error.problems: error.total for error in errors}.values()),
+        hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
+    )

@@ -1,0 +1,452 @@
+"""Inputs of classification, piece by piece: what each piece holds in; samples range by range out.
+
+Rows of all pieces are gathered by ranges of sample ids, so that ground truth and predictions of a
+sample, and rows that stand twice, come together wherever they stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+import numpy as np
+from msgspec import Struct, structs
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.data.inputs.score_part_reader import read_score_piece
+from valor_cli.data.inputs.scores import format_of
+from valor_cli.data.partition.pieces import Piece, cut, seamless
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.data.shapes.scores.joined import joined_score_files
+from valor_cli.data.shapes.scores.parts import ScoreFacts, file_told
+from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
+from valor_cli.data.source.inputs import expanded
+from valor_cli.errors import DataError
+from valor_cli.evaluators.classification.load.dataset import Sides, finish, load_rows, sizes_of
+from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.classification.load.labels import Naming, name_labels, said_labels
+from valor_cli.evaluators.classification.load.reading import listed_classes, reading_of
+from valor_cli.evaluators.classification.load.rows import key_numbers
+from valor_cli.evaluators.classification.load.warnings import Remarks
+from valor_cli.kernels.columns.texts import is_ascending, order_of
+from valor_cli.metric import Loaded, NoOptions, Selection, Stream, Survey
+from valor_cli.results import Illustration, InputFile, MetricExample
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+RANGE_ROWS: Final = 1 << 17
+"""Rows of all sides that a range has, about: they and what is made of them fit in a cache."""
+
+SAMPLED: Final = 256
+"""Ids that a piece tells of, evenly spaced, for ranges of equal length to be found."""
+
+NUMBERED: Final = 1 << 32
+"""Numbers that the rows of a range may have."""
+
+
+class ScorePiece(Struct, frozen=True):
+    """A piece of an input, and how to read it.
+
+    Attributes:
+        model: Whose predictions it holds; "" for a ground truth that is apart.
+        path: The input, as the user wrote it.
+        side: What it holds.
+        format: Of the file.
+    """
+
+    model: str
+    path: str
+    side: Side
+    format: str
+    reading: ScoreReading
+    piece: Piece
+
+
+class PieceTold(Struct, frozen=True):
+    """What a piece says before its rows are looked at.
+
+    Attributes:
+        facts: What its file must know of it.
+        head: The piece without its rows.
+        used: (keys, labels) which labels its rows use, by the codes of the piece.
+        ids: Some of its sample ids, evenly spaced, ascending, the first and the last among them.
+    """
+
+    facts: ScoreFacts
+    head: ScoreFile
+    used: Flags
+    ids: Sequence[bytes]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the piece has."""
+        return self.facts.samples
+
+
+class Span(NamedTuple):
+    """A range of sample ids: from `low` to below `high`; None is open. It is the `number`th."""
+
+    number: int
+    low: bytes | None
+    high: bytes | None
+
+
+class Ground(Struct, frozen=True):
+    """What all ranges need to know.
+
+    Attributes:
+        of_files: What the files warn of.
+        of_names: What naming the labels warned of.
+        heads: By model, all its pieces without their rows; under "" those of a ground truth.
+        pieces: Of each piece, whose it is.
+        above: Of each piece, how many lines of its file stand above it.
+        used: (keys, labels of the run) which labels rows use on either side of any model.
+        long: Whether a row of some file is one label of a sample.
+    """
+
+    inputs: ClassificationInputs
+    selection: Selection
+    naming: Naming
+    of_files: Sequence[str]
+    of_names: Sequence[str]
+    heads: Mapping[str, ScoreFile]
+    pieces: Sequence[str]
+    above: Sequence[int]
+    used: Flags
+    long: bool
+
+
+def cut_inputs(
+    inputs: ClassificationInputs, options: NoOptions, selection: Selection, size: int
+) -> list[ScorePiece] | None:
+    """The pieces of all inputs; None where none has several, or all samples must be known at once.
+
+    Raises:
+        DataError: An input is not there, or its format cannot be told.
+    """
+    if inputs.images or selection.keep or selection.every_metadata or selection.limit is not None:
+        return None
+    sides: list[tuple[str, str, Side]] = []
+    if inputs.ground_truth is not None:
+        sides.append(("", inputs.ground_truth, "ground_truth"))
+    own: Side = "samples" if inputs.samples is not None else "predictions"
+    sides += [(model, path, own) for model, path in inputs.models.items()]
+    reading = reading_of(inputs, selection)
+    pieces: list[ScorePiece] = []
+    for at, (model, path, side) in enumerate(sides):
+        how = replace(
+            reading,
+            metadata=reading.metadata if at == 0 else (),
+            classes=() if side == "ground_truth" else reading.classes,
+        )
+        for file in expanded(path):
+            found = inputs.format_of(side) or format_of(file)
+            pieces += [ScorePiece(model, path, side, found, how, one) for one in cut(file, size)]
+    return pieces if len(pieces) > len(sides) else None
+
+
+def read_piece(task: ScorePiece) -> tuple[PieceTold, ScoreFile] | None:
+    """A piece, its rows by sample id; None where it can only be read with the rest of its file.
+
+    Raises:
+        DataError: What it holds is wrong.
+    """
+    part = read_score_piece(task.piece, task.side, task.reading, task.format)
+    if part is None:
+        return None
+    file = part.file
+    if task.side == "ground_truth":
+        file = replace(file, scores=None)
+    file = _by_id(file)
+    ids = file.samples["sample_id"]
+    at = np.linspace(0, max(len(ids) - 1, 0), min(len(ids), SAMPLED)).astype(np.int64)
+    some = ids[at]
+    return PieceTold(part.facts, _rows(file, 0, 0), _used(file), some.tolist()), file
+
+
+def survey(
+    inputs: ClassificationInputs,
+    options: NoOptions,
+    selection: Selection,
+    pieces: Sequence[ScorePiece],
+    told: Sequence[PieceTold],
+) -> Survey | None:
+    """The labels of the run, and ranges of samples; None where only whole files can tell.
+
+    Raises:
+        DataError: A file has no samples; pieces differ in their label keys or classes.
+    """
+    warnings = _of_files(pieces, told)
+    if warnings is None:
+        return None
+    heads: dict[str, ScoreFile] = {}
+    for model, path in dict.fromkeys((piece.model, piece.path) for piece in pieces):
+        own = [one for piece, one in zip(pieces, told, strict=True) if piece.model == model]
+        known = [one.head for one in own if one.rows]
+        if not known or _has_odd_classes(inputs, own):
+            return None
+        heads[model] = joined_score_files(path, known)
+    models = [head for model, head in heads.items() if model]
+    truth = heads.get("", models[0])
+    classes = listed_classes(inputs)
+    naming, of_names = name_labels(classes, [*models, truth], selection.label_map)
+    keys = sorted(truth.keys, key=str)
+    place = {key: at for at, key in enumerate(keys)}
+    used = np.zeros((len(keys), len(naming.labels)), bool)
+    for one in told:
+        codes = naming.codes(one.head.labels)
+        for key, flags in zip(one.head.keys, one.used, strict=True):
+            if key in place:
+                used[place[key], codes[flags]] = True
+    apart = "" in heads
+    spans = _spans(
+        [one for piece, one in zip(pieces, told, strict=True) if not (apart and piece.model)],
+        sum(one.rows for one in told),
+    )
+    ranges = [(span, [at for at, one in enumerate(told) if _meets(span, one)]) for span in spans]
+    names = [piece.model for piece in pieces]
+    above = _above([one.facts.lines for one in told], [piece.piece.path for piece in pieces])
+    long = any(one.facts.long for one in told)
+    ground = Ground(
+        inputs, selection, naming, warnings, of_names, heads, names, above, used, long=long
+    )
+    return Survey(ground, ranges)
+
+
+def load_range(
+    ground: Ground, span: Span, parts: Sequence[tuple[int, ScoreFile]]
+) -> Loaded[ClassificationDataset] | None:
+    """The datasets of the samples in a range.
+
+    Args:
+        ground: What all ranges know.
+        span: The range.
+        parts: Of each piece that has some of them, its position among all pieces, and its rows.
+
+    Returns:
+        None where rows of a sample may stand apart, and only whole files can tell what is wrong.
+
+    Raises:
+        DataError: As `load_classification`, of these samples.
+    """
+    found: dict[str, list[ScoreFile]] = {model: [head] for model, head in ground.heads.items()}
+    for at, file in parts:
+        part = _rows(file, *_within(file.samples["sample_id"], span))
+        rows = part.samples.rows
+        if rows is not None:
+            part = replace(part, samples=replace(part.samples, rows=rows + ground.above[at]))
+        found[ground.pieces[at]].append(part)
+    try:
+        files = {model: _joined(own) for model, own in found.items()}
+        truth = files.pop("", None) or next(iter(files.values()))
+        truth = replace(truth, scores=None)
+        loaded = load_rows(
+            ground.inputs, ground.selection, ground.naming, truth, files, used=ground.used
+        )
+    except DataError:
+        if ground.long:
+            return None
+        raise
+    first = span.number * NUMBERED
+    numbered = {
+        model: replace(dataset, number=dataset.number + first)
+        for model, dataset in loaded.datasets.items()
+    }
+    return replace(loaded, datasets=numbered)
+
+
+def _within(ids: NDArray[np.bytes_], span: Span) -> tuple[int, int]:
+    """The first of ascending ids that is in a range, and the first behind it."""
+    # An edge may be longer than all of these ids: it is compared as it is.
+    edges = (None if edge is None else np.array(edge) for edge in (span.low, span.high))
+    low, high = (None if edge is None else int(ids.searchsorted(edge)) for edge in edges)
+    return low or 0, len(ids) if high is None else high
+
+
+def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:
+    """The rows of all parts, the first of which has none and all labels and label keys."""
+    head, *others = parts
+    if len(others) == 1 and (others[0].labels, others[0].keys) == (head.labels, head.keys):
+        return replace(others[0], path=head.path, classes=head.classes)
+    return joined_score_files(head.path, parts)
+
+
+def join_ranges(
+    ground: Ground, parts: Sequence[Loaded[ClassificationDataset]]
+) -> Loaded[ClassificationDataset] | None:
+    """All ranges; None where rows that were left out use labels of their own."""
+    remarks = Remarks.joined([part.facts for part in parts])
+    if not np.array_equal(remarks.used, ground.used):
+        return None
+    first = parts[0]
+    samples = sum(part.sizes["samples"] for part in parts)
+    metadata = {
+        model: {
+            name: list(chain.from_iterable(part.metadata[model][name] for part in parts))
+            for name in columns
+        }
+        for model, columns in first.metadata.items()
+    }
+    loaded = replace(
+        first,
+        metadata=metadata,
+        sizes=sizes_of(samples, first.labels, remarks.keys),
+        facts=remarks,
+    )
+    heads = ground.heads
+    files = {model: head.path for model, head in heads.items() if model}
+    sides = Sides(
+        heads.get("", next(iter(heads.values()))).path,
+        files,
+        {name: _whole(head.files) for name, head in heads.items()},
+        ground.of_files,
+    )
+    return finish(loaded, ground.naming, sides, ground.selection, ground.of_names)
+
+
+def illustrate(
+    parts: Sequence[ClassificationDataset], examples: Sequence[MetricExample]
+) -> Sequence[Illustration]:
+    """The examples say themselves what is shown of them."""
+    return parts[0].illustrate(examples)
+
+
+def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceTold]) -> list[str] | None:
+    """What the files warn of; None where one must be read whole.
+
+    Raises:
+        DataError: A file has no samples, or no metadata of a name.
+    """
+    files: dict[tuple[str, str], list[tuple[ScorePiece, PieceTold]]] = {}
+    for piece, one in zip(pieces, told, strict=True):
+        files.setdefault((piece.model, piece.piece.path), []).append((piece, one))
+    warnings: dict[str, None] = {}
+    for (_, path), own in files.items():
+        spans = [one.facts.span for _, one in own if one.facts.span is not None]
+        if spans and not seamless(spans, own[-1][0].piece.end or 0):
+            return None
+        found = file_told(path, own[0][0].side, [one.facts for _, one in own])
+        if found is None:
+            return None
+        warnings |= dict.fromkeys(
+            [*(warning for _, one in own for warning in one.head.warnings), *found]
+        )
+    return list(warnings)
+
+
+def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceTold]) -> bool:
+    """Whether columns that were taken for classes are no label of any sample."""
+    if inputs.samples is None or inputs.classes is not None:
+        return False
+    true = frozenset(chain.from_iterable(one.facts.true_classes for one in told))
+    return any(not true.issuperset(one.facts.classes) for one in told)
+
+
+def _above(lines: Sequence[int], files: Sequence[str]) -> list[int]:
+    """How many lines of its file stand above each piece."""
+    seen: dict[str, int] = {}
+    above = []
+    for count, file in zip(lines, files, strict=True):
+        above.append(seen.get(file, 0))
+        seen[file] = above[-1] + count
+    return above
+
+
+def _by_id(file: ScoreFile) -> ScoreFile:
+    ids = file.samples["sample_id"]
+    return file if is_ascending(ids) else _taken(file, order_of(ids))
+
+
+def _rows(file: ScoreFile, low: int, high: int) -> ScoreFile:
+    """The rows from one number to below another, as they lie in memory."""
+    part = slice(low, high)
+    found = _of_rows(file, part, np.arange(low, high))
+    return replace(found, scores=None if file.scores is None else file.scores.between(low, high))
+
+
+def _taken(file: ScoreFile, at: NDArray[np.int64]) -> ScoreFile:
+    """Some rows, in some order."""
+    found = _of_rows(file, at, at)
+    return replace(found, scores=None if file.scores is None else file.scores.take(at))
+
+
+def _of_rows(file: ScoreFile, part: slice | Ints, at: Ints) -> ScoreFile:
+    """Some rows of all columns but the scores; `at` has their numbers."""
+    samples = file.samples
+    parts = samples.parts
+    return replace(
+        file,
+        samples=replace(
+            samples,
+            columns={name: column[part] for name, column in samples.columns.items()},
+            rows=at if samples.rows is None else samples.rows[part],
+            parts=None if parts is None else parts._replace(of_row=parts.of_row[part]),
+        ),
+        metadata={
+            name: [values[one] for one in at.tolist()] for name, values in file.metadata.items()
+        },
+    )
+
+
+def _used(file: ScoreFile) -> Flags:
+    """(keys, labels) which labels rows of each key use."""
+    key = key_numbers(file, file.keys)
+    used = np.zeros((len(file.keys), len(file.labels)), bool)
+    if file.scores is not None:
+        used |= said_labels(file.scores, key, len(file.keys), len(file.labels)).listed
+    if "truth" in file.samples.columns:
+        used[key, file.samples["truth"]] = True
+    return used
+
+
+def _spans(told: Sequence[PieceTold], rows: int) -> list[Span]:
+    """Ranges of about as many rows each, by what the pieces of the ground truth tell."""
+    count = max(-(-rows // RANGE_ROWS), 1)
+    marks = sorted((name, one.rows / len(one.ids)) for one in told if one.ids for name in one.ids)
+    total = sum(weight for _, weight in marks)
+    edges: list[bytes] = []
+    seen = 0.0
+    for name, weight in marks:
+        if seen >= total * (len(edges) + 1) / count and (not edges or name > edges[-1]):
+            edges.append(name)
+        seen += weight
+    bounds = [None, *edges, None]
+    return [Span(at, bounds[at], bounds[at + 1]) for at in range(len(bounds) - 1)]
+
+
+def _meets(span: Span, told: PieceTold) -> bool:
+    """Whether a piece has samples in a range."""
+    if not told.ids:
+        return False
+    above = span.low is None or told.ids[-1] >= span.low
+    return above and (span.high is None or told.ids[0] < span.high)
+
+
+def _whole(files: Sequence[InputFile]) -> list[InputFile]:
+    """The files whose pieces these are."""
+    found: dict[str, InputFile] = {}
+    for one in files:
+        known = found.get(one.path)
+        found[one.path] = (
+            one
+            if known is None
+            else structs.replace(
+                known,
+                rows=(known.rows or 0) + (one.rows or 0),
+                skipped=known.skipped + one.skipped,
+            )
+        )
+    return list(found.values())
+
+
+STREAM: Final = Stream(
+    cut=cut_inputs,
+    read=read_piece,
+    survey=survey,
+    load=load_range,
+    join=join_ranges,
+    illustrate=illustrate,
+)

@@ -1,0 +1,1 @@
+"""Metrics of the classification wing, one file per definition."""

@@ -1,0 +1,58 @@
+"""Average precision of each label against all others, and its mean.
+
+The area under the steps of precision over recall, at the distinct scores: no interpolation, unlike
+the average precision of detection. A sample that does not list the label scores 0 for it and is
+tied with all others of that score, as in scikit-learn where the score is written out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from valor_cli.evaluators.classification.evidence.binary_problems import label_areas
+from valor_cli.evaluators.classification.evidence.scores import Evidence
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, LabelMean, MetricValue
+
+
+def average_precision(evidence: Evidence) -> Findings:
+    """Area under the precision-recall curve of each label, and the mean over labels.
+
+    A label without ground truth has none and does not enter the mean; one that no sample has a
+    score for has its share of the samples, the precision of taking them all.
+
+    Formula:
+        Σ (R(i) − R(i−1)) · P(i) over the distinct scores i, highest first
+        P(i), R(i): precision and recall of the label in all samples that score at least i; R(0) = 0
+
+    Pitfalls:
+        A guess has the label's share of the samples, so values of labels or data with different
+        shares do not compare. It is not the interpolated number of object detection that has this
+        name.
+
+    Example:
+        By score: cat, dog, cat, and there are 2 cats. Precision is 1 where recall reaches 1/2, and
+        2/3 where it reaches 1: 1/2·1 + 1/2·2/3 = 0.833.
+    """
+    areas = label_areas(evidence)
+    values = [
+        MetricValue(value if n else None, None if n else NO_GROUND_TRUTH, label=label, n=n)
+        for label, value, n in zip(
+            evidence.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
+        )
+    ]
+    defined = ~np.isnan(areas.precision)
+    if not defined.any():
+        return Findings([*values, MetricValue(None, NO_LABEL, n=areas.samples)])
+    mean, over = float(areas.precision[defined].mean()), LabelMean(areas.precision, defined)
+    return Findings([*values, MetricValue(mean, n=areas.samples, over=over)])
+
+
+AVERAGE_PRECISION = Metric(
+    name="average_precision",
+    compute=average_precision,
+    reference="sklearn.metrics.average_precision_score",
+    citation="Zhu, Recall, precision and average precision, University of Waterloo, 2004",
+    condensed=True,
+)

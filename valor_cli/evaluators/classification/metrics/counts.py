@@ -1,0 +1,61 @@
+"""True and false positives and negatives of each label."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.classification.evidence.decisions import (
+    label_counts,
+    threshold_of,
+    truth_counts,
+)
+from valor_cli.evaluators.classification.evidence.scores import Evidence
+from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings, MetricValue
+
+
+def counts(
+    evidence: Evidence, *, score_threshold: ScoreThreshold = 0.0, hardmax: bool = True
+) -> Findings:
+    """True and false positives and negatives of each label, each label a question of its own.
+
+    With `hardmax` only the top label of a row can be positive (of equal ones the first listed), if
+    its score is at least its threshold; else every label whose score is. A score of 0 is never
+    positive. tp + fn is the number of ground truths of the label, whatever was predicted.
+
+    Formula:
+        TP, FN = rows of this true label in which it is positive, in which it is not
+        FP, TN = rows of other true labels in which it is positive, in which it is not
+
+    Pitfalls:
+        Counts grow with the data: compare them between models of the same samples only. Where there
+        are many labels, true negatives are nearly all rows, whatever the model does.
+
+    Example:
+        True labels cat, cat, dog, fox and top labels cat, dog, dog, cat: for cat that is TP 1, FN
+        1, FP 1, TN 1.
+    """
+    found = label_counts(evidence, score_threshold, hardmax=hardmax)
+    truths = truth_counts(evidence).tolist()
+    return Findings(
+        [
+            MetricValue(value, None, output, label, n, threshold_of(score_threshold, label))
+            for output, column in zip(found._fields, found, strict=True)
+            for label, value, n in zip(evidence.labels, column.tolist(), truths, strict=True)
+        ]
+    )
+
+
+COUNTS = Metric(
+    name="counts",
+    compute=counts,
+    reference="sklearn.metrics.multilabel_confusion_matrix",
+    citation="Striveworks Valor, Counts",
+    outputs=(
+        Output("tp", "higher", (0, None), "count"),
+        Output("fp", "lower", (0, None), "count"),
+        Output("fn", "lower", (0, None), "count"),
+        Output("tn", "higher", (0, None), "count"),
+    ),
+    aliases=("Counts",),
+    condensed=True,
+)

@@ -1,0 +1,58 @@
+"""Matthews correlation coefficient of true and top labels, for any number of labels."""
+
+from __future__ import annotations
+
+import math
+
+from valor_cli.evaluators.classification.evidence.decisions import agreement
+from valor_cli.evaluators.classification.evidence.scores import Evidence
+from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.metric import Metric, Output
+from valor_cli.results import MetricValue
+
+
+def matthews_corrcoef(evidence: Evidence) -> MetricValue:
+    """Correlation of true label and top label: 1 for perfect, 0 for no better than chance.
+
+    No prediction is one more predicted label. With a single label on either side there is nothing
+    to correlate, and no value, where scikit-learn has 0.
+
+    Formula:
+        (n·c − Σ t(L)·p(L)) / √((n² − Σ t(L)²) · (n² − Σ p(L)²)), sums over labels L
+        n: samples; c: right ones; t(L), p(L): how often L is true, how often it is predicted
+
+    Pitfalls:
+        It is no share of right answers: 0 is what chance gives, and below 0 is worse than chance.
+        On data where almost every sample has the same label, a few samples decide it.
+
+    Example:
+        6 of 8 cats and 3 of 4 dogs are right, so 7 cats and 5 dogs are predicted: (12·9 − (8·7 +
+        4·5)) / √((144 − 80)·(144 − 74)) = 32 / 66.93 = 0.478, where accuracy is 0.75.
+    """
+    found = agreement(evidence)
+    n = found.total
+    if not n:
+        return MetricValue(None, NO_SAMPLES, n=0)
+    # Whole numbers of any size: products of squares overflow 64 bits from 100,000 samples on.
+    truths, predictions = found.truths.tolist(), found.predictions.tolist()
+    both = sum(map(int.__mul__, truths, predictions))
+    of_truths = n * n - sum(count * count for count in truths)
+    of_predictions = n * n - sum(count * count for count in predictions)
+    if not of_truths:
+        return MetricValue(None, "a single label has ground truth", n=n)
+    if not of_predictions:
+        return MetricValue(None, "a single label is predicted", n=n)
+    covariance = n * int(found.right.sum()) - both
+    return MetricValue(covariance / math.sqrt(of_truths * of_predictions), n=n)
+
+
+MATTHEWS_CORRCOEF = Metric(
+    name="matthews_corrcoef",
+    compute=matthews_corrcoef,
+    reference="sklearn.metrics.matthews_corrcoef",
+    citation="Gorodkin, Comparing two K-category assignments by a K-category correlation "
+    "coefficient, Computational Biology and Chemistry, 2004",
+    outputs=(Output(bounds=(-1, 1)),),
+    aliases=("MCC", "mcc"),
+    condensed=True,
+)

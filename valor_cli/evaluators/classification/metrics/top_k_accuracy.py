@@ -1,0 +1,80 @@
+"""Top-k accuracy: how often the true label is among the first k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
+from valor_cli.evaluators.classification.evidence.tallies import added
+from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.metric import Metric
+from valor_cli.results import MetricValue
+
+Ties = Literal["first_listed", "last_listed"]
+TopK = Annotated[int, Interval(ge=1, le=1_000_000)]
+
+
+class Hits(NamedTuple):
+    """How many rows have their true label among the first."""
+
+    rows: int
+
+    @staticmethod
+    def merged(parts: Sequence[Hits]) -> Hits:
+        """Those of all parts."""
+        return Hits(*added(parts))
+
+
+def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_listed") -> MetricValue:
+    """Samples whose true label is among the `k` labels with the highest scores.
+
+    Of equal scores, 0 included, the first listed comes first, so that `k: 1` is accuracy;
+    scikit-learn has the last listed first here: `ties: last_listed`. A label that is not listed is
+    never among them, and a sample without a prediction counts as wrong.
+
+    Formula:
+        hits / n
+        hits: samples whose true label is among the k highest scores; n: all samples
+
+    Pitfalls:
+        With few labels it is high by chance: of 10 labels, a guess has the right one among 5 half
+        of the time. Models that list fewer than `k` labels are held against models that list more.
+
+    Example:
+        In three of four samples the true label is first or second, in one it is third: for `k: 2`
+        that is 3 / 4 = 0.75.
+    """
+    n = int(truth_counts(evidence).sum())
+    hits = evidence.tally(("hits", k, ties), lambda scored: _hits(scored, k, ties))
+    if not n:
+        return MetricValue(None, NO_SAMPLES, n=0)
+    return MetricValue(hits.rows / n, n=n, proportion=True)
+
+
+def _hits(scored: Scored, k: int, ties: Ties) -> Hits:
+    right = scored.once(("top k", k, ties), lambda: _right(scored, k, ties))
+    weights = scored.row_weights
+    return Hits(int(np.count_nonzero(right) if weights is None else weights[right].sum()))
+
+
+def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:
+    place = scored.place
+    if ties == "last_listed":
+        place = scored.scores.last_listed_first().place_of(scored.truth, scored.choices)
+    return np.asarray((place < k) & (scored.top >= 0))
+
+
+TOP_K_ACCURACY = Metric(
+    name="top_k_accuracy",
+    compute=top_k_accuracy,
+    reference="sklearn.metrics.top_k_accuracy_score",
+    condensed=True,
+    citation="Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge, IJCV 2015",
+    aliases=("TopKAccuracy",),
+)

@@ -1,0 +1,1 @@
+"""Metrics of the classifier wing, one file per definition."""

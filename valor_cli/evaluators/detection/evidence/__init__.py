@@ -1,0 +1,1 @@
+"""Evidence that detection metrics share."""

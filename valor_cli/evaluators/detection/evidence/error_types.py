@@ -1,0 +1,87 @@
+"""Every wrong detection and missed ground truth by its reason (Bolya et al., TIDE, ECCV 2020).
+
+A wrong detection is, in this order: of localisation, when the ground truth of its label that it
+overlaps most is overlapped too little; of classification, when it overlaps one of another label
+enough; a duplicate, when its own is found already; background, when it overlaps nothing;
+otherwise both (wrong label and badly placed). A ground truth is missed when nothing found it and no
+detection would, were it placed or labelled right. Unlike tidecv, detections of crowd regions are
+no errors: they are neither right nor wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, encounters, highest, outcomes
+
+Ints = NDArray[np.int64]
+
+REASONS = ("classification", "localisation", "both", "duplicate", "background")
+"""Of wrong detections; a ground truth has one reason, "missed"."""
+
+CLASSIFICATION, LOCALISATION, BOTH, DUPLICATE, BACKGROUND = range(5)
+
+
+class Mistakes(Struct, frozen=True):
+    """Reasons, in rows of the evidence.
+
+    Attributes:
+        outcomes: What became of everything.
+        reason: (n,) position in `REASONS` of each wrong detection; -1 for all others.
+        aim: (n,) the ground truth that a detection of wrong label or place stands for; else -1.
+        missed: (m,) ground truths that no detection would find even so.
+    """
+
+    outcomes: Outcomes
+    reason: Ints
+    aim: Ints
+    missed: NDArray[np.bool_]
+
+
+def mistakes(
+    matches: Matches,
+    iou_threshold: float,
+    background_iou: float,
+    score_threshold: float = -np.inf,
+    max_detections: int | None = None,
+) -> Mistakes:
+    """The reason of every error among the detections that score at least a threshold.
+
+    Args:
+        matches: Evidence whose plan remembers `iou_threshold` and keeps encounters from
+            `background_iou` on.
+        iou_threshold: From which overlap on a detection is placed right.
+        background_iou: Up to which overlap a detection is background.
+        score_threshold, max_detections: As in `outcomes`.
+    """
+    found = outcomes(matches, iou_threshold, score_threshold, max_detections)
+    pairs = encounters(matches, min(background_iou, iou_threshold))
+    rows = len(matches.label)
+    real = found.real[pairs.ground_truth]
+    same = matches.label[pairs.detection] == matches.gt_label[pairs.ground_truth]
+    enough = min(iou_threshold, 1 - 1e-10)
+    own, own_truth = highest(pairs, real & same, rows)
+    other, other_truth = highest(pairs, real & ~same, rows)
+    wrong = found.wrong
+    # tidecv asks for at most the threshold, where a free ground truth has been matched already.
+    badly_placed = wrong & (own >= background_iou) & (own <= iou_threshold) & (own < 1 - 1e-10)
+    mislabelled = wrong & ~badly_placed & (other >= enough)
+    duplicate = wrong & ~badly_placed & ~mislabelled & (own >= enough)
+    rest = wrong & ~badly_placed & ~mislabelled & ~duplicate
+    background = rest & (np.maximum(own, other) <= background_iou)
+    reason = np.full(rows, -1)
+    for flags, number in (
+        (badly_placed, LOCALISATION),
+        (mislabelled, CLASSIFICATION),
+        (duplicate, DUPLICATE),
+        (background, BACKGROUND),
+        (rest & ~background, BOTH),
+    ):
+        reason[flags] = number
+    aim = np.where(badly_placed, own_truth, np.where(mislabelled, other_truth, -1))
+    missed = found.missed
+    missed[aim[aim >= 0]] = False
+    return Mistakes(found, reason, aim, missed)

@@ -1,0 +1,45 @@
+"""One score threshold for all labels, or one for each, and what is counted at them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.evidence.matches import Counts, Matches
+from valor_cli.evaluators.detection.evidence.parameters import UNNAMED
+from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.results import Scalar
+
+
+def levels_of(labels: Sequence[str], threshold: ScoreThreshold) -> float | tuple[float, ...]:
+    """The threshold of all labels, or one for each label in order."""
+    if isinstance(threshold, Mapping):
+        return tuple(float(threshold.get(label, UNNAMED)) for label in labels)
+    return threshold
+
+
+def each_detection(matches: Matches, threshold: ScoreThreshold) -> float | NDArray[np.float64]:
+    """What each detection has to reach: one number, or (n,) of them."""
+    levels = levels_of(matches.labels, threshold)
+    return np.array(levels)[matches.label] if isinstance(levels, tuple) else levels
+
+
+def counts_at(
+    matches: Matches, iou: float, threshold: ScoreThreshold, max_detections: int | None
+) -> Counts:
+    """(labels,) true positives, false positives and false negatives."""
+    levels = levels_of(matches.labels, threshold)
+    if not isinstance(levels, tuple):
+        return Counts(*(part[0] for part in matches.counts(iou, [levels], max_detections)))
+    some = sorted(set(levels))
+    at = np.searchsorted(some, levels), np.arange(len(levels))
+    return Counts(*(part[at] for part in matches.counts(iou, some, max_detections)))
+
+
+def own_threshold(threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
+    """What a label's own row says of its threshold, where each label has its own."""
+    if isinstance(threshold, Mapping):
+        return {"score_threshold": float(threshold.get(label, UNNAMED))}
+    return {}

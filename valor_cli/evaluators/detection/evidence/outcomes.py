@@ -1,0 +1,108 @@
+"""What became of every detection and ground truth at one IoU and one score threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.overlap_pairs import Encounters
+from valor_cli.kernels.ranking.matching import IGNORED, MATCHED
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Outcomes(Struct, frozen=True):
+    """Detections and ground truths by what became of them, in rows of the evidence.
+
+    Attributes:
+        kept: (n,) detections that are looked at: the score, the limit of detections.
+        counted: (n,) those of them that are right or wrong; the others are ignored.
+        met: (n,) row of the ground truth that each one matched; -1 for none.
+        real: (m,) ground truths that count; the others are ignored.
+        found_by: (m,) row of the detection that matched each one; -1 for none.
+    """
+
+    kept: Flags
+    counted: Flags
+    met: Ints
+    real: Flags
+    found_by: Ints
+
+    @property
+    def right(self) -> Flags:
+        """(n,) true positives."""
+        return self.met >= 0
+
+    @property
+    def wrong(self) -> Flags:
+        """(n,) false positives."""
+        return self.counted & (self.met < 0)
+
+    @property
+    def missed(self) -> Flags:
+        """(m,) false negatives."""
+        return self.real & (self.found_by < 0)
+
+
+def outcomes(
+    matches: Matches,
+    iou_threshold: float,
+    score_threshold: float | NDArray[np.float64] = -np.inf,
+    max_detections: int | None = None,
+) -> Outcomes:
+    """Outcomes in the evidence's area range, of the same matches as `Matches.counts`.
+
+    Args:
+        matches: Evidence whose plan remembers `iou_threshold`.
+        iou_threshold: From which overlap on a pair matches.
+        score_threshold: Detections from this score on; (n,) where each has its own.
+        max_detections: The best so many per image and label; None for all.
+    """
+    close = matches.plan.encounters
+    if close is None:
+        raise ValueError("the plan of this evidence keeps no ground truths that were matched")
+    area = matches.plan.areas.index(matches.area)
+    codes = matches.codes[area, matches.plan.ious.index(iou_threshold)]
+    taken = matches.taken[area, close.remembered.index(iou_threshold)]
+    kept = matches.score >= score_threshold
+    if max_detections is not None:
+        kept &= matches.rank < max_detections
+    counted = kept & ~matches.outside[area]
+    at, looked_at = matches.candidate, kept[matches.candidate]
+    counted[at] = looked_at & ((codes == MATCHED) | (counted[at] & (codes != IGNORED)))
+    met = np.full(len(kept), -1)
+    met[at] = np.where(looked_at & (codes == MATCHED), taken, -1)
+    found_by = np.full(len(matches.gt_label), -1)
+    right = np.flatnonzero(met >= 0)
+    found_by[met[right]] = right
+    return Outcomes(kept, counted, met, ~matches.gt_ignored[area], found_by)
+
+
+def encounters(matches: Matches, least: float) -> Encounters:
+    """Overlaps of any label from an IoU on, as close to 1 as matching asks at most."""
+    every = matches.encounters
+    if every is None:
+        raise ValueError("the plan of this evidence keeps no encounters")
+    kept = every.iou >= min(least, 1 - 1e-10)
+    return Encounters(every.detection[kept], every.ground_truth[kept], every.iou[kept])
+
+
+def highest(pairs: Encounters, kept: Flags, rows: int) -> tuple[NDArray[np.float64], Ints]:
+    """The highest IoU of each detection among some pairs, and with which ground truth.
+
+    Of equal IoUs the earlier ground truth; 0 and -1 for detections without a pair.
+
+    Args:
+        pairs: By detection, then ground truth.
+        kept: (p,) the pairs to look at.
+        rows: How many detections there are.
+    """
+    at = np.flatnonzero(kept)
+    order = at[np.lexsort((pairs.ground_truth[at], -pairs.iou[at], pairs.detection[at]))]
+    detection, first = np.unique(pairs.detection[order], return_index=True)
+    iou, truth = np.zeros(rows), np.full(rows, -1)
+    iou[detection], truth[detection] = pairs.iou[order[first]], pairs.ground_truth[order[first]]
+    return iou, truth

@@ -1,0 +1,1 @@
+"""Loading of detection inputs: read, join, check and select."""

@@ -1,0 +1,98 @@
+"""The `data:` block in; every file of a run, read, or the problems of all of them, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.shapes.objects.known_images import KnownImages
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.detection.load.images_and_labels import images_of
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs
+from valor_cli.evaluators.detection.load.joining import check_named
+from valor_cli.evaluators.selection import with_metadata
+from valor_cli.metric import METADATA, Selection
+
+
+def read_inputs(
+    inputs: DetectionInputs, selection: Selection, shapes: bool
+) -> tuple[ObjectFile, dict[str, ObjectFile]]:
+    """The ground truth, and each model's detections.
+
+    Args:
+        inputs: What to read.
+        selection: What of it is wanted.
+        shapes: Whether an object's shape is wanted rather than its box.
+
+    Raises:
+        DataError: The problems of all files that cannot be used.
+    """
+    if selection.every_metadata:
+        # Few runs look for slices: the others need none of its parsers.
+        from valor_cli.data.inputs.object_metadata import object_metadata
+
+        form = inputs.format_of("ground_truth")
+        names = object_metadata(inputs.ground_truth, inputs.columns, form)
+        selection = with_metadata(selection, names)
+    reading = reading_of(inputs, selection, shapes=shapes)
+    fields = reading.fields
+    errors: list[DataError] = []
+    truth, predicted = None, {}
+    try:
+        truth = read_objects(
+            inputs.ground_truth, "ground_truth", reading, inputs.format_of("ground_truth")
+        )
+    except DataError as error:
+        errors.append(error)
+    known = None if truth is None else KnownImages.of(images_of(truth), truth.image_names)
+    reading = replace(reading, metadata=(), known=known)
+    for model, path in inputs.models.items():
+        try:
+            found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
+            predicted[model] = found
+            if truth is not None:
+                check_named(found, truth)
+        except DataError as error:
+            errors.append(error)
+    errors += _without_keypoints([truth, *predicted.values()], fields)
+    if truth is None or errors:
+        raise DataError(
+            list(dict.fromkeys(problem for error in errors for problem in error.problems)),
+            total=sum({error.problems: error.total for error in errors}.values()),
+            hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
+        )
+    return truth, predicted
+
+
+def reading_of(inputs: DetectionInputs, selection: Selection, *, shapes: bool) -> Reading:
+    """How to read the ground truth; `shapes` as for `read_inputs`."""
+    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
+    metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
+    fields = selection.needs & {"keypoints", "federated"}
+    return inputs.reading(shapes=shapes, metadata=metadata, fields=fields)
+
+
+def objects_of(file: ObjectFile) -> str:
+    """Where the objects of a file stand, for messages: "gt.json: annotations", or the file."""
+    name, bracket, _ = file.objects.place.partition("[")
+    return f"{file.path}: {name}" if name and bracket else file.path
+
+
+def _without_keypoints(
+    files: Sequence[ObjectFile | None], fields: frozenset[str]
+) -> list[DataError]:
+    """The files that lack the keypoints that a metric needs."""
+    return [
+        DataError(
+            Problem(objects_of(file), "no keypoints"),
+            hint="give files with keypoints, or leave coco_keypoints out",
+        )
+        for file in files
+        if file is not None
+        and "keypoints" in fields
+        and len(file.objects)
+        and "keypoints" not in file.objects.columns
+    ]

@@ -1,0 +1,546 @@
+"""Inputs of detection, piece by piece: what each piece holds in; images range by range out.
+
+Ground truth is one piece; detections are gathered by ranges of images, wherever their rows stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from msgspec import Struct, structs
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.data.formats.coco.ranges import ResultsFacts, one_list, read_results_piece
+from valor_cli.data.inputs.joined_objects import joined_objects
+from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.partition.pieces import Piece, cut
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.data.shapes.objects.known_images import KnownImages
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.source.inputs import expanded
+from valor_cli.data.table import Table
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.detection.load.dataset import Told, finish, load_objects
+from valor_cli.evaluators.detection.load.geometry import common_kind, kind_counts
+from valor_cli.evaluators.detection.load.images_and_labels import (
+    Frame,
+    ids_of,
+    images_of,
+    make_frame,
+)
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.evaluators.detection.load.joining import (
+    check_categories,
+    check_named,
+    label_positions,
+)
+from valor_cli.evaluators.detection.load.reading import objects_of, reading_of
+from valor_cli.evaluators.detection.load.warnings import Remarks
+from valor_cli.kernels.geometry.shapes import Kind
+from valor_cli.metric import Loaded, Selection, Stream, Survey
+from valor_cli.results import Illustration, InputFile, MetricExample
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+RANGE_OBJECTS: Final = 1 << 18
+"""Objects that a range has, about: what is made of them fits in memory many times over."""
+
+NUMBERED: Final = 1 << 32
+"""Numbers that the objects of a range may have."""
+
+_POSITION: Final = "position"
+"""The column of positions in the input, of objects without an id."""
+
+STEP: Final = 64
+"""Objects between two that a piece tells the image of, for ranges of equal length to be found."""
+
+
+class ObjectPiece(Struct, frozen=True):
+    """A piece of an input, and how to read it.
+
+    Attributes:
+        model: Whose detections it holds; "" for the ground truth.
+        path: The input, as the user wrote it.
+        format: Of the file; None to tell it by the file.
+    """
+
+    model: str
+    path: str
+    format: str | None
+    reading: Reading
+    piece: Piece
+
+
+class PieceTold(Struct, frozen=True):
+    """What a piece says before its objects are looked at.
+
+    Attributes:
+        head: The piece without its objects.
+        some: Of its objects one of each category.
+        kinds: How many are of each kind of geometry.
+        images: Image ids of every `STEP`th object and of the last, ascending.
+        count: How many objects it has.
+        facts: What its file must know of it; None where it was read by itself.
+    """
+
+    head: ObjectFile
+    some: ObjectFile
+    kinds: Sequence[int]
+    images: NDArray[Any]
+    count: int
+    facts: ResultsFacts | None
+
+
+class Span(NamedTuple):
+    """A range of images: positions in the frame, and the ids that it begins and ends with.
+
+    The ranges on both ends are open: `low` and `high` are None there.
+    """
+
+    number: int
+    first: int
+    last: int
+    low: Any
+    high: Any
+
+
+class Ground(Struct, frozen=True):
+    """What all ranges need to know.
+
+    Attributes:
+        frame: All images, and the labels of the run.
+        heads: By model, all its pieces without their objects; under "" the ground truth.
+        pieces: Of each piece, whose it is.
+        before: Of each piece, the objects of its input that stand before it.
+        in_file: Of each piece, those of its file.
+        seen: (labels of the run) which labels objects have.
+    """
+
+    inputs: DetectionInputs
+    options: DetectionOptions
+    selection: Selection
+    kind: Kind
+    frame: Frame
+    heads: Mapping[str, ObjectFile]
+    pieces: Sequence[str]
+    before: Sequence[int]
+    in_file: Sequence[int]
+    seen: Flags
+    told: Told
+
+
+def cut_detections(
+    inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
+) -> list[ObjectPiece] | None:
+    """The pieces of all inputs; None where detections are in one, or all must be known at once.
+
+    Raises:
+        DataError: An input is not there, or its format cannot be told.
+    """
+    return _cut(inputs, selection, size, options.geometry not in (None, "box"))
+
+
+def cut_instances(
+    inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
+) -> list[ObjectPiece] | None:
+    """As `cut_detections`, of each object's shape."""
+    return _cut(inputs, selection, size, shapes=True)
+
+
+def _cut(
+    inputs: DetectionInputs, selection: Selection, size: int, shapes: bool
+) -> list[ObjectPiece] | None:
+    if inputs.images or selection.keep or selection.every_metadata or selection.limit is not None:
+        return None
+    reading = reading_of(inputs, selection, shapes=shapes)
+    if reading.fields:
+        return None
+    form = inputs.format_of("ground_truth")
+    truth = inputs.ground_truth
+    pieces = [ObjectPiece("", truth, form, reading, Piece(truth))]
+    reading = replace(reading, metadata=())
+    for model, path in inputs.models.items():
+        for file in expanded(path):
+            found = inputs.format_of("predictions") or format_of(file)
+            if found not in ("coco", "jsonl", "csv"):
+                return None
+            ranges = cut(file, size) if found == "coco" else [Piece(file)]
+            pieces += [ObjectPiece(model, path, found, reading, one) for one in ranges]
+    return pieces if len(pieces) > 1 + len(inputs.models) else None
+
+
+def read_piece(task: ObjectPiece) -> tuple[PieceTold, ObjectFile] | None:
+    """A piece, its objects by image; None where only the whole of its input says what it means.
+
+    Raises:
+        DataError: What it holds is wrong.
+    """
+    found = _read(task)
+    if found is None:
+        return None
+    file, facts = found
+    if file.objects.skipped or file.image_names != "typed":
+        return None
+    if task.model:
+        if file.images is not None and {"width", "height"} & set(file.images.columns):
+            # Sizes of images come together from all files.
+            return None
+        file = replace(file, images=None)
+    elif file.images is None:
+        file = replace(file, images=images_of(file))
+    ids = file.objects["image_id"]
+    order = np.argsort(ids if ids.dtype.kind == "i" else ids.astype(str), kind="stable")
+    file = _taken(_positioned(file), order)
+    _, one_each = np.unique(_sortable(file.objects["category_id"]), return_index=True)
+    at = np.arange(0, len(order), STEP)
+    told = PieceTold(
+        head=_taken(file, order[:0]),
+        some=_taken(file, one_each.astype(np.int64)),
+        kinds=kind_counts(file.shapes),
+        images=file.objects["image_id"][np.append(at, len(order) - 1) if len(order) else at],
+        count=len(order),
+        facts=facts,
+    )
+    return told, replace(file, images=None, metadata={})
+
+
+def survey(
+    inputs: DetectionInputs,
+    options: DetectionOptions,
+    selection: Selection,
+    pieces: Sequence[ObjectPiece],
+    told: Sequence[PieceTold],
+) -> Survey | None:
+    """The labels of the run, and ranges of images; None where image ids are of two kinds.
+
+    Raises:
+        DataError: Files do not belong together.
+    """
+    truth = _in_order(told[0].head)
+    if not told[0].count:
+        problem = Problem(objects_of(truth), "there are no objects to evaluate against")
+        raise DataError(problem, hint="give a ground truth with at least one annotation")
+    if not _are_lists(pieces, told):
+        return None
+    own = _by_model(pieces, told)
+    heads = {"": truth}
+    for model, parts in own.items():
+        heads[model] = joined_objects(parts[0][0].path, [part.head for _, part in parts])
+        check_named(replace(heads[model], objects=parts[0][1].some.objects), truth)
+        check_categories(heads[model], truth)
+    kind_of_ids = images_of(truth)["id"].dtype.kind
+    if any(one.count and one.images.dtype.kind != kind_of_ids for one in told):
+        return None
+    predicted = {model: head for model, head in heads.items() if model}
+    frame, warnings = make_frame(truth, list(predicted.values()), selection)
+    kinds = {"ground truths": told[0].kinds} | {
+        f"detections of {model}": np.sum([part.kinds for _, part in parts], axis=0).tolist()
+        for model, parts in own.items()
+    }
+    kind, of_kinds = common_kind(kinds, options.geometry)
+    seen = np.zeros(len(frame.labels), bool)
+    for one in told:
+        label = label_positions(one.some, frame)
+        seen[label[label >= 0]] = True
+    read = Told(
+        [warning for head in heads.values() for warning in head.warnings] + warnings,
+        of_kinds,
+        truth.files,
+        {model: _whole(head.files) for model, head in predicted.items()},
+    )
+    counts = [one.count for one in told]
+    ground = Ground(
+        inputs,
+        options,
+        selection,
+        kind,
+        frame,
+        heads,
+        [piece.model for piece in pieces],
+        _before(counts, [piece.model for piece in pieces]),
+        _before(counts, [piece.piece.path for piece in pieces]),
+        seen,
+        read,
+    )
+    return Survey(ground, [(span, _meeting(span, told)) for span in _spans(frame, told)])
+
+
+def load_range(
+    ground: Ground, span: Span, parts: Sequence[tuple[int, ObjectFile]]
+) -> Loaded[DetectionDataset]:
+    """The datasets of the images in a range.
+
+    Args:
+        ground: What all ranges know.
+        span: The range.
+        parts: Of each piece that has some of them, its position among all pieces, and its objects.
+
+    Raises:
+        DataError: As `load_detections`, of these images.
+    """
+    found: dict[str, list[ObjectFile]] = {model: [] for model in ground.heads}
+    for at, file in parts:
+        found[ground.pieces[at]].append(_slice(ground, span, at, file))
+    frame = _within(ground.frame, span)
+    heads = ground.heads
+    objects, *_ = [*found.pop(""), heads[""]]
+    truth = replace(_identified(objects, heads[""]), images=_images_of(heads[""], span))
+    predicted = {
+        model: _identified(joined_objects(heads[model].path, [heads[model], *own]), heads[model])
+        for model, own in found.items()
+    }
+    loaded, _ = load_objects(
+        ground.inputs,
+        ground.options,
+        ground.selection,
+        ground.kind,
+        frame,
+        truth,
+        predicted,
+        ground.seen,
+    )
+    return replace(
+        loaded,
+        datasets={
+            model: _numbered(dataset, span.number * NUMBERED)
+            for model, dataset in loaded.datasets.items()
+        },
+    )
+
+
+def join_ranges(
+    ground: Ground, parts: Sequence[Loaded[DetectionDataset]]
+) -> Loaded[DetectionDataset] | None:
+    """All ranges; None where objects that were left out have labels of their own."""
+    remarks = Remarks.joined([part.facts for part in parts])
+    if not np.array_equal(remarks.seen, ground.seen):
+        return None
+    metadata = dict.fromkeys(remarks.predicted, ground.frame.metadata)
+    loaded = replace(parts[0], metadata=metadata, facts=remarks)
+    return finish(loaded, ground.frame, ground.kind, ground.options, ground.told)
+
+
+def illustrate(
+    parts: Sequence[DetectionDataset], examples: Sequence[MetricExample]
+) -> list[Illustration]:
+    """What is shown of each example, by the range that its objects are of."""
+    shown: dict[int, Illustration] = {}
+    of_part: dict[int, list[int]] = {}
+    for at, example in enumerate(examples):
+        of_part.setdefault(example.objects[0].number // NUMBERED, []).append(at)
+    for part, places in of_part.items():
+        own = [_without_range(examples[at]) for at in places]
+        shown |= dict(zip(places, parts[part].illustrate(own), strict=True))
+    return [shown[at] for at in range(len(examples))]
+
+
+def _without_range(example: MetricExample) -> MetricExample:
+    refs = tuple(structs.replace(ref, number=ref.number % NUMBERED) for ref in example.objects)
+    return structs.replace(example, objects=refs)
+
+
+def _numbered(dataset: DetectionDataset, first: int) -> DetectionDataset:
+    truths, found = dataset.ground_truths, dataset.detections
+    return replace(
+        dataset,
+        ground_truths=replace(truths, number=truths.number + first),
+        detections=replace(found, number=found.number + first),
+    )
+
+
+def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None] | None:
+    piece, reading = task.piece, task.reading
+    if not task.model:
+        return read_objects(task.path, "ground_truth", reading, task.format), None
+    if piece.end is None:
+        return read_objects(piece.path, "predictions", reading, task.format), None
+    found = read_results_piece(piece, wanted=reading.wanted, fields=reading.fields)
+    return None if found is None else (found.file, found.facts)
+
+
+def _taken(file: ObjectFile, at: Ints) -> ObjectFile:
+    """Some objects of a file, in some order."""
+    return replace(file, objects=_of_rows(file.objects, at, at), shapes=file.shapes.take(at))
+
+
+def _between(file: ObjectFile, low: int, high: int) -> ObjectFile:
+    """The objects from one number to below another, as they lie in memory."""
+    objects = _of_rows(file.objects, slice(low, high), np.arange(low, high))
+    return replace(file, objects=objects, shapes=file.shapes.between(low, high))
+
+
+def _of_rows(objects: Table, part: slice | Ints, at: Ints) -> Table:
+    """Some rows; `at` has their numbers."""
+    parts = objects.parts
+    return replace(
+        objects,
+        columns={name: column[part] for name, column in objects.columns.items()},
+        rows=at if objects.rows is None else objects.rows[part],
+        parts=None if parts is None else parts._replace(of_row=parts.of_row[part]),
+    )
+
+
+def _slice(ground: Ground, span: Span, at: int, file: ObjectFile) -> ObjectFile:
+    """The objects of a piece whose images are in a range."""
+    ids = _sortable(file.objects["image_id"])
+    low = 0 if span.low is None else int(np.searchsorted(ids, span.low))
+    high = len(ids) if span.high is None else int(np.searchsorted(ids, span.high))
+    part = _between(file, low, high)
+    objects = part.objects
+    if objects.rows is not None:
+        objects = replace(objects, rows=objects.rows + ground.in_file[at])
+    if _POSITION in objects.columns:
+        moved = objects[_POSITION] + ground.before[at]
+        objects = replace(objects, columns={**objects.columns, _POSITION: moved})
+    return replace(part, objects=objects)
+
+
+def _positioned(file: ObjectFile) -> ObjectFile:
+    """Objects with their positions in the piece, where it gives them no ids."""
+    objects = file.objects
+    if "id" in objects.columns:
+        return file
+    columns = {**objects.columns, _POSITION: np.arange(len(objects))}
+    return replace(file, objects=replace(objects, columns=columns))
+
+
+def _identified(file: ObjectFile, head: ObjectFile) -> ObjectFile:
+    """Objects with the ids that they have where the whole input is loaded at once.
+
+    Args:
+        file: Some of its objects.
+        head: All of its pieces.
+    """
+    objects = file.objects
+    if _POSITION not in objects.columns:
+        return file
+    columns = dict(objects.columns)
+    position, rows = columns.pop(_POSITION), objects.rows
+    columns["id"] = rows if head.objects.parts is None and rows is not None else position
+    return replace(file, objects=replace(objects, columns=columns))
+
+
+def _sortable(ids: NDArray[Any]) -> NDArray[Any]:
+    return ids if ids.dtype.kind == "i" else ids.astype(str)
+
+
+def _by_model(
+    pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]
+) -> dict[str, list[tuple[ObjectPiece, PieceTold]]]:
+    own: dict[str, list[tuple[ObjectPiece, PieceTold]]] = {}
+    for piece, one in zip(pieces, told, strict=True):
+        if piece.model:
+            own.setdefault(piece.model, []).append((piece, one))
+    return own
+
+
+def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]) -> bool:
+    """Whether pieces of files say what their files say."""
+    files: dict[tuple[str, str], list[tuple[ResultsFacts, int]]] = {}
+    for piece, one in zip(pieces, told, strict=True):
+        if one.facts is not None and piece.piece.end is not None:
+            own = files.setdefault((piece.model, piece.piece.path), [])
+            own.append((one.facts, piece.piece.end))
+    return all(one_list([facts for facts, _ in own], own[-1][1]) for own in files.values())
+
+
+def _before(counts: Sequence[int], groups: Sequence[str]) -> list[int]:
+    """How many objects of its group stand before each piece."""
+    seen: dict[str, int] = {}
+    before = []
+    for count, group in zip(counts, groups, strict=True):
+        before.append(seen.get(group, 0))
+        seen[group] = before[-1] + count
+    return before
+
+
+def _in_order(truth: ObjectFile) -> ObjectFile:
+    """Ground truth whose images are listed by id."""
+    images = images_of(truth)
+    order = np.argsort(ids_of(images))
+    columns = {name: column[order] for name, column in images.columns.items()}
+    metadata = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
+    return replace(truth, images=replace(images, columns=columns), metadata=metadata)
+
+
+def _images_of(truth: ObjectFile, span: Span) -> Table:
+    images = images_of(truth)
+    columns = {name: column[span.first : span.last] for name, column in images.columns.items()}
+    return replace(images, columns=columns)
+
+
+def _within(frame: Frame, span: Span) -> Frame:
+    """The frame of the images in a range."""
+    part = slice(span.first, span.last)
+    known = frame.images
+    return replace(
+        frame,
+        image_ids=frame.image_ids[part],
+        image_number=np.arange(span.last - span.first),
+        images=KnownImages(
+            known.path, known.ids[part], known.files[part], known.size[part], known.typed
+        ),
+        metadata={name: values[part] for name, values in frame.metadata.items()},
+    )
+
+
+def _spans(frame: Frame, told: Sequence[PieceTold]) -> list[Span]:
+    """Ranges of about as many objects each, by the images that the pieces tell of."""
+    total = sum(one.count for one in told)
+    count = max(-(-total // RANGE_OBJECTS), 1)
+    told_of = [np.searchsorted(frame.image_ids, _sortable(one.images)) for one in told]
+    marks = np.sort(np.concatenate([np.zeros(0, np.int64), *told_of]))
+    images = len(frame.image_ids)
+    chosen = marks[len(marks) * np.arange(1, count) // count] if len(marks) else marks
+    edges = [0, *np.unique(chosen[(chosen > 0) & (chosen < images)]).tolist(), images]
+    last = len(edges) - 2
+    return [
+        Span(
+            at,
+            edges[at],
+            edges[at + 1],
+            None if at == 0 else frame.image_ids[edges[at]],
+            None if at == last else frame.image_ids[edges[at + 1]],
+        )
+        for at in range(last + 1)
+    ]
+
+
+def _meeting(span: Span, told: Sequence[PieceTold]) -> list[int]:
+    """The pieces that may have objects in a range."""
+    found = []
+    for at, one in enumerate(told):
+        if not len(one.images):
+            continue
+        first, last = _sortable(one.images[[0, -1]])
+        if (span.high is None or first < span.high) and (span.low is None or last >= span.low):
+            found.append(at)
+    return found
+
+
+def _whole(files: Sequence[InputFile]) -> list[InputFile]:
+    """The files whose pieces these are."""
+    found: dict[str, InputFile] = {}
+    for one in files:
+        known = found.get(one.path)
+        found[one.path] = (
+            one
+            if known is None
+            else structs.replace(known, rows=(known.rows or 0) + (one.rows or 0))
+        )
+    return list(found.values())
+
+
+DETECTIONS: Final = Stream(
+    cut=cut_detections,
+    read=read_piece,
+    survey=survey,
+    load=load_range,
+    join=join_ranges,
+    illustrate=illustrate,
+)
+INSTANCES: Final = replace(DETECTIONS, cut=cut_instances)

@@ -1,0 +1,1 @@
+"""Metrics of the detection wing, one file per definition."""

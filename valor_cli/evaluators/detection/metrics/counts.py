@@ -1,0 +1,90 @@
+"""True positives, false positives and false negatives of each label at one threshold pair."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.evidence.label_thresholds import (
+    counts_at,
+    levels_of,
+    own_threshold,
+)
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.evidence.resamples import Replicas
+from valor_cli.evaluators.detection.evidence.rows import per_label
+from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.metric import Metric, Output
+from valor_cli.results import Findings, Resampled
+from valor_cli.statistics.label_means import unshifted
+
+
+def counts(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+) -> Findings:
+    """True positives, false positives and false negatives of each label.
+
+    tp + fn is the number of ground truths. A second detection of the same object is a false
+    positive; detections of a crowd region are neither right nor wrong. A label without ground
+    truth has its false positives counted. `score_threshold` may be one for each label, such as
+    `best_f1` finds: `{cat: 0.4, dog: 0.7}`; labels that are not named have 0.5 then.
+
+    Formula:
+        TP = detections that match a ground truth of their label with IoU ≥ iou_threshold, one each
+        FP = all other detections; FN = all other ground truths
+        detections: those that score at least score_threshold
+
+    Pitfalls:
+        An object that is found with too loose a box counts twice: as a false positive and as a
+        false negative. There are no true negatives, so images that rightly stay empty leave no
+        trace.
+
+    Example:
+        3 cats; two detections lie on the first, one on the second, one on a bush: TP 2, FP 2, FN 1.
+    """
+    found = counts_at(matches, iou_threshold, score_threshold, max_detections)
+    return Findings(
+        [
+            replace(value, at=own_threshold(score_threshold, label))
+            for name, column in zip(("tp", "fp", "fn"), found, strict=True)
+            for label, value in zip(
+                matches.labels, per_label(matches, column, output=name), strict=True
+            )
+        ]
+    )
+
+
+def counts_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: ScoreThreshold,
+    max_detections: MaxDetections,
+) -> Resampled:
+    """(resamples, values) those of `counts`."""
+    replicas = Replicas.of(matches, weights)
+    levels = levels_of(matches.labels, score_threshold)
+    tallies = replicas.counts(iou_threshold, levels, max_detections)
+    return unshifted(np.concatenate(tallies, axis=1))
+
+
+COUNTS = Metric(
+    name="counts",
+    compute=counts,
+    replicas=counts_replicas,
+    reference="pycocotools.cocoeval.COCOeval.evaluateImg",
+    citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
+    outputs=(
+        Output("tp", "higher", (0, None), "count"),
+        Output("fp", "lower", (0, None), "count"),
+        Output("fn", "lower", (0, None), "count"),
+    ),
+    aliases=("Counts",),
+)

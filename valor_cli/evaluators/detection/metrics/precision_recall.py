@@ -1,0 +1,223 @@
+"""Precision, recall and F1 of each label at one threshold pair, and their averages.
+
+A score threshold may be one for each label, such as `best_f1` finds; labels that are not named have
+0.5 then. Averages run over labels that have ground truth. F1 of a label that has ground truth and
+no detection follows `zero_division`, where scikit-learn has 0.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.detection.evidence.label_thresholds import (
+    counts_at,
+    levels_of,
+    own_threshold,
+)
+from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.evidence.resamples import Replicas
+from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.ratios import (
+    Average,
+    Margins,
+    Words,
+    ZeroDivision,
+    labels_and_average,
+    labels_and_average_replicas,
+)
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, Resampled
+
+REFERENCE = "pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted"
+CITATION = "van Rijsbergen, Information Retrieval, 1979"
+NO_PREDICTIONS = "0/0: no prediction at this threshold; zero_division stands in"
+WORDS = Words(NO_PREDICTIONS, NO_PREDICTIONS)
+
+
+def precision(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+    average: Average = "macro",
+    zero_division: ZeroDivision = 0.0,
+) -> Findings:
+    """True positives among the detections of each label, and the average over labels.
+
+    A label without any detection at the threshold is 0/0 and follows `zero_division`; one
+    without ground truth has its precision reported, too, and enters no average.
+
+    Formula:
+        TP / (TP + FP) for each label, at one IoU threshold and one score threshold
+        macro: mean over labels; weighted: the same, by ground truths; micro: ΣTP / Σ(TP + FP)
+
+    Pitfalls:
+        Models whose scores are spread differently do not compare at one score threshold: see
+        `best_f1`. A second detection of an object is a false positive, so low values may be
+        duplicates, and those of labels without ground truth enter no average.
+
+    Example:
+        10 detections of cats score 0.5 or more, and 8 of them match a cat: 8 / 10 = 0.8.
+    """
+    margins = _margins(matches, iou_threshold, score_threshold, max_detections)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.precision(zero_division), average, WORDS, own)
+
+
+def recall(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+    average: Average = "macro",
+) -> Findings:
+    """Ground truths of each label that were found, and the average over labels.
+
+    A label without ground truth has no recall.
+
+    Formula:
+        TP / (TP + FN) for each label, at one IoU threshold and one score threshold
+        macro: mean over labels; micro and weighted: ΣTP / Σ(TP + FN), which is the same for both
+
+    Pitfalls:
+        It says nothing of false alarms. Detections below the score threshold do not count, so that
+        it is not what a model could find at most: that is `average_recall`.
+
+    Example:
+        8 of 10 cats are matched by a detection that scores 0.5 or more: 8 / 10 = 0.8.
+    """
+    margins = _margins(matches, iou_threshold, score_threshold, max_detections)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.recall(), average, WORDS, own)
+
+
+def f1(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+    average: Average = "macro",
+    zero_division: ZeroDivision = 0.0,
+) -> Findings:
+    """Harmonic mean of precision and recall of each label, and the average over labels.
+
+    A label without any detection at the threshold follows `zero_division`, as its precision does;
+    one without ground truth has no value.
+
+    Formula:
+        2·TP / (2·TP + FP + FN) = 2·precision·recall / (precision + recall) for each label
+        macro: mean over labels; weighted: the same, by ground truths; micro: of the summed counts
+
+    Pitfalls:
+        It belongs to one IoU threshold and one score threshold, and 0.5 is seldom a model's best
+        score threshold: see `best_f1`. A loose box costs twice, as a false positive and as a false
+        negative.
+
+    Example:
+        TP 6, FP 2, FN 4: 12 / (12 + 2 + 4) = 0.667, between a precision of 0.75 and a recall of
+        0.6.
+    """
+    margins = _margins(matches, iou_threshold, score_threshold, max_detections)
+    own = partial(own_threshold, score_threshold)
+    return labels_and_average(matches.labels, margins.f1(zero_division), average, WORDS, own)
+
+
+def _margins(
+    matches: Matches, iou: float, score: ScoreThreshold, max_detections: int | None
+) -> Margins:
+    tp, fp, fn = counts_at(matches, iou, score, max_detections)
+    return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
+
+
+def precision_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: ScoreThreshold,
+    max_detections: MaxDetections,
+    average: Average,
+    zero_division: ZeroDivision,
+) -> Resampled:
+    """(resamples, values) those of `precision`."""
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(
+        mine.precision(zero_division), whole.precision(zero_division), average, WORDS
+    )
+
+
+def recall_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: ScoreThreshold,
+    max_detections: MaxDetections,
+    average: Average,
+) -> Resampled:
+    """(resamples, values) those of `recall`."""
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(mine.recall(), whole.recall(), average, WORDS)
+
+
+def f1_replicas(
+    matches: Matches,
+    weights: NDArray[np.int64],
+    *,
+    iou_threshold: IouThreshold,
+    score_threshold: ScoreThreshold,
+    max_detections: MaxDetections,
+    average: Average,
+    zero_division: ZeroDivision,
+) -> Resampled:
+    """(resamples, values) those of `f1`."""
+    at = (iou_threshold, score_threshold, max_detections)
+    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
+    return labels_and_average_replicas(
+        mine.f1(zero_division), whole.f1(zero_division), average, WORDS
+    )
+
+
+def _replicated(
+    matches: Matches, weights: NDArray[np.int64], at: tuple[float, ScoreThreshold, int | None]
+) -> Margins:
+    """Margins with a row for each resample."""
+    iou, score, limit = at
+    levels = levels_of(matches.labels, score)
+    tp, fp, fn = Replicas.of(matches, weights).counts(iou, levels, limit)
+    return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
+
+
+PRECISION = Metric(
+    name="precision",
+    compute=precision,
+    replicas=precision_replicas,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Precision",),
+)
+RECALL = Metric(
+    name="recall",
+    compute=recall,
+    replicas=recall_replicas,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Recall",),
+)
+F1 = Metric(
+    name="f1",
+    compute=f1,
+    replicas=f1_replicas,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("F1",),
+)

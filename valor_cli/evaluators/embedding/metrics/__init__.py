@@ -1,0 +1,1 @@
+"""Metrics of the embedding wing, one file per definition."""

@@ -1,0 +1,1 @@
+"""Evidence that judge metrics share."""

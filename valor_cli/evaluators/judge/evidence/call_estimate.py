@@ -1,0 +1,84 @@
+"""A metric that asks judges in; how often it asks one about a sample, out. Nobody is asked.
+
+The metric itself is carried out with replies that are imagined, as `valor estimate` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.sample import Sample
+from valor_cli.metric import Metric
+from valor_cli.models.judge.prompts import Prompt, from_words
+from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.scheduler.calls import Answered
+
+
+class JudgeCalls(NamedTuple):
+    """Calls for a sample: so many, and more for each reference and each retrieved context."""
+
+    fixed: int
+    per_reference: int
+    per_context: int
+
+    def __str__(self) -> str:
+        parts = [(self.fixed, ""), (self.per_reference, " per reference")]
+        told = [(n, of) for n, of in [*parts, (self.per_context, " per context")] if n]
+        (first, of), *rest = told or [(0, "")]
+        noun = "call" if first == 1 else "calls"
+        return " + ".join([f"{first} {noun}{of}", *(f"{n}{of}" for n, of in rest)])
+
+
+def judge_calls(metric: Metric[Any]) -> JudgeCalls:
+    """What a judge metric asks with its default parameters, of an answer of usual length."""
+    one, two_references, two_contexts = asyncio.run(_counts(metric))
+    references, contexts = two_references - one, two_contexts - one
+    return JudgeCalls(one - references - contexts, references, contexts)
+
+
+async def _counts(metric: Metric[Any]) -> tuple[int, int, int]:
+    """Calls for a reference and a context, for two and one, for one and two."""
+    return await _count(metric, 1, 1), await _count(metric, 2, 1), await _count(metric, 1, 2)
+
+
+async def _count(metric: Metric[Any], references: int, contexts: int) -> int:
+    if metric.measure is None:
+        raise ValueError(f"{metric.name} has no measure")
+    asking = Asking(_sample(references, contexts), _Imagined())
+    await metric.measure(asking, **{one.name: one.default for one in metric.parameters})
+    return asking.taken().calls
+
+
+def _sample(references: int, contexts: int) -> Sample:
+    """Texts of which none stands in another: some metrics need no judge to see that."""
+    right = tuple(f"right answer {number}" for number in range(references))
+    retrieved = tuple(f"retrieved passage {number}" for number in range(contexts))
+    return Sample("", "", 0, "some question", "some response", right, retrieved)
+
+
+class _Imagined:
+    """A judge whose every first reply fits; whatever its prompts say."""
+
+    name = ""
+    judge_retries = 0
+
+    def prompt(self, name: str) -> Prompt:
+        """Any prompt: only how often it is asked counts."""
+        return from_words(name, "Any question.", answer="Any answer.")
+
+    async def reply(self, request: Request) -> Answered:
+        """What would fit."""
+        return Answered(Reply(request.imagined))
+
+    def forget(self, request: Request) -> None:
+        """Nothing was kept."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, 1) ones."""
+        return np.ones((len(texts), 1))

@@ -1,0 +1,224 @@
+"""A sample, and judges; what a metric asks of them about it goes out, their replies come in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.errors import printable
+from valor_cli.evaluators.judge.evidence.reply_readings import Reading, Unfit
+from valor_cli.evaluators.judge.evidence.sample import Sample
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.models.judge.prompts import Field, Prompt
+from valor_cli.models.protocols.judge import Message, NoAnswer, Purpose, Reply, Request
+from valor_cli.results import Asked
+
+if TYPE_CHECKING:
+    from valor_cli.models.scheduler.calls import Answered
+
+T = TypeVar("T")
+
+LONGEST = 200_000
+"""Characters of a reply that are read, and kept in results; no judge has so much to say."""
+
+QUOTED = 4_000
+"""Characters of an unfit reply that its judge is shown again."""
+
+AGAIN = 1000
+"""What is added to the variant of a request each time that its words are sent again: without that
+the cache would say what the judge said before. No metric has as many variants of its own."""
+
+LONGEST_REASON = 300
+"""Characters of a reason that reports show beside a value; verdicts have all of it."""
+
+
+class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
+    """No reply fitted, however often it was asked; why the last one did not."""
+
+
+class Panelist(Protocol):
+    """One judge of the panel, or one repeat of it."""
+
+    @property
+    def name(self) -> str:
+        """As results call it."""
+
+    @property
+    def judge_retries(self) -> int:
+        """Tries after replies that do not fit, where the metric does not say."""
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt of that name."""
+
+    async def reply(self, request: Request) -> Answered:
+        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+
+    def forget(self, request: Request) -> None:
+        """Keep no reply to a request for later runs. Raises `ValorError`."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) their vectors. Raises as `reply`."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """The conversation of one judge about one sample, in the order of the calls.
+
+    Attributes:
+        sample: Whom it is about.
+        panelist: Who is asked.
+        repeat: Which time, from 0.
+        metric: What is being computed; the calls count for it.
+    """
+
+    sample: Sample
+    panelist: Panelist
+    repeat: int = 0
+    metric: str = ""
+    _asked: Asked = field(default=Asked())
+    _found: dict[object, Any] = field(default_factory=dict)
+
+    async def ask(
+        self,
+        prompt: str | Prompt,
+        reading: Reading[T],
+        fields: Mapping[str, Field],
+        *,
+        retries: int | None = None,
+        variant: int = 0,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> T:
+        """Ask, and ask again with the problem named while the reply does not fit.
+
+        Args:
+            prompt: Its name.
+            reading: What the reply has to be.
+            fields: What stands for the placeholders of the prompt.
+            retries: How often to ask again; None: as the config says.
+            variant: Tells apart requests of the same words that each want a reply of their own.
+            tools: What the judge may use.
+
+        Raises:
+            ParseFailure: No reply fitted.
+            NoAnswer: There was none.
+            Stopped: The run asks no more.
+        """
+        asked = self.panelist.prompt(prompt) if isinstance(prompt, str) else prompt
+        opening = asked.messages(fields)
+        messages = opening
+        sample = self.sample
+        purpose = Purpose(self.metric, sample.model, sample.sample_id, asked.name)
+        tries = 1 + (self.panelist.judge_retries if retries is None else retries)
+        problem = ""
+        sent: list[Request] = []
+        for _ in range(tries):
+            request = Request(
+                messages=messages,
+                schema=reading.schema,
+                schema_name=reading.name,
+                variant=variant + AGAIN * sum(one.messages == messages for one in sent),
+                repeat=self.repeat,
+                tools=tuple(tools),
+                imagined=reading.imagined,
+                purpose=purpose,
+            )
+            sent.append(request)
+            reply = await self._reply(request)
+            try:
+                return _read(reading, reply)
+            except Unfit as unfit:
+                problem = _said(reply, unfit)
+            messages = _again(opening, reply, problem)
+        # A later run may have better luck; what a retry mended stays, as it was said.
+        for request in sent:
+            self.panelist.forget(request)
+        raise ParseFailure(problem)
+
+    async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` finds, asked for once per sample; a failure is one for all who need it."""
+        if key not in self._found:
+            try:
+                self._found[key] = (await make(), None)
+            except Exception as error:
+                self._found[key] = (None, error)
+        found, failure = self._found[key]
+        if failure is not None:
+            raise failure
+        result: T = found
+        return result
+
+    async def measured(
+        self,
+        name: str,
+        measure: Callable[..., Awaitable[Outcome]],
+        parameters: Mapping[str, Any],
+    ) -> Outcome:
+        """What a metric finds of the sample; asked for once, by itself or as a part of another.
+
+        Raises:
+            Missing, ParseFailure, NoAnswer, Stopped: It finds nothing.
+        """
+        key = (name, json.dumps(parameters, sort_keys=True, default=str))
+        return await self.once(key, lambda: measure(self, **parameters))
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) the vectors of some texts."""
+        return await self.panelist.embed(texts)
+
+    def taken(self) -> Asked:
+        """What was asked since this was last looked at."""
+        asked, self._asked = self._asked, Asked()
+        return asked
+
+    async def _reply(self, request: Request) -> Reply:
+        """What the judge says; counted, also where it says nothing."""
+        before = self._asked
+        try:
+            answer = await self.panelist.reply(request)
+        except NoAnswer as failure:
+            self._asked = replace(before, calls=before.calls + failure.tries)
+            raise
+        reply = answer.reply
+        replies = (*before.replies, reply.text[:LONGEST])
+        self._asked = Asked(before.calls + reply.tries, before.cached + answer.cached, replies)
+        return reply
+
+
+def _read(reading: Reading[T], reply: Reply) -> T:
+    """What a reply says; one that was cut off may have been about to say something else.
+
+    Raises:
+        Unfit: It does not fit.
+    """
+    if reply.cut:
+        raise Unfit("it ends at the limit of tokens (max_tokens)")
+    if len(reply.text) > LONGEST:
+        raise Unfit(f"it is longer than {LONGEST:,} characters")
+    return reading.read(reply.text)
+
+
+def _said(reply: Reply, unfit: Unfit) -> str:
+    return "the judge refused to reply" if reply.refused else str(unfit)
+
+
+def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Message, ...]:
+    """The conversation after a reply that did not fit."""
+    words = f"Your reply cannot be used: {problem}. Reply once more, in the form asked for, only."
+    said = reply.text[:QUOTED]
+    if not said.strip():
+        # Servers refuse empty turns, and two turns of one side.
+        *before, (role, asked) = opening
+        return (*before, Message(role, f"{asked}\n\n{words}"))
+    return (*opening, Message("assistant", said), Message("user", words))
+
+
+def in_short(text: str) -> str:
+    """The words on one line, cut at a bounded length."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1].rstrip()}…"

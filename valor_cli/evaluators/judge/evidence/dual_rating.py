@@ -1,0 +1,131 @@
+"""Two prompts that ask for a rating of the same thing in; the mean of the two out.
+
+As NVIDIA's metrics in ragas have it: each rating is divided by the top of its scale, and one that
+cannot be read leaves the other to stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from valor_cli.evaluators.judge.evidence.conversation import Asking, ParseFailure, in_short
+from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
+from valor_cli.evaluators.judge.evidence.reply_readings import rating
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.models.judge.prompts import Field
+from valor_cli.results import Verdict
+
+
+class Heard(NamedTuple):
+    """What came of one prompt: a rating with its reason, or None and why none could be read."""
+
+    prompt: str
+    rating: int | None
+    reason: str
+
+
+class DualRating(Struct, frozen=True):
+    """What came of both prompts, one rating at least.
+
+    Attributes:
+        heard: In the order of the calls.
+        top: The highest rating there is.
+    """
+
+    heard: tuple[Heard, ...]
+    top: int
+
+    @property
+    def value(self) -> float:
+        """The mean of the ratings, as a fraction of the top."""
+        return sum(self._ratings) / (self.top * len(self._ratings))
+
+    @property
+    def reason(self) -> str:
+        """The ratings, and why, in words."""
+        told = " and ".join(map(str, self._ratings))
+        words = " / ".join(
+            one.reason for one in self.heard if one.rating is not None and one.reason
+        )
+        unread = "".join(
+            f"; {one.prompt} could not be read" for one in self.heard if one.rating is None
+        )
+        return in_short(f"rated {told} of {self.top}{unread}{words and f': {words}'}")
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        """What came of each prompt, as JSON has it."""
+        return [
+            {"prompt": one.prompt, "rating": one.rating}
+            if one.rating is not None
+            else {"prompt": one.prompt, "rating": None, "unreadable": one.reason}
+            for one in self.heard
+        ]
+
+    def verdicts(self, text: str = "") -> tuple[Verdict, ...]:
+        """The ratings of a text; of the response itself where there is none."""
+        return tuple(
+            Verdict(text, str(one.rating), _good(one.rating, self.top), one.reason)
+            for one in self.heard
+            if one.rating is not None
+        )
+
+    @property
+    def outcome(self) -> Outcome:
+        """What a metric finds that asks for one such pair alone."""
+        return Outcome(
+            {"value": self.value},
+            reason=self.reason,
+            details={"ratings": self.details, "top": self.top},
+            verdicts=self.verdicts(),
+        )
+
+    @property
+    def _ratings(self) -> list[int]:
+        return [one.rating for one in self.heard if one.rating is not None]
+
+
+async def dual_rating(
+    asking: Asking,
+    prompts: Sequence[str],
+    scale: Sequence[int],
+    *,
+    judge_retries: JudgeRetries,
+    **fields: Field,
+) -> DualRating:
+    """Ask both prompts, in their order.
+
+    Args:
+        asking: The conversation about the sample.
+        prompts: Their names.
+        scale: The ratings there are, ascending.
+        judge_retries: How often to ask each again; None: as the config says.
+        fields: What stands for the placeholders of both.
+
+    Raises:
+        ParseFailure: Neither rating could be read.
+        NoAnswer, Stopped: As `Asking.ask`.
+    """
+    heard = []
+    for prompt in prompts:
+        try:
+            found = await asking.ask(prompt, rating(scale), fields, retries=judge_retries)
+            heard.append(Heard(prompt, found.rating, found.reason))
+        except ParseFailure as failure:
+            heard.append(Heard(prompt, None, str(failure)))
+    if all(one.rating is None for one in heard):
+        raise ParseFailure("; ".join(f"{one.prompt}: {one.reason}" for one in heard))
+    return DualRating(tuple(heard), max(scale))
+
+
+def without_asking(value: float, why: str) -> Outcome:
+    """Of a sample whose texts alone decide."""
+    return Outcome({"value": value}, reason=why, details={"ratings": [], "decided": why})
+
+
+def _good(rating: int, top: int) -> bool | None:
+    """Whether a rating speaks for the sample; one between the ends speaks neither way."""
+    return {0: False, top: True}.get(rating)

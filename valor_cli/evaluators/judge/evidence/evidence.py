@@ -1,0 +1,174 @@
+"""What judges say of samples: all are asked, in one loop; the replies become evidence.
+
+datasets ─gather─▶ an outcome per judge, repeat, model, sample, metric ─▶ combined ─▶ evidence
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.judge.evidence.combining import combined
+from valor_cli.evaluators.judge.evidence.conversation import Asking, ParseFailure
+from valor_cli.evaluators.judge.evidence.one_word import RATING
+from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
+from valor_cli.evaluators.model_metrics import Measured, asking_wing
+from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
+from valor_cli.evaluators.verdicts import is_verdict, unreadable
+from valor_cli.metric import Call, Metric, Wing
+from valor_cli.models.protocols.identity import Unavailable
+from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.settings.judges import Combine
+
+if TYPE_CHECKING:
+    from valor_cli.models.panel import Member
+    from valor_cli.models.session import Session
+
+Found = list[list[Outcome]]
+"""By sample, an outcome of every call."""
+
+
+def gather(
+    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
+) -> dict[str, Measured]:
+    """Ask the judges about every sample of every model.
+
+    Args:
+        datasets: By model.
+        calls: The metrics, in the order of the config.
+        session: Whom to ask; None: nobody, and every sample is skipped.
+
+    Raises:
+        ValorError: A judge will never answer.
+    """
+    if session is None:
+        skipped = Outcome(status="skipped", reason="not asked")
+        return {
+            model: _judgements(calls, [[[skipped] * len(calls)] * data.unit_count], (), None)
+            for model, data in datasets.items()
+        }
+    raters = [(juror, again) for juror in session.jurors for again in range(juror.repeats)]
+    not_begun = Outcome(status="skipped", reason="the run stopped before it was asked")
+    found: dict[str, list[Found]] = {
+        model: [[[not_begun] * len(calls) for _ in range(data.unit_count)] for _ in raters]
+        for model, data in datasets.items()
+    }
+    work = []
+    first = 0
+    for juror in session.jurors:
+        columns = {model: own[first : first + juror.repeats] for model, own in found.items()}
+        total = juror.repeats * sum(data.unit_count for data in datasets.values())
+        work.append((total, _pieces(datasets, calls, juror, columns)))
+        first += juror.repeats
+    session.run(work)
+    names = [(juror.name, again) for juror, again in raters]
+    return {model: _judgements(calls, own, names, session.combine) for model, own in found.items()}
+
+
+def _pieces(
+    datasets: Mapping[str, TextDataset],
+    calls: Sequence[Call],
+    juror: Member,
+    columns: Mapping[str, list[Found]],
+) -> Iterator[Callable[[], Awaitable[None]]]:
+    """What one juror is asked: sample by sample, of each all models, of each all repeats.
+
+    So a run that stops has judged the same samples of every model.
+    """
+    for model, row in _in_turn(datasets):
+        for again, column in enumerate(columns[model]):
+            sample = Sample.of(datasets[model], row, model)
+            asking = Asking(sample, juror, again)
+            yield _piece(asking, calls, column, row)
+
+
+def _in_turn(datasets: Mapping[str, TextDataset]) -> Iterator[tuple[str, int]]:
+    """Models and rows: all rows of a sample, in the order of the models, before the next sample."""
+    order = zip_longest(*(data.sample_ids for data in datasets.values()))
+    samples = dict.fromkeys(one for row in order for one in row if one is not None)
+    rows = [
+        (model, {one: row for row, one in enumerate(data.sample_ids)})
+        for model, data in datasets.items()
+    ]
+    for one in samples:
+        for model, places in rows:
+            if one in places:
+                yield model, places[one]
+
+
+def _piece(
+    asking: Asking, calls: Sequence[Call], column: Found, row: int
+) -> Callable[[], Awaitable[None]]:
+    async def judge() -> None:
+        for at, call in enumerate(calls):
+            column[row][at] = await _outcome(asking, call)
+
+    return judge
+
+
+async def _outcome(asking: Asking, call: Call) -> Outcome:
+    """What one metric finds of one sample, or why it finds nothing."""
+    asking.metric = call.metric.name
+    measure = call.metric.measure
+    if measure is None:
+        raise ValueError(f"{call.metric.name} has no measure")
+    try:
+        found = await asking.measured(call.metric.name, measure, call.parameters)
+    except Missing as lack:
+        found = missing(str(lack))
+    except ParseFailure as failure:
+        found = _unread(call.metric, str(failure))
+    except NoAnswer as failure:
+        found = Outcome(status="judge_error", reason=str(failure))
+    except Unavailable as lack:
+        found = Outcome(status="model_unavailable", reason=str(lack))
+    except Stopped as stop:
+        found = Outcome(status="skipped", reason=str(stop))
+    return found._replace(asked=asking.taken())
+
+
+def _unread(metric: Metric[Any], reason: str) -> Outcome:
+    """Of replies that say nothing usable; a verdict that cannot be read is a rate of its own."""
+    if is_verdict(metric.outputs):
+        return unreadable(reason)
+    return Outcome(status="parse_failure", reason=reason)
+
+
+def _judgements(
+    calls: tuple[Call, ...],
+    found: Sequence[Found],
+    names: Sequence[tuple[str, int]],
+    combine: Combine | None,
+) -> Measured:
+    """The raters' outcomes as one column of outcomes per call."""
+    outcomes = []
+    for at, call in enumerate(calls):
+        outputs = [output.name for output in call.metric.outputs]
+        columns = [[row[at] for row in own] for own in found]
+        if len(columns) == 1:
+            outcomes.append(Outcomes.of(columns[0], outputs))
+            continue
+        one = [combined(call.metric, names, each, combine) for each in zip(*columns, strict=True)]
+        # A custom judge has a rating with a rubric alone.
+        rated = any(RATING in outcome.values for column in columns for outcome in column)
+        compared = RATING if rated else outputs[0]
+        raters = {
+            name: np.array([_value(outcome, compared) for outcome in column], np.float64)
+            for name, column in zip(names, columns, strict=True)
+        }
+        outcomes.append(replace(Outcomes.of(one, outputs), raters=raters))
+    return Measured(calls, tuple(outcomes))
+
+
+def _value(outcome: Outcome, output: str) -> float | None:
+    return outcome.values.get(output) if outcome.status == "ok" else None
+
+
+def judge_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that ask judges about samples, one by one."""
+    return asking_wing(gather, metrics)

@@ -1,0 +1,60 @@
+"""What a sample passes or fails by: one word that a judge replies, or a rating."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from valor_cli.evaluators.judge.evidence.conversation import Asking, in_short
+from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
+from valor_cli.evaluators.judge.evidence.reply_readings import word
+from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.verdicts import RATES, verdict
+from valor_cli.models.judge.prompts import Field
+from valor_cli.results import Findings, Verdict
+
+RATING = "rating"
+"""The output with the mean rating."""
+
+
+async def one_word(
+    asking: Asking,
+    prompt: str,
+    *,
+    passes: str,
+    fails: str,
+    judge_retries: JudgeRetries,
+    **fields: Field,
+) -> Outcome:
+    """Ask for one of two words.
+
+    Args:
+        asking: The conversation about the sample.
+        prompt: The name of the prompt.
+        passes, fails: The words, and what they mean for the sample.
+        judge_retries: How often to ask again; None: as the config says.
+        fields: What stands for the placeholders of the prompt.
+    """
+    found = await asking.ask(prompt, word((passes, fails)), fields, retries=judge_retries)
+    passed = found.word == passes
+    return ruled(found.word, found.reason, passed=passed, details={"word": found.word})
+
+
+def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+    """Of a sample on which a judge said a word, or a number; no context was judged."""
+    outcome = verdict(
+        passed, reason=in_short(reason) or f'the judge said "{said}"', details=details
+    )
+    return outcome._replace(verdicts=(Verdict("", said, passed, reason),))
+
+
+def rated(rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+    """Of a sample that a judge gave a rating to."""
+    outcome = ruled(str(rating), reason, passed=passed, details={"rating": rating, **details})
+    return outcome._replace(values={**outcome.values, RATING: float(rating)})
+
+
+def rates_and_rating(sampled: Sampled) -> Findings:
+    """The rates of those with input; the mean rating of those whose rating could be read."""
+    rates = [sampled.rate(output.name) for output in RATES]
+    return sampled.findings([*rates, sampled.mean(RATING)])

@@ -1,0 +1,96 @@
+"""One sample as a judge is asked about it; what it lacks is said."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.missing_inputs import ABSENT, BLANK
+
+
+class Missing(Exception):  # noqa: N818  # what it says of the sample
+    """The sample lacks what a metric needs, in words."""
+
+
+class Sample(Struct, frozen=True):
+    """The texts of a sample. An empty text is a text.
+
+    Attributes:
+        model: Who answered.
+        sample_id: As in the file.
+        row: Where it stands among the samples of its model, from 0.
+        asked: What was asked, or the text to summarise; None: nothing.
+        answered: What was answered; None: nothing.
+        right: The right answers, as given.
+        retrieved: The passages in their order; None where there is no such thing.
+    """
+
+    model: str
+    sample_id: str
+    row: int
+    asked: str | None
+    answered: str | None
+    right: tuple[str, ...]
+    retrieved: tuple[str, ...] | None
+
+    @staticmethod
+    def of(data: TextDataset, row: int, model: str) -> Sample:
+        """A sample of a data set."""
+        return Sample(
+            model,
+            data.sample_ids[row],
+            row,
+            data.user_input[row],
+            data.response[row],
+            data.references[row],
+            data.retrieved_contexts[row],
+        )
+
+    @property
+    def user_input(self) -> str:
+        """What was asked.
+
+        Raises:
+            Missing: Nothing.
+        """
+        if self.asked is None:
+            raise Missing(ABSENT["user_input"])
+        return self.asked
+
+    @property
+    def response(self) -> str:
+        """What was answered.
+
+        Raises:
+            Missing: Nothing.
+        """
+        if self.answered is None:
+            raise Missing(ABSENT["response"])
+        return self.answered
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The right answers that are not blank, one at least.
+
+        Raises:
+            Missing: There is none.
+        """
+        if not self.right:
+            raise Missing(ABSENT["references"])
+        said = tuple(one for one in self.right if one.strip())
+        if not said:
+            raise Missing(BLANK["references"])
+        return said
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """What was retrieved, one passage at least that is not blank.
+
+        Raises:
+            Missing: There is none.
+        """
+        if self.retrieved is None:
+            raise Missing(ABSENT["retrieved_contexts"])
+        if not any(one.strip() for one in self.retrieved):
+            raise Missing(BLANK["retrieved_contexts"])
+        return self.retrieved

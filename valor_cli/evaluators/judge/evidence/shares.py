@@ -1,0 +1,111 @@
+"""The statements or opinions that a judge finds in a text, and the share of them it says yes to.
+
+As in DeepEval an opinion is a personal belief or judgement: no statement of fact, be it wrong, and
+nothing that the text reports of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.reply_readings import Judged, statements, verdicts
+from valor_cli.evaluators.samples import Outcome
+from valor_cli.models.judge.prompts import Data, Numbered
+from valor_cli.results import Verdict
+
+
+class Trait(Struct, frozen=True):
+    """What a judge looks for in every text, in words.
+
+    Attributes:
+        thing, things: What a text is, and several of them are.
+        yes, no: What it is called when the verdict is 1, and when it is 0.
+        good: Whether a yes speaks for the sample.
+        numbered: Whether details name the texts by their numbers, from 1: they stand in the data.
+    """
+
+    thing: str
+    things: str
+    yes: str
+    no: str
+    good: bool = True
+    numbered: bool = False
+
+    def word(self, judged: Judged) -> str:
+        """The verdict in its word."""
+        return self.yes if judged.verdict else self.no
+
+    def said(self, text: str, judged: Judged) -> Verdict:
+        """The verdict on a text, as reports show it."""
+        good = judged.verdict == self.good
+        return Verdict(text, self.word(judged), good, judged.reason)
+
+    def told(self, at: int, text: str, judged: Judged) -> Mapping[str, Any]:
+        """The verdict on the text at a position, as `Outcome.details` has it."""
+        named = at + 1 if self.numbered else text
+        return {self.thing: named, "verdict": self.word(judged), "reason": judged.reason}
+
+
+def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcome:
+    """The share of some texts, one at least, that the judge says yes to."""
+    pairs = list(zip(texts, found, strict=True))
+    count = sum(judged.verdict for judged in found)
+    return Outcome(
+        {"value": count / len(pairs)},
+        reason=f"{count} of {len(pairs)} {trait.things} {trait.yes}",
+        details={
+            trait.things: [trait.told(at, *pair) for at, pair in enumerate(pairs)],
+        },
+        verdicts=tuple(trait.said(*pair) for pair in pairs),
+    )
+
+
+async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+    """What a text states, each statement standing by itself.
+
+    All metrics share them; the first that needs them says how often to ask again. A blank text
+    has none, and nobody is asked.
+    """
+    if not text.strip():
+        return ()
+    asked = asking.sample.asked
+
+    async def ask() -> tuple[str, ...]:
+        return await asking.ask(
+            "statements",
+            statements(text),
+            {"user_input": None if asked is None else Data(asked), "text": Data(text)},
+            retries=retries,
+        )
+
+    return await asking.once(("statements", text), ask)
+
+
+async def share_of_opinions(
+    asking: Asking, prompt: str, trait: Trait, retries: int | None
+) -> Outcome:
+    """The share of the response's opinions that the judge says yes to; 0 without opinions."""
+    opinions = await _opinions_of(asking, asking.sample.response, retries)
+    if not opinions:
+        return Outcome({"value": 0.0}, reason="the response has no opinions")
+    found = await asking.ask(
+        prompt, verdicts(len(opinions)), {"opinions": Numbered(opinions)}, retries=retries
+    )
+    return share(trait, opinions, found)
+
+
+async def _opinions_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+    """What opinions a text has. All metrics share them; a blank text has none, unasked."""
+    if not text.strip():
+        return ()
+
+    async def ask() -> tuple[str, ...]:
+        return await asking.ask(
+            "opinions", statements(text), {"response": Data(text)}, retries=retries
+        )
+
+    return await asking.once(("opinions", text), ask)

@@ -1,0 +1,1 @@
+"""Metrics of the judge wing, one file per definition."""

@@ -1,0 +1,1 @@
+"""Metrics of the likelihood wing, one file per definition."""

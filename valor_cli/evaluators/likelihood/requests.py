@@ -1,0 +1,34 @@
+"""Passages in; the log-probabilities of their targets, each distinct one asked for once, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from annotated_types import Interval
+
+from valor_cli.kernels.text.likelihood import Surprise, surprise
+from valor_cli.models.protocols.language_model import Passage
+
+if TYPE_CHECKING:
+    from valor_cli.models.language_models.transformers_language_model import (
+        TransformersLanguageModel,
+    )
+
+Stride: TypeAlias = Annotated[int, Interval(ge=1)] | None
+"""Tokens by which the window moves over what is longer than the model's context."""
+
+
+def surprises(
+    model: TransformersLanguageModel, passages: Sequence[Passage], stride: Stride
+) -> dict[Passage, Surprise | None]:
+    """How unlikely the target of each passage is; None where the model scored no token of it.
+
+    All are asked for in one call: batches are the model's own business.
+
+    Raises:
+        Stopped: The run ends.
+    """
+    distinct = list(dict.fromkeys(passages))
+    found = model.log_probabilities(distinct, stride=stride)
+    return dict(zip(distinct, map(surprise, found), strict=True))

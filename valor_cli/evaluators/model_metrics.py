@@ -1,0 +1,177 @@
+"""What models find in texts: every metric measures all samples of a dataset; that is evidence.
+
+datasets ─gather─▶ outcomes per model and metric ─▶ evidence
+
+A metric's `measure` is given the samples with the models of the run (`ModelTexts`), asks for all
+that it needs of all samples at once, and says of each what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.samples import (
+    Outcome,
+    Outcomes,
+    SampleEvidence,
+    Texts,
+    merge_samples,
+    plan_samples,
+)
+from valor_cli.kernels.secrets.spans import Span, masked
+from valor_cli.kernels.text.sentences import split_sentences
+from valor_cli.kernels.vectors.cosines import units
+from valor_cli.metric import Call, Metric, Wing
+from valor_cli.models.protocols.identity import Unavailable
+from valor_cli.models.protocols.judge import NoAnswer, Stopped
+
+if TYPE_CHECKING:
+    from valor_cli.models.session import Session
+    from valor_cli.models.text_models import TextModels
+
+Floats = NDArray[np.float64]
+
+QUOTED = 300
+"""Characters of a text that details quote, at most."""
+
+
+class ModelTexts(Texts):
+    """The samples of a dataset, and the models that measure them."""
+
+    __slots__ = ("models",)
+
+    def __init__(self, data: TextDataset, models: TextModels) -> None:
+        super().__init__(data)
+        self.models = models
+
+    def sentences(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Where the sentences of a text are, as (start, end); the same for every metric.
+
+        A text in which the splitter finds none is one, unless it is blank.
+        """
+        whole = ((0, len(text)),) if text.strip() else ()
+        return self.once(("sentences", text), lambda: tuple(split_sentences(text)) or whole)
+
+    def quoted(self, text: str, start: int, end: int) -> str:
+        """A part of a text as details quote it: without its secrets, cut when long."""
+        said = text[start:end]
+        if said != text.strip() or len(said) > QUOTED:
+            # A key may reach over the ends of the part, and what is left of it is not seen as one.
+            places = self.once(("secrets", text), lambda: tuple(self.data.secrets(text)))
+            if places:
+                said = masked(text, [Span(first, last, "") for first, last in places])[start:end]
+        return said if len(said) <= QUOTED else said[: QUOTED - 1] + "…"
+
+    def unit_vectors(self, groups: Sequence[Sequence[str]]) -> Iterator[Floats]:
+        """Of each group of texts, (texts, dimensions) vectors of length 1; zeros stay zeros.
+
+        All are embedded before the first group comes out, each distinct text once.
+        """
+        distinct = dict.fromkeys(text for group in groups for text in group)
+        places = {text: at for at, text in enumerate(distinct)}
+        vectors = units(self.models.embed(list(places)))
+        for group in groups:
+            yield vectors[np.array([places[text] for text in group], np.intp)]
+
+
+class Measured(Struct, frozen=True):
+    """What was found of one model's samples, by call."""
+
+    calls: tuple[Call, ...]
+    outcomes: tuple[Outcomes, ...]
+
+
+def gather(
+    datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
+) -> dict[str, Measured]:
+    """Have the models of the run measure every sample.
+
+    Args:
+        datasets: By model under evaluation.
+        calls: The metrics, in the order of the config.
+        session: Whom to ask; None: nobody, and every sample is skipped.
+
+    Raises:
+        ValorError: A model will never answer.
+    """
+    if session is None:
+        nobody = Outcome(status="skipped", reason="not asked")
+        return {
+            name: Measured(calls, tuple(_all(call, data, nobody) for call in calls))
+            for name, data in datasets.items()
+        }
+    with session.models.halting():
+        return {
+            name: _measured(ModelTexts(data, session.models), calls)
+            for name, data in datasets.items()
+        }
+
+
+def _measured(texts: ModelTexts, calls: tuple[Call, ...]) -> Measured:
+    return Measured(calls, tuple(_outcomes(texts, call) for call in calls))
+
+
+def _outcomes(texts: ModelTexts, call: Call) -> Outcomes:
+    """What one metric finds of the samples, or why it finds nothing."""
+    measure = call.metric.measure
+    if measure is None:
+        raise ValueError(f"{call.metric.name} has no measure")
+    try:
+        found: Outcomes = measure(texts, **call.parameters)
+    except Unavailable as lack:
+        return _all(call, texts.data, Outcome(status="model_unavailable", reason=str(lack)))
+    except NoAnswer as failure:
+        return _all(call, texts.data, Outcome(status="judge_error", reason=str(failure)))
+    except Stopped as stop:
+        return _all(call, texts.data, Outcome(status="skipped", reason=str(stop)))
+    return found
+
+
+def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
+    """The same of every sample; which model was to be asked stands beside it all the same."""
+    outputs = [output.name for output in call.metric.outputs]
+    beside = {} if call.model is None else {"model": call.model}
+    return Outcomes.of([outcome] * data.unit_count, outputs, beside=beside)
+
+
+def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
+    """What was found, beside the samples that it was found of."""
+    return SampleEvidence(
+        measured.calls,
+        tuple(one.without_secrets(data.secrets, quoted=True) for one in measured.outcomes),
+        data.sample_ids,
+        data.number,
+    )
+
+
+def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics that models of the run measure, all samples at a time."""
+    return asking_wing(gather, metrics)
+
+
+def asking_wing(
+    gather: Callable[
+        [Mapping[str, TextDataset], tuple[Call, ...], Session | None], Mapping[str, Measured]
+    ],
+    metrics: tuple[Metric[Any], ...],
+) -> Wing[TextDataset, SampleEvidence]:
+    """A wing of metrics whose outcomes are gathered before there is evidence.
+
+    Args:
+        gather: As `Wing.gather`.
+        metrics: In the order of the catalogue.
+    """
+    return Wing(
+        metrics=metrics,
+        plan=plan_samples,
+        evidence=measured_evidence,
+        merge=merge_samples,
+        built_from="whole",
+        gather=gather,
+    )

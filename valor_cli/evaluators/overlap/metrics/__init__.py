@@ -1,0 +1,1 @@
+"""Metrics of the overlap wing, one file per definition."""

@@ -1,0 +1,1 @@
+"""Metrics of the rules wing, one file per definition."""

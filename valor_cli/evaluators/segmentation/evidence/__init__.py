@@ -1,0 +1,1 @@
+"""Evidence that segmentation metrics share."""

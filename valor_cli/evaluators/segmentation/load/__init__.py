@@ -1,0 +1,1 @@
+"""Loading of segmentation inputs: read, join, check and select."""

@@ -1,0 +1,79 @@
+"""Examples of a run in; pictures of what was predicted wrong in the worst images out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from valor_cli.data.formats.png.difference_images import colour_of, overlay, shrunk
+from valor_cli.data.inputs.image_folders import PictureFolder
+from valor_cli.errors import DataError, UnreachableError, printable
+from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
+from valor_cli.evaluators.segmentation.load.pairing import pair_sides
+from valor_cli.metric import Selection
+from valor_cli.results import ExampleResult, Pictures
+
+WORST = "worst_image"
+"""The kind of example that is drawn."""
+
+
+def overlays(
+    inputs: SegmentationInputs, selection: Selection, examples: Sequence[ExampleResult]
+) -> tuple[Pictures, list[str]]:
+    """A picture of each worst image and its model, and what to warn of.
+
+    What cannot be drawn any more is not shown: the numbers stand.
+    """
+    wanted: dict[str, dict[str, str]] = {}
+    for one in examples:
+        if one.kind == WORST and one.picture is not None and one.picture.file is not None:
+            wanted.setdefault(one.model, {})[str(one.sample_id)] = one.picture.file
+    if not wanted:
+        return Pictures(), []
+    drawn: dict[tuple[str, str], bytes] = {}
+    seen: set[int] = set()
+    names: tuple[str, ...] = ()
+    told: list[str] = []
+    try:
+        pairing = pair_sides(inputs, replace(selection, limit=None))
+        photos = None if inputs.images is None else PictureFolder(inputs.images)
+        names = pairing.coding.labels
+        for model, files in wanted.items():
+            read = pairing.reader(model, [*files])
+            for sample, file in files.items():
+                try:
+                    pair = read(sample)
+                    truth = pair.truth_codes[shrunk(pair.truth)]
+                    found = pair.prediction_codes[shrunk(pair.prediction)]
+                    photo = photo_of(photos, sample)
+                    drawn[model, file] = overlay(truth, found, len(names), photo)
+                    seen.update(np.unique(truth).tolist(), np.unique(found).tolist())
+                except (DataError, UnreachableError) as error:
+                    told.append(f"not shown: {error.problems[0]}")
+    except (DataError, UnreachableError) as error:
+        told.append(f"no pictures: {error.problems[0]}")
+    colours = {name: colour_of(at) for at, name in enumerate(names) if at in seen}
+    return Pictures(overlays=drawn, colours=colours), told
+
+
+def photo_of(folder: PictureFolder | None, sample: str) -> str | None:
+    """The file of a sample's photo; None if there is none."""
+    name = None if folder is None else folder.find(sample)
+    return None if folder is None or name is None else os.path.join(folder.folder, name)
+
+
+def missing_photos(folder: str, samples: Sequence[str]) -> list[str]:
+    """What to warn of if some samples have no photo.
+
+    Raises:
+        DataError: There is no such folder, or it cannot be read.
+    """
+    photos = PictureFolder(folder)
+    missing = [sample for sample in samples if photos.find(sample) is None]
+    if not missing:
+        return []
+    told = f"images: {len(missing):,} of {len(samples):,} images have no file in {folder}"
+    return [f"{told} (the first: {printable(missing[0])}); they are drawn without"]

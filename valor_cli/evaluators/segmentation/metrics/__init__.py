@@ -1,0 +1,1 @@
+"""Metrics of the segmentation wing, one file per definition."""

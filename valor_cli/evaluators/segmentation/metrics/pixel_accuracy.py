@@ -1,0 +1,42 @@
+"""Pixel accuracy."""
+
+from __future__ import annotations
+
+from valor_cli.evaluators.segmentation.evidence.confusions import Confusions
+from valor_cli.metric import Metric
+from valor_cli.results import MetricValue
+
+NO_PIXELS = "no pixel that counts"
+
+
+def pixel_accuracy(confusions: Confusions) -> MetricValue:
+    """Pixels that are predicted right, of all that are not ignored.
+
+    Pixels of an excluded background count too: they are right where no label is predicted.
+
+    Formula:
+        right / pixels
+        right: pixels predicted as their label; pixels: all that are not ignored
+
+    Pitfalls:
+        Large regions decide: small objects can be missed altogether without a trace. Look at
+        `mean_iou` beside it.
+
+    Example:
+        Of 1,000 pixels 900 are road and 100 person, and all are predicted as road: 900 / 1,000 =
+        0.9.
+    """
+    images, weights = confusions.images(), confusions.unit_weights
+    pixels, right = int(images.pixels @ weights), int(images.right @ weights)
+    if not pixels:
+        return MetricValue(None, NO_PIXELS, n=0)
+    return MetricValue(right / pixels, n=pixels)
+
+
+PIXEL_ACCURACY = Metric(
+    name="pixel_accuracy",
+    compute=pixel_accuracy,
+    reference="sklearn.metrics.accuracy_score",
+    citation="Long et al., Fully Convolutional Networks for Semantic Segmentation, CVPR 2015",
+    aliases=("Accuracy", "accuracy", "aAcc"),
+)

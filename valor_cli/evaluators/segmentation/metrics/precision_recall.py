@@ -1,0 +1,125 @@
+"""Precision, recall and F1 of the pixels of each label, and their averages.
+
+F1 of a label that has ground truth and is never predicted follows `zero_division`, where
+scikit-learn has 0.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
+from valor_cli.evaluators.segmentation.evidence.confusions import (
+    NO_GROUND_TRUTH,
+    WORDS,
+    Confusions,
+    margins,
+)
+from valor_cli.metric import Metric
+from valor_cli.results import Findings, MetricValue
+
+CITATION = "van Rijsbergen, Information Retrieval, 1979"
+REFERENCE = "sklearn.metrics.precision_recall_fscore_support"
+
+
+def precision(
+    confusions: Confusions,
+    *,
+    average: Average = "macro",
+    zero_division: ZeroDivision = 0.0,
+) -> Findings:
+    """Right pixels among those predicted as each label, and the average over labels.
+
+    A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
+    has its precision reported, if it is predicted, and enters no average.
+
+    Formula:
+        TP / (TP + FP) for each label, in pixels of all images
+        macro: mean over labels; weighted: the same, by ground truth; micro: ΣTP / Σ(TP + FP)
+
+    Pitfalls:
+        It says nothing of what is missed: a label predicted for a single pixel, rightly, has 1.
+        Pixels predicted as labels without ground truth enter no average.
+
+    Example:
+        80 pixels are predicted as road, and 60 of them are road: 60 / 80 = 0.75.
+    """
+    ratios = margins(confusions).precision(zero_division)
+    found = labels_and_average(confusions.labels, ratios, average, WORDS)
+    return replace(found, values=[_of_seen(value) for value in found.values])
+
+
+def _of_seen(value: MetricValue) -> MetricValue:
+    """None for a label that has no pixel on either side: it has nothing that is counted."""
+    if value.n or value.label is None or value.undefined is None:
+        return value
+    return replace(value, value=None, undefined=NO_GROUND_TRUTH)
+
+
+def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
+    """Pixels of each label's ground truth that are predicted right, and the average over labels.
+
+    A label without ground truth has no recall.
+
+    Formula:
+        TP / (TP + FN) for each label, in pixels of all images
+        macro: mean over labels; micro and weighted: ΣTP / Σ(TP + FN), which is the same for both
+
+    Pitfalls:
+        It says nothing of pixels that are wrongly predicted as the label: one that is painted
+        everywhere has 1. The macro average is `mean_accuracy`.
+
+    Example:
+        100 pixels are road, and 60 of them are predicted as road: 60 / 100 = 0.6.
+    """
+    ratios = margins(confusions).recall()
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
+
+
+def f1(
+    confusions: Confusions,
+    *,
+    average: Average = "macro",
+    zero_division: ZeroDivision = 0.0,
+) -> Findings:
+    """Harmonic mean of precision and recall (the Dice coefficient), per label and on average.
+
+    A label that is never predicted follows `zero_division`, as its precision does; one without
+    ground truth has no value.
+
+    Formula:
+        2·TP / (2·TP + FP + FN) for each label, in pixels of all images
+        macro: mean over labels; weighted: the same, by ground truth; micro: of the summed counts
+
+    Pitfalls:
+        It is higher than IoU of the same pixels, F1 = 2·IoU / (1 + IoU): do not compare the two.
+        Many papers take the mean of each image's Dice; here pixels of all images are one pool.
+
+    Example:
+        100 pixels are road, 80 are predicted as road, and 60 are both: 120 / (100 + 80) = 0.667.
+    """
+    ratios = margins(confusions).f1(zero_division)
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
+
+
+PRECISION = Metric(
+    name="precision",
+    compute=precision,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Precision",),
+)
+RECALL = Metric(
+    name="recall",
+    compute=recall,
+    reference=REFERENCE,
+    citation=CITATION,
+    aliases=("Recall",),
+)
+F1 = Metric(
+    name="f1",
+    compute=f1,
+    reference=REFERENCE,
+    citation="Dice, Measures of the amount of ecologic association between species, Ecology, 1945",
+    aliases=("F1", "dice"),
+)

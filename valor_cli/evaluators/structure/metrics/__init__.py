@@ -1,0 +1,1 @@
+"""Metrics of the structure wing, one file per definition."""

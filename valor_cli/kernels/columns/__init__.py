@@ -1,0 +1,1 @@
+"""Columns: grouping, lookups, and fields parsed from text."""

@@ -1,0 +1,1 @@
+"""Geometry: boxes, polygons, masks, keypoints and label maps."""

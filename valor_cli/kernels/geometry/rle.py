@@ -1,0 +1,182 @@
+"""COCO's run lengths: compressed strings or lists of counts in, masks out, and back.
+
+A string holds one number after the other, five bits a character from the lowest (character code
+minus 48); bit 32 says that more follow, and the highest of the last five bits is the sign. From the
+fourth count on, the number is the difference to the count two before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels import engine
+from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.geometry.masks import foreground_pixels
+from valor_cli.kernels.geometry.shapes import Ints, Masks
+
+ZERO = 48
+MORE = 32
+SIGN = 16
+LONGEST = 7
+"""Characters of a number: 35 bits, three more than the reference's counts have."""
+LARGEST_SIDE = 1 << 20
+"""Longest height or width of an image; the sums stay exact."""
+SHORT_PIXELS = 1 << 30
+"""Pixels of an image up to which 32 bits hold its counts: half the time of 64."""
+
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Numbers = NDArray[np.signedinteger[Any]]
+
+
+def decoded(strings: Sequence[bytes], sizes: Ints) -> tuple[Masks, Bools]:
+    """Masks of compressed counts.
+
+    Args:
+        strings: n compressed counts.
+        sizes: (n, 2) height and width of the images.
+
+    Returns:
+        The masks, empty where the string is not valid, and (n,) whether it is: legal characters, a
+        whole last number, no negative count, and counts that add up to height times width.
+        No side may be longer than `LARGEST_SIDE`.
+    """
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    return decoded_text(np.frombuffer(b"".join(strings), np.uint8), lengths, sizes)
+
+
+def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Bools]:
+    """Masks of compressed counts that stand one after the other.
+
+    Args:
+        letters: The characters of all strings.
+        lengths: (n,) how many each string has.
+        sizes: As for `decoded`, which says more.
+    """
+    if engine.compiled is not None:
+        return _compiled_masks(engine.compiled, letters, lengths, sizes)
+    ends = np.cumsum(lengths).tolist()
+    text = letters.tobytes()
+    return from_counts([_counts(text[a:b]) for a, b in pairwise([0, *ends])], sizes)
+
+
+def _counts(text: bytes) -> list[int]:
+    """The counts of a string; a negative one where it is not legal."""
+    counts: list[int] = []
+    number = place = 0
+    for letter in text:
+        code = letter - ZERO
+        if not 0 <= code < 2 * MORE or place == LONGEST:
+            return [-1]
+        number |= (code & (MORE - 1)) << (5 * place)
+        place += 1
+        if code < MORE:
+            if code & SIGN:
+                number -= 1 << (5 * place)
+            counts.append(number + (counts[-2] if len(counts) > 2 else 0))
+            number = place = 0
+    return [-1] if place else counts
+
+
+def _compiled_masks(
+    kernel: engine.Kernel, letters: Bytes, lengths: Ints, sizes: Ints
+) -> tuple[Masks, Bools]:
+    """The same of the compiled kernel."""
+    n, sizes = len(lengths), np.ascontiguousarray(sizes)
+    # A count has one character or more, and a string that is not valid one count.
+    counts: Numbers = np.empty(len(letters) + n, np.int32 if _narrow(sizes) else np.int64)
+    starts, foreground = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    valid = np.empty(n, bool)
+    done = kernel.decoded_counts(letters, lengths, sizes, counts, starts, foreground, valid)
+    return Masks(counts[:done], starts, sizes, foreground), valid
+
+
+def from_counts(counts: Sequence[Sequence[int]], sizes: Ints) -> tuple[Masks, Bools]:
+    """Masks of counts that are not compressed.
+
+    Args:
+        counts: n lists of run lengths, the first of background.
+        sizes: (n, 2) height and width of the images.
+
+    Returns:
+        The masks, empty where the counts are not valid, and (n,) whether they are: none negative,
+        and all adding up to height times width.
+    """
+    lengths = np.fromiter(map(len, counts), np.int64, len(counts))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    try:
+        flat = np.fromiter(chain.from_iterable(counts), np.int64, int(starts[-1]))
+    except OverflowError:
+        within = (count if abs(count) < 1 << 62 else -1 for count in chain.from_iterable(counts))
+        flat = np.fromiter(within, np.int64, int(starts[-1]))
+    return _checked(flat, starts, sizes)
+
+
+def encoded(masks: Masks) -> list[str]:
+    """Compressed counts of masks."""
+    lengths = np.diff(masks.starts)
+    numbers = masks.counts.astype(np.int64)
+    numbers[2:] -= masks.counts[:-2]
+    for place in range(3):
+        first = masks.starts[:-1][lengths > place] + place
+        numbers[first] = masks.counts[first]
+    codes, ends = _characters(numbers)
+    text = codes.tobytes().decode("ascii")
+    at = np.concatenate([[0], ends])[masks.starts].tolist()
+    return [text[begin:end] for begin, end in pairwise(at)]
+
+
+def _narrow(sizes: Ints) -> bool:
+    """Whether all images have few enough pixels for 32 bits, and sides that are none at all."""
+    return bool((np.abs(sizes) <= LARGEST_SIDE).all()) and bool(
+        (sizes[:, 0] * sizes[:, 1] <= SHORT_PIXELS).all()
+    )
+
+
+def _checked(counts: Ints, starts: Ints, sizes: Ints) -> tuple[Masks, Bools]:
+    """Masks of these counts, emptied where they are not a mask of that size."""
+    possible = ((sizes >= 0) & (sizes <= LARGEST_SIDE)).all(axis=1)
+    pixels = np.where(possible, sizes[:, 0] * sizes[:, 1], 0)
+    owner = np.repeat(np.arange(len(sizes)), np.diff(starts))
+    wrong = (counts < 0) | (counts > LARGEST_SIDE**2)
+    counts = np.where(wrong, 0, counts)
+    valid = possible & (summed(owner, counts, len(sizes)) == pixels)
+    valid[owner[wrong]] = False
+    foreground = foreground_pixels(counts, starts)
+    if not valid.all():
+        lengths = np.diff(starts)
+        kept = np.repeat(valid, lengths)
+        lengths = np.where(valid, lengths, 1)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        mended = np.empty(starts[-1], np.int64)
+        mended[np.repeat(valid, lengths)] = counts[kept]
+        mended[starts[:-1][~valid]] = pixels[~valid]
+        counts, foreground = mended, np.where(valid, foreground, 0)
+    counts = counts.astype(np.int32 if _narrow(sizes) else np.int64, copy=False)
+    return Masks(counts, starts, sizes, foreground), valid
+
+
+def _characters(numbers: Ints) -> tuple[Bytes, Ints]:
+    """The characters of numbers, and where each number's end."""
+    magnitude = numbers ^ (numbers >> 63)
+    lengths = np.ones(len(numbers), np.int64)
+    limit = SIGN
+    while (longer := magnitude >= limit).any():
+        lengths += longer
+        limit <<= 5
+    ends = np.cumsum(lengths)
+    codes = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    some = np.arange(len(numbers))
+    place = 0
+    while len(some):
+        more = lengths[some] > place + 1
+        digit = (numbers[some] >> (5 * place)) & (MORE - 1)
+        codes[ends[some] - lengths[some] + place] = digit + MORE * more + ZERO
+        some = some[more]
+        place += 1
+    return codes, ends

@@ -1,0 +1,1 @@
+"""Patterns: users' regular expressions and conditions, in bounded time."""

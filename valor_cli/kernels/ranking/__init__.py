@@ -1,0 +1,1 @@
+"""Ranking: matching, sorting, curves, and precision at recall."""

@@ -1,0 +1,32 @@
+"""What two sides have, and what both have, in; precision, recall and F1 out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns.grouping import quotient
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class OverlapRates(NamedTuple):
+    """Of pairs of texts: (p,) each, from 0 to 1."""
+
+    f1: Floats
+    precision: Floats
+    recall: Floats
+
+
+def overlap_rates(hits: Ints, hypothesis: Ints, reference: Ints) -> OverlapRates:
+    """Precision, recall and their harmonic mean; 0 where a side has nothing, as rouge-score.
+
+    Args:
+        hits: (p,) what both sides have.
+        hypothesis, reference: (p,) what each side has.
+    """
+    precision, recall = quotient(hits, hypothesis, 0), quotient(hits, reference, 0)
+    return OverlapRates(quotient(2 * precision * recall, precision + recall, 0), precision, recall)

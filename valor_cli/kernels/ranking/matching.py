@@ -1,0 +1,113 @@
+"""Greedy one-to-one matching of ranked detections to ground truths, many rules at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels import engine
+from valor_cli.kernels.columns.grouping import places_in_runs
+from valor_cli.kernels.geometry.boxes import Pairs
+
+UNMATCHED, MATCHED, IGNORED = 0, 1, 2
+
+
+class Matched(NamedTuple):
+    """What became of the detections that overlap anything.
+
+    Attributes:
+        candidate: (c,) rows of these detections, ascending.
+        code: (areas, t, c) uint8: UNMATCHED, MATCHED (to a regular ground truth) or IGNORED.
+        taken: (areas, remembered, c) the regular ground truth matched; -1 for none.
+    """
+
+    candidate: NDArray[np.int64]
+    code: NDArray[np.uint8]
+    taken: NDArray[np.int64]
+
+
+def match(
+    pairs: Pairs,
+    regular: NDArray[np.bool_],
+    crowd: NDArray[np.bool_],
+    thresholds: NDArray[np.float64],
+    *,
+    remember: Sequence[int] = (),
+    turn: NDArray[np.int64] | None = None,
+) -> Matched:
+    """Match detections to ground truths for every area range and IoU threshold.
+
+    In each cell (image and label) detections come in the order of their rows, best score first.
+    Each takes the free regular ground truth of highest IoU >= min(threshold, 1 - 1e-10), of equal
+    ones the later; if there is none, the best free ignored one. A crowd is always free. This is
+    the rule of pycocotools' `COCOeval.evaluateImg`.
+
+    Args:
+        pairs: Overlaps at or above the lowest threshold, by detection, then ground truth; inside
+            a cell.
+        regular: (areas, m) whether a ground truth counts in an area range, or is ignored there.
+        crowd: (m,) whether a ground truth is a crowd region.
+        thresholds: (t,) in (0, 1].
+        remember: Positions of the thresholds at which to say which ground truth was taken.
+        turn: (n,) ascending in the order in which a cell's detections come; None for row order.
+    """
+    detection = pairs.detection
+    begins = np.flatnonzero(np.append(True, detection[1:] != detection[:-1])[: len(detection)])
+    candidates = detection[begins]
+    code = np.zeros((len(regular), len(thresholds), len(candidates)), np.uint8)
+    taken = np.full((len(regular), len(remember), len(candidates)), -1)
+    play = engine.compiled.match if engine.compiled is not None else _play
+    play(
+        np.append(begins, len(detection)),
+        pairs.ground_truth,
+        pairs.iou,
+        np.arange(len(candidates)) if turn is None else np.argsort(turn[candidates], kind="stable"),
+        np.ascontiguousarray(regular),
+        np.ascontiguousarray(crowd),
+        np.minimum(thresholds, 1 - 1e-10),
+        np.array(remember, np.int64),
+        code,
+        taken,
+    )
+    return Matched(candidates, code, taken)
+
+
+def _play(
+    start: NDArray[np.int64],
+    ground_truth: NDArray[np.int64],
+    iou: NDArray[np.float64],
+    turns: NDArray[np.int64],
+    regular: NDArray[np.bool_],
+    crowd: NDArray[np.bool_],
+    floors: NDArray[np.float64],
+    remember: NDArray[np.int64],
+    code: NDArray[np.uint8],
+    taken: NDArray[np.int64],
+) -> None:
+    """Fill `code` and `taken` as the compiled kernel's `match`, whose arguments these are."""
+    free = np.ones((len(crowd), len(regular), len(floors)), np.bool_)
+    for one in turns.tolist():
+        pairs = np.arange(start[one], start[one + 1])
+        pairs = pairs[np.lexsort((-ground_truth[pairs], -iou[pairs]))]
+        own = code[:, :, one]
+        for outcome in (MATCHED, IGNORED):
+            for pair in pairs.tolist():
+                truth = ground_truth[pair]
+                counts = regular[:, truth, None] == (outcome == MATCHED)
+                open_to = free[truth] | (crowd[truth] and outcome == IGNORED)
+                hit = counts & open_to & (iou[pair] >= floors) & (own == UNMATCHED)
+                own[hit] = outcome
+                free[truth] &= ~hit
+                if outcome == MATCHED:
+                    taken[:, :, one][hit[:, remember]] = truth
+
+
+def favourites(pairs: Pairs) -> Pairs:
+    """Of each detection the pair of highest IoU alone, of equal ones the earlier ground truth."""
+    order = np.lexsort((pairs.ground_truth, -pairs.iou, pairs.detection))
+    first = places_in_runs(pairs.detection[order]) == 0
+    kept = order[first]
+    return Pairs(pairs.detection[kept], pairs.ground_truth[kept], pairs.iou[kept])

@@ -1,0 +1,118 @@
+"""Precision at given recalls, for all labels, thresholds and resamples at once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels import engine
+from valor_cli.kernels.columns.grouping import quotient
+
+Counts = NDArray[np.int64]
+
+RECALLS: NDArray[np.float64] = np.linspace(0, 1, 101)
+"""The recall levels at which COCO samples precision."""
+
+ELEVEN_RECALLS: NDArray[np.float64] = np.linspace(0, 1, 11)
+"""Those of PASCAL VOC until 2009."""
+
+
+class Hits(NamedTuple):
+    """The true positives of many rankings, one segment a ranking, best score first.
+
+    Attributes:
+        segment: (h,) which ranking, ascending.
+        copies: (h,) how many true positives this one stands for (copies of its image).
+        seen: (h,) true and false positives of the segment up to and including this one.
+    """
+
+    segment: Counts
+    copies: Counts
+    seen: Counts
+
+
+class Interpolated(NamedTuple):
+    """Curves of precision over recall.
+
+    Attributes:
+        precision: (r, segments) highest precision at a recall of at least each level; 0 where it
+            is never reached, NaN in segments without ground truth.
+        at: (segments, r) the hit that first reaches each level; -1 where none does.
+    """
+
+    precision: NDArray[np.float64]
+    at: Counts
+
+
+def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64]) -> Interpolated:
+    """Precision at given recalls, bit for bit as pycocotools' `accumulate`.
+
+    Recall and the envelope of precision change only at true positives, so only they are looked at.
+
+    Args:
+        hits: The true positives.
+        ground_truths: (segments,) how many ground truths there are to find.
+        recalls: (r,) ascending, in [0, 1].
+    """
+    if engine.compiled is not None:
+        best = np.empty((len(recalls), len(ground_truths)))
+        at = np.empty((len(ground_truths), len(recalls)), np.int64)
+        engine.compiled.interpolate(
+            np.ascontiguousarray(hits.segment, np.int64),
+            np.ascontiguousarray(hits.copies, np.int64),
+            np.ascontiguousarray(hits.seen, np.int64),
+            np.ascontiguousarray(ground_truths, np.int64),
+            np.ascontiguousarray(recalls, np.float64),
+            best,
+            at,
+        )
+        return Interpolated(best, at)
+    best = np.zeros((len(recalls), len(ground_truths)))
+    at = np.full((len(ground_truths), len(recalls)), -1)
+    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1)).tolist()
+    for segment, (begin, end) in enumerate(pairwise(bounds)):
+        tp = np.cumsum(hits.copies[begin:end])
+        # np.spacing(1) keeps 0/0 away in the reference and stays in the last bit of the quotient.
+        precision = tp / (hits.seen[begin:end] + np.spacing(1))
+        highest = np.maximum.accumulate(precision[::-1])[::-1]
+        # A true positive that stands for no copy reaches no recall, not even 0.
+        recall = np.where(tp > 0, tp / max(ground_truths[segment], 1), -1)
+        first = np.searchsorted(recall, recalls)
+        reached = first < len(tp)
+        best[reached, segment] = highest[first[reached]]
+        at[segment, reached] = begin + first[reached]
+    best[:, ground_truths == 0] = np.nan
+    return Interpolated(best, at)
+
+
+def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
+    """(segments,) area under the whole envelope of precision over recall, as PASCAL VOC from 2010.
+
+    Args:
+        hits: The true positives.
+        ground_truths: (segments,) how many ground truths there are to find; NaN comes of 0.
+    """
+    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1))
+    running = np.append(0, np.cumsum(hits.copies))
+    tp = running[1:] - np.repeat(running[bounds[:-1]], np.diff(bounds))
+    precision = tp / np.maximum(hits.seen, 1)
+    # The highest precision from each hit to its segment's end: a running maximum from the end, of
+    # ranks that lie above all ranks of the segments behind.
+    values, rank = np.unique(precision, return_inverse=True)
+    lift = hits.segment * len(values)
+    best = values[np.maximum.accumulate((rank - lift)[::-1])[::-1] + lift]
+    area = np.bincount(hits.segment, best * hits.copies, len(ground_truths))
+    return quotient(area, ground_truths, np.nan)
+
+
+def needed_hits(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
+    """(segments, r) the fewest true positives k, at least 1, with k / ground_truths >= recall."""
+    positives = np.maximum(ground_truths, 1)[:, None]
+    k = np.ceil(recalls * positives)
+    # The product may round either way; the comparison that decides is on the quotient.
+    k -= (k - 1) / positives >= recalls
+    k += k / positives < recalls
+    return np.maximum(k, 1).astype(np.int64)

@@ -1,0 +1,65 @@
+"""Ranked rows in; the same with those apart that copies of their unit would put between them, out.
+
+A unit that stands twice in a resample stands there with two copies. Its rows of one label and score
+are tied, and come copy after copy: a, b, a, b. To weigh each row in its place would be to rank
+them a, a, b, b, which is another order where a is right and b is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns.grouping import places_in_runs, spread
+
+Rows = NDArray[np.int64]
+
+
+class Apart(NamedTuple):
+    """Ranked rows in which those of some units stand for single copies.
+
+    Attributes:
+        row: (n,) which of the rows each is.
+        copy: (n,) which copy of its unit it stands for, from 0; -1 for all of them.
+    """
+
+    row: Rows
+    copy: Rows
+
+
+def tied_groups(columns: Sequence[NDArray[Any]], concerned: Rows) -> Rows:
+    """(n,) for rows that are tied with a neighbour the number of their group; -1 for others.
+
+    Args:
+        columns: (n,) each; rows are tied that have the same in all of them.
+        concerned: Rows; groups without any of these stay out.
+    """
+    length = len(columns[0])
+    begins = np.zeros(length, bool)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    group = np.cumsum(begins) - 1
+    there = np.zeros(length, bool)
+    there[group[concerned]] = True
+    there &= np.bincount(group, minlength=length) > 1
+    return np.where(there[group], group, -1)
+
+
+def copies_apart(group: Rows, most: int) -> Apart:
+    """Rows of the same group, copy after copy.
+
+    Args:
+        group: (n,) the group of neighbours that are tied, -1 for rows that are not.
+        most: How often a unit may stand in a resample.
+    """
+    alone = group < 0
+    begins = np.flatnonzero((np.diff(group, prepend=-2) != 0) | alone)
+    sizes = np.diff(begins, append=len(group))
+    times = np.where(alone[begins], 1, most)
+    row = spread(np.repeat(begins, times), np.repeat(sizes, times))
+    number = np.where(np.repeat(alone[begins], times), -1, places_in_runs(np.repeat(begins, times)))
+    return Apart(row, np.repeat(number, np.repeat(sizes, times)))

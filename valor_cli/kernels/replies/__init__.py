@@ -1,0 +1,1 @@
+"""Replies of language models: JSON, ratings and single words."""

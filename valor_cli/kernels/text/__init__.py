@@ -1,0 +1,1 @@
+"""Text: tokens, sentences, edits, n-grams and subsequences."""

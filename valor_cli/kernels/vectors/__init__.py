@@ -1,0 +1,1 @@
+"""Vectors: cosines, nearest neighbors and token matching."""

@@ -1,0 +1,1 @@
+"""Text classifiers: probabilities of labels."""

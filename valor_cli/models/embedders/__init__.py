@@ -1,0 +1,1 @@
+"""Embedders: backends, token encoders, and the vector store."""

@@ -1,0 +1,173 @@
+"""Texts in; vectors of any provider's model, or of a server of one's own, out."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.models.litellm import client as litellm_client
+from valor_cli.models.litellm.endpoints import Endpoint
+from valor_cli.models.litellm.faults import explained, fault
+from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols.judge import Busy, NoAnswer, Passing, Stopped, Unanswerable
+from valor_cli.models.scheduler import interrupts
+from valor_cli.models.scheduler.backoff import Backoff
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
+
+T = TypeVar("T")
+
+_AT_A_TIME = 64
+"""Texts in a request; providers take 96 and more."""
+_CONNECT_S = 10.0
+
+
+class LitellmEmbedder:
+    """A model of vectors that litellm asks, again where a failure may pass."""
+
+    def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
+        """Nothing is imported or asked yet.
+
+        Args:
+            settings: Whom to ask.
+            stop: Asked between requests; what is under way gets its grace.
+
+        Raises:
+            ValorError: litellm is not installed, or the settings cannot be used.
+        """
+        litellm_client.check_installed()
+        self._settings = settings
+        self._stop = stop
+        self._backoff = Backoff()
+        self._endpoint = Endpoint(
+            "embedder",
+            settings.model or "",
+            settings.api_base,
+            settings.api_key_env,
+            settings.timeout_s,
+            _CONNECT_S,
+        )
+        self.name = settings.model or settings.backend
+        self.remote = not self._endpoint.near
+        self.identity = ModelIdentity(self.name)
+        self.keeps = _key(settings, self._endpoint)
+        self.longest = None
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, dimensions) the vector of each.
+
+        Raises:
+            NoAnswer: None could be had.
+            Stopped: The run ends.
+            ConfigError: None ever will: a wrong key, an unknown model.
+        """
+        # A text that stands twice is sent once.
+        distinct = list(dict.fromkeys(texts))
+        size = self._settings.batch_size or _AT_A_TIME
+        vectors: list[list[float]] = []
+        for at in range(0, len(distinct), size):
+            part = [self._settings.prompt + text for text in distinct[at : at + size]]
+            vectors += await self._unless_stopped(self._embedded(part))
+        if len({len(vector) for vector in vectors}) > 1:
+            raise NoAnswer("the vectors are of different lengths")
+        places = {text: at for at, text in enumerate(distinct)}
+        if not texts:
+            return np.empty((0, 0))
+        return np.array(vectors, np.float64)[[places[text] for text in texts]]
+
+    async def _unless_stopped(self, asking: Coroutine[Any, Any, T]) -> T:
+        """What is asked for; once the run is to stop, it has some seconds to arrive."""
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(asking)
+
+        def grace() -> None:
+            # Handlers of signals run while the loop waits: only this wakes it.
+            loop.call_soon_threadsafe(lambda: loop.call_later(interrupts.GRACE_S, task.cancel))
+
+        self._stop.told.append(grace)
+        try:
+            if self._stop.reason is not None:
+                task.cancel()
+            return await task
+        except asyncio.CancelledError:
+            outer = asyncio.current_task()
+            if self._stop.reason is None or (outer is not None and outer.cancelling()):
+                raise
+            raise Stopped(self._stop.reason) from None
+        finally:
+            self._stop.told.remove(grace)
+
+    async def _embedded(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of some texts, asked for until they are had."""
+        tries = 0
+        while True:
+            try:
+                return await self._asked(texts)
+            except Unanswerable as error:
+                raise NoAnswer(str(error)) from None
+            except (Busy, Passing) as error:
+                if tries == self._settings.max_retries:
+                    raise NoAnswer(f"{error}, after {tries + 1} tries") from None
+                after_s = error.after_s
+            tries += 1
+            await asyncio.sleep(self._backoff.wait(tries, after_s))
+            if self._stop.reason is not None:
+                raise Stopped(self._stop.reason)
+
+    async def _asked(self, texts: list[str]) -> list[list[float]]:
+        import httpx
+
+        litellm = litellm_client.opened(self)
+        given: dict[str, Any] = {
+            "api_base": self._settings.api_base,
+            "api_key": self._endpoint.key(litellm),
+        }
+        try:
+            async with asyncio.timeout(_CONNECT_S + self._settings.timeout_s):
+                response = await litellm.aembedding(
+                    model=self._endpoint.called(litellm),
+                    input=texts,
+                    timeout=httpx.Timeout(self._settings.timeout_s, connect=_CONNECT_S),
+                    num_retries=0,
+                    max_retries=0,
+                    encoding_format="float",
+                    drop_params=True,
+                    **{name: value for name, value in given.items() if value is not None},
+                )
+        except Exception as error:  # providers raise anything; `fault` tells them apart
+            raise explained(fault(error), self._endpoint, litellm, texts) from None
+        return _vectors(response, len(texts))
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None that could be known of: providers refuse what is too long, or cut it silently."""
+        return 0
+
+    async def close(self) -> None:
+        """Close its connections, unless others of the run still use them."""
+        await litellm_client.closed(self)
+
+
+def _key(settings: EmbedderSettings, endpoint: Endpoint) -> str:
+    """What its vectors are kept under; of the address, which may hold keys, only the hash."""
+    told = json.dumps([settings.model, endpoint.url, settings.prompt])
+    digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"litellm {settings.model} {endpoint.shown} {digest[:16]}"
+
+
+def _vectors(response: Any, wanted: int) -> list[list[float]]:
+    """The vectors in the order of the texts, which `index` tells."""
+    data = getattr(response, "data", None)
+    try:
+        found = {int(each["index"]): each["embedding"] for each in data or ()}
+        vectors = [[float(number) for number in found[at]] for at in range(wanted)]
+    except (KeyError, TypeError, ValueError):
+        raise Passing("the reply is no list of vectors") from None
+    if len(found) != wanted or not all(np.isfinite(vector).all() for vector in vectors):
+        raise Passing("the reply is no list of vectors")
+    return vectors

@@ -1,0 +1,1 @@
+"""Model files: folders, formats, checksums, and the packaged models."""

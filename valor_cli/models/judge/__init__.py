@@ -1,0 +1,1 @@
+"""Judges: backends, prompts, replays and prices."""

@@ -1,0 +1,105 @@
+"""Requests in; replies that would fit out, for estimates: nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.models.judge.prices import price_of
+from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols.judge import Price, Reply, Request
+from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings.models import EmbedderSettings
+
+BYTES_PER_TOKEN = 4.0
+"""Of English under the tokenizers of today's models, about; what an estimate rests on."""
+
+KEEPING = ("litellm", "local")
+"""Backends that are asked the same once: what they reply is kept."""
+
+FREE = ("local", "replay", "scripted")
+"""Backends that cost nothing unless the config has a price."""
+
+
+class ImaginedJudge:
+    """A judge that replies with what each request imagines."""
+
+    remote = False
+    in_order = True
+
+    def __init__(self, settings: JudgeSettings, price: Price | None) -> None:
+        self.name = settings.called
+        self.identity: Mapping[str, Any] = {}
+        self.keeps = settings.backend in KEEPING
+        self.price = price
+
+    async def answer(self, request: Request) -> Reply:
+        """The imagined reply, with the tokens that both sides would take."""
+        prompt = sum(tokens(message.content) for message in request.messages)
+        reply = tokens(request.imagined)
+        cost = None if self.price is None else self.price.of(prompt, reply)
+        return Reply(
+            request.imagined, tokens_in=prompt, tokens_out=reply, cost_usd=cost, model=self.name
+        )
+
+    async def close(self) -> None:
+        """It holds nothing."""
+
+
+class ImaginedEmbedder:
+    """An embedder to which all texts are the same."""
+
+    remote = False
+    keeps = None
+    longest = None
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self.name = settings.called
+        self.identity = ModelIdentity(self.name)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, 1) ones."""
+        return np.ones((len(texts), 1))
+
+    def cut(self, texts: Sequence[str]) -> int:
+        """None."""
+        return 0
+
+    async def close(self) -> None:
+        """It holds nothing."""
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text is."""
+    return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
+
+
+class Remembered:
+    """The replies of one estimate: what is asked twice is paid once, as in the run itself."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, Reply] = {}
+
+    def find(self, key: str) -> Reply | None:
+        """The reply that was imagined before."""
+        return self._replies.get(key)
+
+    def keep(self, key: str, request: Request, reply: Reply) -> None:
+        """Remember what a reply would cost, and its text."""
+        self._replies[key] = reply
+
+    def forget(self, key: str) -> None:
+        """Forget it."""
+        self._replies.pop(key, None)
+
+
+def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
+    """Calls to an imagined judge that costs what the real one does."""
+    free = settings.backend in FREE and settings.price is None
+    price = Price(0.0, 0.0) if free else price_of(settings)
+    judge = ImaginedJudge(settings, price)
+    return Calls(judge, Limits(concurrency=1), stop, store=Remembered())

@@ -1,0 +1,1 @@
+"""The litellm client: endpoints, connections and errors."""

@@ -1,0 +1,1 @@
+"""What judges, embedders, language models and classifiers can do."""

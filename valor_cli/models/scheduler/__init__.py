@@ -1,0 +1,1 @@
+"""Scheduler: calls, retries, concurrency and budget."""

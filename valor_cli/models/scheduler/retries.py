@@ -1,0 +1,260 @@
+"""A request in; a reply out, after as many tries as it takes and the limits allow."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from valor_cli.errors import JudgeError, Problem, ValorError
+from valor_cli.models.protocols.judge import (
+    Busy,
+    Judge,
+    NoAnswer,
+    Passing,
+    Reply,
+    Request,
+    Unanswerable,
+)
+from valor_cli.models.scheduler.backoff import Backoff
+from valor_cli.models.scheduler.breaker import Breaker
+from valor_cli.models.scheduler.budget import Budget, Highest, cost_of
+from valor_cli.models.scheduler.concurrency import Limiter, Slot
+from valor_cli.models.scheduler.request_queue import Turns
+from valor_cli.models.scheduler.stop import Stop
+
+
+class Limits(Struct, frozen=True):
+    """How a judge may be asked; as in `JudgeSettings`."""
+
+    concurrency: int = 8
+    timeout_s: float = 60.0
+    max_retries: int = 5
+    budget_usd: float | None = None
+    max_tokens: int = 2048
+
+
+TOO_LONG_S = 600.0
+"""A server that means longer by `Retry-After`, and answers nothing else, has a day's quota."""
+
+AGAIN = "start the run again when it does; replies that came in are not paid twice"
+
+
+class Lost(Passing):
+    """A reply that nobody waits for any more; whoever makes it may go on, to the last token."""
+
+
+Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
+"""What came of an attempt."""
+
+
+@dataclass(slots=True)
+class _Fared:
+    """How a request fared so far.
+
+    Attributes:
+        ticket: Its number; the lower, the sooner it was asked.
+        progress: Requests of the judge that had been answered when it was last tried.
+        made: Tries.
+        failed: Those that count against `max_retries`.
+        wait: Seconds until the next.
+        sent: When the last one went out, by the loop's clock.
+    """
+
+    ticket: int
+    progress: int
+    made: int = 0
+    failed: int = 0
+    wait: float = 0.0
+    sent: float = 0.0
+
+
+class Tries:
+    """The requests to one judge that are not answered yet.
+
+    Attributes:
+        fatal: Why the judge will never answer; None while it may.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        limits: Limits,
+        stop: Stop,
+        budget: Budget,
+        take_in: Callable[[Request, Reply], None],
+        seed: int,
+    ) -> None:
+        """`take_in` keeps a reply before anyone sees it."""
+        self.fatal: ValorError | None = None
+        self._judge = judge
+        self._limits = limits
+        self._stop = stop
+        self._budget = budget
+        self._take_in = take_in
+        self._backoff = Backoff(seed)
+        self._limiter = Limiter(1 if judge.in_order else limits.concurrency)
+        self._breaker = Breaker(most_open=1 if judge.in_order else None)
+        self._turns = Turns(self._limiter, self._breaker, budget, stop)
+        self._tickets = itertools.count()
+        self._asked = 0
+
+    def known(self) -> None:
+        """The judge did reply once: an earlier run kept it."""
+        self._breaker.replied = True
+
+    async def reply(self, request: Request) -> Reply:
+        """Try until there is a reply or no hope of one.
+
+        Raises:
+            NoAnswer: There is none.
+            Stopped: The run stopped before the next try.
+            ValorError: There will never be one; the run has stopped.
+        """
+        fared = _Fared(next(self._tickets), self._limiter.successes)
+        self._asked += 1
+        try:
+            while True:
+                highest = self._budget.highest(request)
+                slot = await self._turns.take(fared.ticket, highest, begun=fared.made > 0)
+                fared.made += 1
+                fared.sent = self._now()
+                said = await self._try(request, slot, highest, fared)
+                match said:
+                    case Reply():
+                        return said
+                    case Unanswerable():
+                        tries = fared.made - 1 + said.tries
+                        raise NoAnswer(f"{self._judge.name}: {said}", tries)
+                    case ValorError():
+                        raise said
+                if fared.failed > self._limits.max_retries or self.fatal is not None:
+                    raise self._exhausted(said, fared.made)
+                await self._turns.rest(fared.wait)
+        finally:
+            self._asked -= 1
+            if fared.made:
+                self._breaker.end()
+                self._turns.next()
+
+    async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> Said:
+        """Ask once, and note what came of it before the next request goes out."""
+        try:
+            said = await _attempted(self._judge, request, self._limits.timeout_s)
+        except BaseException:
+            # Cancelled, or a fault of the backend: the turn is given back in any case.
+            self._limiter.drop(slot)
+            self._budget.lose(highest, highest.usd)
+            raise
+        try:
+            self._note(said, slot, highest, fared)
+            if isinstance(said, Reply):
+                said = replace(said, tries=fared.made - 1 + said.tries)
+                self._take_in(request, said)
+        finally:
+            self._turns.next()
+        return said
+
+    def _note(self, said: Said, slot: Slot, highest: Highest, fared: _Fared) -> None:
+        match said:
+            case Reply():
+                self._limiter.replied(slot)
+                self._breaker.answered(fared.sent)
+                self._budget.settle(highest, said)
+            case Busy():
+                self._note_refusal(said, slot, fared)
+                self._budget.lose(highest, 0.0)
+            case Passing():
+                self._limiter.failed(slot)
+                fared.failed += not self._outage(fared, refused=False)
+                fared.wait = self._backoff.wait(fared.failed, said.after_s)
+                lost = isinstance(said, Lost)
+                self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
+            case Unanswerable():
+                self._limiter.failed(slot)
+                self._breaker.answered(fared.sent)
+                self._budget.lose(highest, highest.prompt_usd)
+            case ValorError():
+                self._limiter.failed(slot)
+                self._budget.lose(highest, 0.0)
+                self.never(said)
+
+    def _note_refusal(self, busy: Busy, slot: Slot, fared: _Fared) -> None:
+        # While others are answered it only waits for its turn.
+        in_vain = fared.progress == self._limiter.successes
+        fared.failed += not self._outage(fared, refused=True) and in_vain
+        fared.progress = self._limiter.successes
+        fared.wait = self._backoff.wait(fared.failed, busy.after_s)
+        self._limiter.refused(slot, self._now(), fared.wait)
+        long = (busy.after_s or 0.0) > TOO_LONG_S
+        if long and in_vain and fared.made > 1 and not self._limiter.in_flight:
+            minutes = math.ceil((busy.after_s or 0.0) / 60)
+            words = f"answers no more for {minutes:,} minutes: {busy}"
+            self.never(JudgeError(self._problem(words), hint=AGAIN))
+
+    def _outage(self, fared: _Fared, *, refused: bool) -> bool:
+        """Note a failed try; whether it was no fault of this request."""
+        limit = self._limiter.limit
+        return self._breaker.failed(self._now(), fared.ticket, limit, refused=refused)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _problem(self, words: str) -> Problem:
+        return Problem("", f"the judge {self._judge.name} {words}")
+
+    def _exhausted(self, failure: Busy | Passing, made: int) -> NoAnswer | ValorError:
+        """What a request that used up its tries ends with."""
+        times = "1 try" if made == 1 else f"{made} tries"
+        words = f"{failure}, {times}"
+        if self.fatal is not None:
+            return self.fatal
+        if not self._breaker.exhausted(self._now(), made, alone=self._asked == 1):
+            return NoAnswer(f"{self._judge.name}: {words}", made)
+        if self._breaker.replied:
+            what, hint = "has stopped answering", AGAIN
+        elif isinstance(failure, Busy):
+            what = "refuses all requests"
+            hint = "see what its provider allows you, and whether that is used up"
+        else:
+            what = "cannot be reached"
+            hint = "see whether the server runs, and what `api_base:` says"
+        error = JudgeError(self._problem(f"{what}: {words}"), hint=hint)
+        self.never(error)
+        return error
+
+    def never(self, error: ValorError) -> None:
+        """The judge will never answer: stop the run, before another request goes out."""
+        if self.fatal is None:
+            self.fatal = error
+            self._stop.now("failed", str(error.problems[0]))
+
+
+async def _attempted(judge: Judge, request: Request, timeout_s: float) -> Said:
+    """What came of asking once.
+
+    Args:
+        judge: Who is asked.
+        request: What.
+        timeout_s: Seconds that the reply may take, all of it.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            reply = await judge.answer(request)
+        # What is kept has to tell what it cost, for runs to come.
+        return replace(reply, cost_usd=cost_of(reply, judge.price))
+    except TimeoutError:
+        return Lost(f"no reply within {timeout_s:g} s")
+    except (Busy, Passing, Unanswerable, ValorError) as failure:
+        return failure
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # Nobody cancelled this: a backend lets out what happened within it.
+        return Lost("the backend broke off the request")

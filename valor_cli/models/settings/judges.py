@@ -1,0 +1,159 @@
+"""What the `judge:` and `judges:` blocks of a config say."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from valor_cli.models.litellm.endpoints import is_address
+from valor_cli.models.protocols.judge import Price
+from valor_cli.paths import LocalPath, from_folder
+
+Combine = Literal["majority", "mean"]
+"""How the values of several judges, or repeats, become one."""
+
+Positive = Annotated[float, Field(gt=0)]
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _names_variable(name: str) -> str:
+    """A key pasted in place of the variable's name is told from it; no message may repeat it."""
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(
+            "the name of an environment variable is needed (letters, digits and _), not the key"
+        )
+    return name
+
+
+def _is_of_a_server(url: str) -> str:
+    if not is_address(url):
+        raise ValueError("an address such as http://127.0.0.1:8000/v1 is needed")
+    return url
+
+
+Variable = Annotated[str, AfterValidator(_names_variable)]
+Address = Annotated[str, AfterValidator(_is_of_a_server)]
+
+
+class Strict(BaseModel):
+    """A block that says only what is known, and is not changed."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PriceSettings(Strict):
+    """What tokens cost."""
+
+    input_usd: float = Field(ge=0, description="US dollars for a million tokens of prompts.")
+    output_usd: float = Field(ge=0, description="US dollars for a million tokens of replies.")
+
+    @property
+    def price(self) -> Price:
+        """The same as arithmetic has it."""
+        return Price(self.input_usd, self.output_usd)
+
+
+NOT_DISTRIBUTED: Final = (
+    "judges are asked by the process that `valor` runs in, workers of a cluster ask none: leave "
+    "it out, and raise `concurrency:` as far as the server takes it"
+)
+
+_NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
+
+
+class JudgeSettings(Strict):
+    """One judge: which model, how it is asked, and within which limits."""
+
+    backend: Literal["litellm", "replay", "scripted", "local"] = Field(
+        "litellm",
+        description="litellm: any provider; local: a GGUF file on this machine; replay: a "
+        "recorded cassette; scripted: replies from a file, in the order of calls",
+    )
+    name: str | None = Field(None, description="what results call it; omitted: the model")
+    model: str | None = Field(
+        None, description="as litellm names it (openai/gpt-4o-mini); for local: the GGUF file"
+    )
+    api_base: Address | None = Field(None, description="URL of an OpenAI-compatible server")
+    api_key_env: Variable | None = Field(
+        None, description="environment variable that holds the key; omitted: the provider's usual"
+    )
+    temperature: float | None = Field(
+        0.0, ge=0, description="of the model's sampling; null: the provider's default"
+    )
+    seed: int | None = Field(
+        0, description="of the model's sampling, where the provider has one; null: none"
+    )
+    max_tokens: int = Field(2048, ge=1, description="longest reply, in tokens")
+    parameters: dict[str, Any] = Field(
+        {}, description="further parameters of the request, as the provider's API has them"
+    )
+    structured: Literal["auto", "json_schema", "json_object", "none"] = Field(
+        "auto", description="how the reply's form is asked for; auto: what the model supports"
+    )
+    concurrency: int = Field(8, ge=1, le=1000, description="requests at a time, at most")
+    timeout_s: Positive = Field(60.0, description="seconds for a reply, to its last byte")
+    connect_timeout_s: Positive = Field(10.0, description="seconds to reach the server")
+    max_retries: int = Field(5, ge=0, description="tries again after transport failures")
+    judge_retries: int = Field(1, ge=0, description="tries again after replies that do not fit")
+    repeat: int = Field(1, ge=1, le=100, description="ask everything so often, report the spread")
+    budget_usd: float | None = Field(
+        None, gt=0, description="US dollars; stop before the call that could pass it"
+    )
+    price: PriceSettings | None = Field(
+        None, description="what tokens cost; omitted: as litellm knows it"
+    )
+    cache: bool = Field(True, description="reuse replies of earlier runs to the same requests")
+    record: LocalPath | None = Field(None, description="cassette file to write")
+    cassette: LocalPath | None = Field(None, description="cassette file to replay")
+    replies: LocalPath | None = Field(
+        None, description='for scripted: JSONL, {"reply": "…"} a line, in the order of calls'
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _asked_from_here(cls, said: Any) -> Any:
+        if isinstance(said, dict) and "distribute" in said:
+            fault = PydanticCustomError("gone", NOT_DISTRIBUTED)
+            at = InitErrorDetails(type=fault, loc=("distribute",), input=said["distribute"])
+            raise ValidationError.from_exception_data(cls.__name__, [at])
+        return said
+
+    @field_validator("model")
+    @classmethod
+    def _file(cls, model: str | None, info: ValidationInfo) -> str | None:
+        """A model that is a file stands where the config says, from its own folder."""
+        folder = (info.context or {}).get("folder")
+        if model is None or folder is None or info.data.get("backend") != "local":
+            return model
+        return from_folder(folder, model)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = _NEEDED[self.backend]
+        if not getattr(self, needed):
+            raise ValueError(f"backend: {self.backend} needs `{needed}:`")
+        for backend, key in (("replay", "cassette"), ("scripted", "replies")):
+            if self.backend != backend and getattr(self, key) is not None:
+                raise ValueError(f"`{key}:` is for backend: {backend}, here it is {self.backend}")
+        return self
+
+    @property
+    def called(self) -> str:
+        """What results call it."""
+        if self.backend == "local" and self.name is None and self.model is not None:
+            return os.path.basename(self.model)
+        return self.name or self.model or self.backend

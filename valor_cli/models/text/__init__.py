@@ -1,0 +1,1 @@
+"""Texts as models take them: tokens, windows and batches."""

@@ -1,0 +1,192 @@
+"""Texts or pairs, and a model that judges what it can see at once, in; all their windows out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.kernels.vectors.batching import batches
+from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.text.devices import in_batches, tokens_at_once
+from valor_cli.models.text.tokens import Frame, Ids, TextTokens
+
+Floats = NDArray[np.float64]
+
+STAGE = "classifying texts"
+
+
+class Batch(Struct, frozen=True):
+    """What a model sees together, padded to one length.
+
+    Attributes:
+        ids: (texts, tokens).
+        mask: (texts, tokens) 1, and 0 where it is padding.
+        kinds: (texts, tokens) token types.
+    """
+
+    ids: Ids
+    mask: Ids
+    kinds: Ids
+
+
+class WindowedTexts(Struct, frozen=True):
+    """A model, and how long texts are shown to it.
+
+    Attributes:
+        tokens: Its tokenizer.
+        one: What stands around a text.
+        two: What stands around a premise and a hypothesis.
+        window: Tokens that it sees at once.
+        padding: The id that fills up short texts.
+        probabilities: (texts, labels) of a batch.
+        device: Where it computes.
+        config: Of the model, whose sizes say what memory a token takes.
+        most_texts: In a batch; None: any number.
+        stop: Asked between batches.
+        told: Told how far it is.
+    """
+
+    tokens: TextTokens
+    one: Frame
+    two: Frame
+    window: int
+    padding: int
+    probabilities: Callable[[Batch], Floats]
+    device: Any
+    config: Any
+    most_texts: int | None
+    stop: Stop
+    told: Callable[[str, int, int], None]
+
+    def of_texts(self, texts: Sequence[str]) -> list[Floats]:
+        """Of each text, (windows, labels) probabilities. Each distinct one is computed once.
+
+        Raises:
+            Stopped: The run ends.
+        """
+        distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        tokens = self.tokens.of(list(distinct))
+        room = self.window - self.one.tokens
+        spans = [windows(len(ids), room) for ids in tokens]
+        shown = [(ids[span],) for ids, each in zip(tokens, spans, strict=True) for span in each]
+        found = np.split(
+            self._found(shown, self.one), np.cumsum([len(each) for each in spans])[:-1]
+        )
+        return [found[distinct[text]] for text in texts]
+
+    def of_pairs(self, pairs: Sequence[Pair]) -> list[Floats]:
+        """Of each pair, (windows of the hypothesis, of the premise, labels) probabilities.
+
+        Raises:
+            Stopped: The run ends.
+        """
+        distinct = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
+        texts = list(dict.fromkeys(text for pair in distinct for text in pair))
+        tokens = dict(zip(texts, self.tokens.of(texts), strict=True))
+        shown: list[tuple[Ids, ...]] = []
+        shapes: list[tuple[int, int]] = []
+        for premise, hypothesis in distinct:
+            each = self._windows(tokens[premise], tokens[hypothesis])
+            shown += [(ids, mine) for mine in each[1] for ids in each[0]]
+            shapes.append((len(each[1]), len(each[0])))
+        found = np.split(
+            self._found(shown, self.two), np.cumsum([rows * of for rows, of in shapes])[:-1]
+        )
+        shaped = [part.reshape(*shape, -1) for part, shape in zip(found, shapes, strict=False)]
+        return [shaped[distinct[pair]] for pair in pairs]
+
+    def _windows(self, premise: Ids, hypothesis: Ids) -> tuple[list[Ids], list[Ids]]:
+        room = self.window - self.two.tokens
+        mine, rest = rooms(len(hypothesis), len(premise), room)
+        return (
+            [premise[span] for span in windows(len(premise), rest)],
+            [hypothesis[span] for span in windows(len(hypothesis), mine)],
+        )
+
+    def _found(self, shown: Sequence[tuple[Ids, ...]], frame: Frame) -> Floats:
+        """(windows, labels) probabilities of all that is shown."""
+        if not shown:
+            return np.empty((0, 0))
+        lengths = [frame.tokens + sum(map(len, texts)) for texts in shown]
+        most = tokens_at_once(self.device, bytes_per_token(self.config, max(lengths)))
+        groups = batches(lengths, most_tokens=most, most_texts=self.most_texts)
+        table: Floats | None = None
+        done = 0
+        self.told(STAGE, 0, len(shown))
+        for group, found in in_batches(
+            groups, lambda group: self._of_group(shown, frame, group), self.stop
+        ):
+            if table is None:
+                table = np.empty((len(shown), found.shape[1]))
+            table[group] = found
+            done += len(group)
+            self.told(STAGE, done, len(shown))
+        return np.empty((0, 0)) if table is None else table
+
+    def _of_group(self, shown: Sequence[tuple[Ids, ...]], frame: Frame, group: list[int]) -> Floats:
+        return self.probabilities(padded([frame.around(shown[at]) for at in group], self.padding))
+
+
+def padded(texts: Sequence[tuple[Ids, Ids]], padding: int) -> Batch:
+    """Texts of one length.
+
+    Args:
+        texts: The ids and types of each.
+        padding: The id that fills up short ones, at their ends.
+    """
+    shape = len(texts), max(len(ids) for ids, _ in texts)
+    batch = Batch(np.full(shape, padding), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    for at, (ids, kinds) in enumerate(texts):
+        batch.ids[at, : len(ids)] = ids
+        batch.mask[at, : len(ids)] = 1
+        batch.kinds[at, : len(ids)] = kinds
+    return batch
+
+
+def bytes_per_token(config: Any, longest: int) -> int:
+    """What a token of a batch takes at the widest place of a layer, in float32."""
+    hidden = getattr(config, "hidden_size", 768)
+    inner = getattr(config, "intermediate_size", None) or getattr(config, "d_ff", None)
+    heads = getattr(config, "num_attention_heads", 12)
+    # Scores of attention, their softmax, and a mask or bias of the same shape.
+    return 4 * (8 * hidden + 3 * (inner or 4 * hidden) + 4 * heads * longest)
+
+
+def windows(tokens: int, room: int) -> list[slice]:
+    """Windows of like size over a text; each but the first repeats a quarter of the one before.
+
+    What a border cuts in two stands whole in a neighbour, unless it is longer than a quarter.
+
+    Args:
+        tokens: Of the text.
+        room: Tokens of a window, at least 1.
+
+    Returns:
+        One window, of all there is, where it fits; the last one may be shorter than the others,
+        and never lies within the one before.
+    """
+    step = room - room // 4
+    last = max(0, tokens - room)
+    starts = range(0, last + step, step)
+    return [slice(start, min(start + room, tokens)) for start in starts]
+
+
+def rooms(hypothesis: int, premise: int, room: int) -> tuple[int, int]:
+    """What a hypothesis and its premise may take of a window that holds both.
+
+    Args:
+        hypothesis: Tokens.
+        premise: Tokens.
+        room: Tokens of both together, at least 2.
+
+    Returns:
+        Tokens of a window of the hypothesis and of the premise, each at least 1: all of both
+        where they fit, else at most half the room for the hypothesis, the rest for the premise.
+    """
+    mine = hypothesis if hypothesis + premise <= room else min(hypothesis, room // 2)
+    return max(1, mine), max(1, room - mine)

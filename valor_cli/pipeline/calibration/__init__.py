@@ -1,0 +1,1 @@
+"""Calibration: agreement of judges with human labels."""

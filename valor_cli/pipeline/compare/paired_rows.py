@@ -1,0 +1,224 @@
+"""Two models' results in; the values that both have, with what they can be paired by, out."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from valor_cli.pipeline.compare.paired_samples import (
+    Aligned,
+    Floats,
+    alike,
+    behind,
+    judged,
+    known,
+    means,
+    samples_of,
+)
+from valor_cli.reports.sections.naming import frozen
+from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
+from valor_cli.statistics.bootstrap import percentile_intervals
+
+LEVEL, RESAMPLES, SEED = 0.95, 1000, 0
+"""Of intervals of differences, where the run has none of its own."""
+
+_NEXT = "evaluate both with the same `interval:` on the same data"
+_SAME = "evaluate both on the same samples"
+_FOREIGN = (
+    "do not give its interval: resamples.jsonl is not the one that was written with its "
+    "results.json; evaluate again"
+)
+
+
+class Sides(Struct, frozen=True):
+    """Whose values are judged, and whose they are held against.
+
+    Attributes:
+        result, model: The judged one.
+        before, other: The one it is held against; `before` may be the same run.
+    """
+
+    result: RunResult
+    model: str
+    before: RunResult
+    other: str
+
+    @property
+    def earlier(self) -> bool:
+        """Whether the other one stands in another run."""
+        return self.before is not self.result
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+        return LEVEL if self.result.intervals is None else self.result.intervals.level
+
+    @property
+    def chance(self) -> float:
+        """What a p-value must be below to tell the two apart."""
+        return round(1 - self.level, 12)
+
+    @property
+    def resamples(self) -> int:
+        """Of the bootstrap of mean differences."""
+        return RESAMPLES if self.result.intervals is None else self.result.intervals.resamples
+
+    @property
+    def seed(self) -> int:
+        """Of all that is drawn."""
+        return SEED if self.result.intervals is None else self.result.intervals.seed
+
+    @property
+    def where(self) -> str:
+        """What the other one is called in reasons."""
+        return "the earlier run" if self.earlier else self.other
+
+
+class PairedRow(Struct, frozen=True):
+    """A value that both have.
+
+    Attributes:
+        row, other: Of the judged, and of the one that it is held against.
+        columns: (2, n) the values of single samples of both, in one order; NaN where there is
+            none. None: the value is no mean of samples.
+        resampled: (resamples,) differences at the same resamples; NaN where either has no value.
+        n, unpaired: Samples that it rests on in both, and in one of the two alone; None where
+            nothing is told of single samples.
+        reason: Why it has neither.
+    """
+
+    row: MetricResult
+    other: MetricResult
+    columns: Floats | None = None
+    resampled: Floats | None = None
+    n: int | None = None
+    unpaired: int | None = None
+    reason: str | None = None
+
+
+def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
+    """The values of the whole data that have a direction, in the order of the run.
+
+    Returns:
+        The rows; the samples that their columns are of.
+    """
+    there = {value_key(row): row for row in judged_rows(sides.before, sides.other)}
+    own, their = _samples(sides.result, sides.model), _samples(sides.before, sides.other)
+    aligned = Aligned.of([*own, *their])
+    rows = [
+        _paired(sides, row, there[value_key(row)], aligned)
+        for row in judged_rows(sides.result, sides.model)
+        if value_key(row) in there
+    ]
+    return rows, aligned
+
+
+def judged_rows(result: RunResult, model: str) -> list[MetricResult]:
+    """The values of a model on the whole data of which one can be better than another."""
+    return [
+        row
+        for row in result.metrics
+        if row.model == model and row.label is None and row.slice is None and row.direction
+    ]
+
+
+def _samples(result: RunResult, model: str) -> list[SamplesResult]:
+    return [one for one in result.samples if one.model == model]
+
+
+def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
+    """What a value of the whole data is, whoever's: the same in any run."""
+    return row.metric, row.output, frozen(row.parameters)
+
+
+def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned) -> PairedRow:
+    if row.value is None:
+        return PairedRow(row, other, reason=f"no value: {row.undefined}")
+    if other.value is None:
+        return PairedRow(row, other, reason=f"no value in {sides.where}: {other.undefined}")
+    own, their = samples_of(sides.result, row), samples_of(sides.before, other)
+    if own is not None and their is not None:
+        readings = means(own, row.output, row.value)
+        others = means(their, other.output, other.value)
+        for reading in (name for name in readings if name in others):
+            sides_by_side = [
+                aligned.column(own, readings[reading]),
+                aligned.column(their, others[reading]),
+            ]
+            return PairedRow(row, other, np.array(sides_by_side))
+    found = _by_resamples(sides, row, other, _shared(sides, row, other, aligned))
+    return _same(sides, found, aligned) if found.resampled is None else found
+
+
+def _same(sides: Sides, found: PairedRow, aligned: Aligned) -> PairedRow:
+    """A value that nothing else can test, where no sample that it rests on differs."""
+    row, other = found.row, found.other
+    own, their = behind(sides.result, row), behind(sides.before, other)
+    if row.value != other.value or own is None or their is None or not alike(own, their):
+        return found
+    output = row.output if row.output in own.columns else next(iter(own.columns))
+    column = aligned.column(own, known(own, output))
+    return found if np.isnan(column).all() else PairedRow(row, other, np.array([column, column]))
+
+
+def _shared(
+    sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned
+) -> tuple[int | None, int | None]:
+    """How many samples a value that is no mean of them rests on, in both and in one alone."""
+    own, their = behind(sides.result, row), behind(sides.before, other)
+    if own is None or their is None:
+        return None, None
+    here, there = (aligned.column(one, judged(one).astype(np.float64)) == 1 for one in (own, their))
+    return int((here & there).sum()), int((here ^ there).sum())
+
+
+def _by_resamples(
+    sides: Sides, row: MetricResult, other: MetricResult, shared: tuple[int | None, int | None]
+) -> PairedRow:
+    n, unpaired = shared
+    if unpaired:
+        told = "sample is" if unpaired == 1 else "samples are"
+        reason = f"{unpaired:,} {told} on one side only, and it is no mean of samples: {_SAME}"
+        return PairedRow(row, other, unpaired=unpaired, reason=reason)
+    own, their = _resampled(sides.result, row), _resampled(sides.before, other)
+    if own is None or their is None:
+        return PairedRow(row, other, reason=_why_unpaired(sides))
+    for one, whose, result in ((own, row, sides.result), (their, other, sides.before)):
+        if not _gives(one, whose, result):
+            return PairedRow(row, other, reason=f"the resamples of {one.model} {_FOREIGN}")
+    if len(own.values) != len(their.values):
+        reason = f"{len(own.values):,} resamples, and {len(their.values):,} in {sides.where}"
+        return PairedRow(row, other, reason=f"{reason}: {_NEXT}")
+    if own.drawn != their.drawn:
+        reason = f"other samples, or other resamples of them, than in {sides.where}"
+        return PairedRow(row, other, reason=f"{reason}: {_NEXT}")
+    differences = np.array(own.values, np.float64) - np.array(their.values, np.float64)
+    return PairedRow(row, other, resampled=differences, n=n)
+
+
+def _gives(one: ResampledResult, row: MetricResult, result: RunResult) -> bool:
+    """Whether a value's interval is that of its resamples, as it is of all that valor wrote."""
+    if row.interval is None or row.method != "bootstrap" or result.intervals is None:
+        return True
+    column = np.array(one.values, np.float64)[:, None]
+    found = percentile_intervals(column, result.intervals.level)[0]
+    return found is not None and bool(np.allclose(found, row.interval, rtol=1e-9, atol=1e-12))
+
+
+def _resampled(result: RunResult, row: MetricResult) -> ResampledResult | None:
+    whole = (one for one in result.resamples if one.label is None and one.slice is None)
+    own = (one for one in whole if one.model == row.model)
+    return next((one for one in own if value_key(one) == value_key(row)), None)
+
+
+def _why_unpaired(sides: Sides) -> str:
+    """Why a value that both have cannot be tested, and the next step."""
+    before = sides.before
+    if sides.earlier and not (before.samples or before.resamples or before.evidence):
+        return (
+            "the earlier run has values of neither samples nor resamples: keep samples.jsonl, "
+            f"evidence.bin and resamples.jsonl beside its results.json; {_NEXT}"
+        )
+    if sides.result.intervals is None or sides.before.intervals is None:
+        return f"no mean of samples, and not resampled: {_NEXT}"
+    return "no mean of samples, and no resamples that both have"

@@ -1,0 +1,1 @@
+"""Executors: one process, several processes, or a Dask cluster."""

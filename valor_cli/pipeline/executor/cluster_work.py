@@ -1,0 +1,156 @@
+"""What the workers of a cluster run: a call comes in; its result, or the user's error, goes out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+from valor_cli.errors import ValorError
+from valor_cli.kernels import threads
+from valor_cli.pipeline.executor.cluster_versions import check_like
+from valor_cli.pipeline.executor.handover import Parcel, parcel
+
+LARGE: Final = 1 << 20
+"""Bytes from which a value does not travel with its task."""
+
+_LOOKED_AT: Final = 16
+"""Elements of a list whose sizes stand for those of all."""
+
+_DEPTH: Final = 8
+"""How deep in a value sizes are looked for; deeper lies little."""
+
+
+class Setting(Struct, frozen=True):
+    """What holds for all calls of a run.
+
+    Attributes:
+        folder: Where relative paths begin, as they do for the client; empty: where the worker is.
+        installed: What the client has (`installed`); empty: the worker has the same.
+        files: A folder of the client's machine, where large values are handed over; empty: the
+            workers are on other machines.
+    """
+
+    folder: str = ""
+    installed: Mapping[str, str] = field(default_factory=dict)
+    files: str = ""
+
+
+class Call(Struct, frozen=True):
+    """What is called, and how.
+
+    Attributes:
+        function: Takes a task, or a task and what was kept.
+        takes_kept: Whether it is the latter.
+        keeps: Whether it gives two things, the second of which stays.
+    """
+
+    function: Callable[..., Any]
+    takes_kept: bool = False
+    keeps: bool = False
+
+
+class Boxed(Struct, frozen=True, eq=False):
+    """A value with its size, by which the scheduler knows what is dear to move and when to spill.
+
+    Attributes:
+        value: The value.
+        size: About its bytes.
+        told: What is said of the value, for the client.
+    """
+
+    value: Any
+    size: int
+    told: Any = None
+
+    def __sizeof__(self) -> int:
+        return self.size
+
+
+class Failed(Struct, frozen=True):
+    """An error that the user can mend.
+
+    It comes back as a result: of errors that are raised, Dask cuts long ones off.
+    """
+
+    error: ValorError
+
+
+def work(setting: Setting, call: Call, task: Any, kept: Sequence[Any]) -> Any:
+    """The result of a call: boxed, in a file, or what kept the call from having one."""
+    try:
+        _enter(setting)
+        task = opened(task)
+        if call.takes_kept:
+            found = call.function(task, [opened(one) for one in kept])
+        else:
+            found = call.function(task)
+    except ValorError as error:
+        return Failed(error)
+    told, left = found if call.keeps else (None, found)
+    size = size_of(left)
+    if setting.files and (call.keeps or size > LARGE):
+        left, size = parcel(left, setting.files), 0
+    return Boxed(left, size, told)
+
+
+def told_of(found: Boxed | Failed) -> Boxed | Failed:
+    """What a call that keeps something says of it, alone."""
+    return found if isinstance(found, Failed) else Boxed(found.told, size_of(found.told))
+
+
+def boxed(value: Any) -> Boxed:
+    """A value that workers share."""
+    return Boxed(value, size_of(value))
+
+
+def opened(value: Any) -> Any:
+    """What a box or a file holds; any other value itself."""
+    if isinstance(value, Boxed):
+        return value.value
+    return value.open() if isinstance(value, Parcel) else value
+
+
+def _enter(setting: Setting) -> None:
+    """Make a worker's process like the client's, as far as results go.
+
+    Raises:
+        ValorError: It has other versions.
+    """
+    check_like(setting.installed)
+    # Whose the cores are is for Dask to say.
+    threads.alone = True
+    # Dask's own paths are absolute.
+    if setting.folder and os.path.isdir(setting.folder) and os.getcwd() != setting.folder:
+        os.chdir(setting.folder)
+
+
+def size_of(value: Any, depth: int = _DEPTH) -> int:
+    """About how many bytes a value takes: arrays are counted, long lists estimated."""
+    size = getattr(value, "nbytes", None)
+    if isinstance(size, int) and not isinstance(value, type):
+        return size
+    own = sys.getsizeof(value)
+    if depth == 0 or isinstance(value, str | bytes | bytearray | int | float | type | None):
+        return own
+    parts = _parts(value)
+    if len(parts) <= _LOOKED_AT:
+        return own + sum(size_of(part, depth - 1) for part in parts)
+    few = parts[:: len(parts) // _LOOKED_AT]
+    return own + sum(size_of(part, depth - 1) for part in few) * len(parts) // len(few)
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    """What a value consists of, as far as its type says."""
+    if hasattr(value, "__match_args__"):
+        return [getattr(value, name) for name in value.__match_args__]
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, tuple | list):
+        return value
+    if isinstance(value, Collection):
+        return list(value)
+    return ()

@@ -1,0 +1,197 @@
+"""A Dask cluster as workers of the pipeline: tasks in, results in their order out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from valor_cli.pipeline.executor.cluster_work import (
+    LARGE,
+    Boxed,
+    Call,
+    boxed,
+    opened,
+    size_of,
+    told_of,
+)
+from valor_cli.pipeline.executor.executor import Kept, local
+from valor_cli.pipeline.executor.handover import Parcel, parcel
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+    from valor_cli.pipeline.executor.cluster_calls import Calls
+
+T = TypeVar("T")
+R = TypeVar("R")
+S = TypeVar("S")
+K = TypeVar("K")
+
+_SCATTER_S: Final = 10
+"""Seconds in which there must be a worker that takes what is sent ahead of a task."""
+
+
+class OnThisMachine:
+    """Workers that share this machine's files: what is large or kept is mapped by all of them.
+
+    What a worker kept outlives it.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self.count = calls.at_once
+        self._calls = calls
+        self._folder = calls.setting.files
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+        """Results in the order of the tasks."""
+        return self._values(Call(function), [(task, ()) for task in tasks])
+
+    def keep(
+        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
+    ) -> Iterator[tuple[S, Kept[K]]]:
+        """As `map`, the second part of each result in a file."""
+        call = Call(function, keeps=True)
+        for box in self._calls.results(lambda at: self._calls.send(call, tasks[at]), len(tasks)):
+            yield box.told, box.value
+
+    def map_kept(
+        self,
+        function: Callable[[T, Sequence[Any]], R],
+        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
+    ) -> Iterator[R]:
+        """As `map`, with what was kept, mapped."""
+        return self._values(Call(function, takes_kept=True), tasks)
+
+    def share(self, value: K) -> Kept[K]:
+        """The value, in a file."""
+        return parcel(value, self._folder)
+
+    def fetch(self, kept: Kept[K]) -> K:
+        """What was kept, mapped."""
+        found: K = local(kept).open()
+        return found
+
+    def forget(self, kept: Iterable[Kept[Any]]) -> None:
+        """Remove the files."""
+        for one in kept:
+            local(one).drop()
+
+    def _values(self, call: Call, tasks: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[Any]:
+        """What calls give. A file that brings a task or a result goes once it has been read."""
+        files: dict[int, Parcel[Any]] = {}
+
+        def send(number: int) -> Future:
+            task, kept = tasks[number]
+            if size_of(task) > LARGE:
+                task = files[number] = parcel(task, self._folder)
+            return self._calls.send(call, task, kept)
+
+        for number, box in enumerate(self._calls.results(send, len(tasks))):
+            value = opened(box.value)
+            self.forget(
+                one for one in (files.pop(number, None), box.value) if isinstance(one, Parcel)
+            )
+            yield value
+
+
+class Far(Generic[K]):
+    """What a worker of a cluster keeps in its memory."""
+
+    __slots__ = ("future",)
+
+    def __init__(self, future: Future) -> None:
+        self.future = future
+
+
+class OnOtherMachines:
+    """Workers whose files are not this machine's: what they keep stays in their memory.
+
+    It goes from one worker to another where it is needed there, past the client. It is a result of
+    Dask, which makes it anew from the inputs where its worker is lost.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self.count = calls.at_once
+        self._calls = calls
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
+        """Results in the order of the tasks."""
+        return self._values(Call(function), [(task, ()) for task in tasks])
+
+    def keep(
+        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
+    ) -> Iterator[tuple[S, Kept[K]]]:
+        """As `map`, the second part of each result staying where it was made."""
+        call = Call(function, keeps=True)
+        made: dict[int, Future] = {}
+
+        def send(number: int) -> Future:
+            made[number] = self._calls.send(call, tasks[number])
+            return self._calls.client.submit(told_of, made[number], pure=False)
+
+        for number, box in enumerate(self._calls.results(send, len(tasks))):
+            yield box.value, Far(made.pop(number))
+
+    def map_kept(
+        self,
+        function: Callable[[T, Sequence[Any]], R],
+        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
+    ) -> Iterator[R]:
+        """As `map`, with what was kept, on a worker that has most of it."""
+        return self._values(
+            Call(function, takes_kept=True),
+            [(task, [_far(one).future for one in kept]) for task, kept in tasks],
+        )
+
+    def share(self, value: K) -> Kept[K]:
+        """The value on a worker, from where others take it; the scheduler can give it again."""
+        return Far(self._calls.client.submit(boxed, value, pure=False))
+
+    def fetch(self, kept: Kept[K]) -> K:
+        """What was kept, brought here.
+
+        Raises:
+            ValueError: It was let go.
+        """
+        found = self._calls.result(_far(kept).future)
+        if found is None:
+            raise ValueError("what was let go cannot be fetched")
+        value: K = found.value
+        return value
+
+    def forget(self, kept: Iterable[Kept[Any]]) -> None:
+        """Free the memory."""
+        for one in kept:
+            _far(one).future.release()
+
+    def _values(self, call: Call, tasks: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[Any]:
+        def send(number: int) -> Future:
+            task, kept = tasks[number]
+            return self._calls.send(call, self._ahead(task), kept)
+
+        for box in self._calls.results(send, len(tasks)):
+            yield box.value
+
+    def _ahead(self, task: Any) -> Any:
+        """A task, or where it will lie: the scheduler would unpack a large one, and keep it."""
+        size = size_of(task)
+        if size <= LARGE:
+            return task
+        try:
+            return self._calls.client.scatter(
+                Boxed(task, size), direct=self._calls.direct, hash=False, timeout=_SCATTER_S
+            )
+        except (OSError, TimeoutError):
+            # No worker is there at the moment, or the one chosen went: the scheduler waits.
+            return task
+
+
+def _far(kept: Kept[K]) -> Far[K]:
+    """What a worker of a cluster keeps.
+
+    Raises:
+        ValueError: It does not.
+    """
+    if not isinstance(kept, Far):
+        raise ValueError("only what was kept on the cluster can be fetched from it")
+    return kept

@@ -1,0 +1,226 @@
+"""What a metric found of a model in; the rows of a result, and their order, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+from msgspec.structs import asdict
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns.grouping import nulls
+from valor_cli.metric import Call, Loaded
+from valor_cli.pipeline.intervals.intervals import Around
+from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.slices.slices import Slice
+from valor_cli.results import (
+    FEW,
+    AgreementResult,
+    CoverageResult,
+    CurveResult,
+    ExampleResult,
+    Illustration,
+    InsightResult,
+    MetricAgreement,
+    MetricCurve,
+    MetricExample,
+    MetricInsight,
+    MetricResult,
+    MetricSamples,
+    MetricTable,
+    MetricValue,
+    Parameters,
+    ParameterValue,
+    ResampledResult,
+    SamplesResult,
+    Scalar,
+    Status,
+    TableResult,
+)
+
+
+def metric_row(
+    call: Call, model: str, cut: str | None, value: MetricValue, around: Around, units: int
+) -> MetricResult:
+    """A value; `units` is how many things a resample of it draws."""
+    output = call.metric.output(value.output)
+    few = min(units, units if value.n is None else value.n) < FEW
+    return MetricResult(
+        metric=call.metric.name,
+        output=value.output,
+        model=model,
+        label=value.label,
+        slice=cut,
+        parameters=_narrowed(call.parameters, value.at),
+        value=value.value,
+        unit=output.unit,
+        direction=output.better,
+        n=value.n,
+        interval=None if value.value is None else around.interval,
+        undefined=value.undefined,
+        method=None if value.value is None else around.method,
+        caution="small_n" if few and value.value is not None else None,
+    )
+
+
+def curve_row(call: Call, model: str, cut: str | None, curve: MetricCurve) -> CurveResult:
+    """A curve."""
+    parameters = _narrowed(call.parameters, curve.at)
+    return CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
+
+
+def table_row(call: Call, model: str, cut: str | None, table: MetricTable) -> TableResult:
+    """A table of counts."""
+    return TableResult(
+        call.metric.name,
+        model,
+        cut,
+        _narrowed(call.parameters, table.at),
+        table.labels,
+        table.matrix,
+        table.unmatched_ground_truths,
+        table.unmatched_predictions,
+        table.ious,
+        table.unmatched_ground_truth_ratios,
+        table.unmatched_prediction_ratios,
+    )
+
+
+def samples_row(
+    call: Call, model: str, found: MetricSamples, groups: Sequence[Scalar] | None
+) -> SamplesResult:
+    """The values of single samples; `groups` is the cluster of each, where there are any."""
+    return SamplesResult(
+        call.metric.name,
+        model,
+        call.parameters,
+        found.sample_ids,
+        found.columns,
+        found.undefined,
+        found.statuses,
+        found.details,
+        found.asked,
+        groups,
+    )
+
+
+def agreement_row(call: Call, model: str, found: MetricAgreement) -> AgreementResult:
+    """How far judges agree."""
+    return AgreementResult(call.metric.name, model, call.parameters, **asdict(found))
+
+
+def insight_row(call: Call, model: str, found: MetricInsight) -> InsightResult:
+    """What a metric has to say of a model."""
+    return InsightResult(
+        found.kind, call.metric.name, (model,), found.sample_ids, found.value, found.message
+    )
+
+
+def resampled_row(row: MetricResult, drawn: str, column: NDArray[np.float64]) -> ResampledResult:
+    """The values of a row at every resample, (resamples,); `drawn` is the digest of the draws."""
+    return ResampledResult(
+        row.metric,
+        row.output,
+        row.model,
+        row.label,
+        row.slice,
+        row.parameters,
+        drawn,
+        nulls(column),
+    )
+
+
+def example_row(
+    call: Call, model: str, cut: str | None, example: MetricExample, shown: Illustration
+) -> ExampleResult:
+    """A case, with what is shown of it."""
+    return ExampleResult(
+        call.metric.name,
+        model,
+        example.label,
+        cut,
+        _narrowed(call.parameters, example.at),
+        example.kind,
+        example.sample_id,
+        example.value,
+        shown.picture,
+        shown.objects,
+        shown.texts,
+        example.reason,
+        example.verdicts,
+    )
+
+
+def coverage_row(
+    call: Call, model: str, cut: str | None, statuses: Mapping[Status, int]
+) -> CoverageResult:
+    """How many samples have a value, by what became of each."""
+    total = sum(statuses.values())
+    expected = total - statuses.get("not_applicable", 0)
+    share = statuses.get("ok", 0) / expected if expected else None
+    counts = {str(name): count for name, count in statuses.items()}
+    return CoverageResult(call.metric.name, model, cut, call.parameters, total, counts, share)
+
+
+def row_order(
+    plan: Plan, loaded: Loaded[Any], slices: Iterable[Slice], values: Iterable[MetricResult]
+) -> Callable[[Any], tuple[object, ...]]:
+    """A sort key of rows: names in the order of catalogue, config and files; all before each.
+
+    Args:
+        plan, loaded: What was computed, and from what.
+        slices: Of the run.
+        values: All of them; their labels may be others than those of the data.
+    """
+    metrics = {metric.name: at for at, metric in enumerate(plan.task.metrics)}
+    outputs = {
+        (metric.name, output.name): at
+        for metric in plan.task.metrics
+        for at, output in enumerate(metric.outputs)
+    }
+    models = {model: at for at, model in enumerate(loaded.datasets)}
+    cuts = _positions(cut.name for cut in slices)
+    named = {row.label for row in values if row.label is not None}
+    labels = _positions([*loaded.labels, *sorted(named.difference(loaded.labels))])
+
+    def key(row: Any) -> tuple[object, ...]:
+        # Tables have no label, values of samples no slice; examples keep the metric's order.
+        output = outputs[row.metric, row.output] if isinstance(row, MetricResult) else 0
+        return (
+            metrics[row.metric],
+            models[row.model],
+            cuts[getattr(row, "slice", None)],
+            labels[getattr(row, "label", None)],
+            [_sortable(row.parameters[name]) for name in sorted(row.parameters)],
+            output,
+        )
+
+    return key
+
+
+def _positions(names: Iterable[str]) -> dict[str | None, int]:
+    """Where each name stands; None, which means all together, before the first."""
+    return dict(zip((None, *names), count(-1), strict=False))
+
+
+def _narrowed(
+    parameters: Parameters, at: Mapping[str, Scalar | Sequence[Scalar]]
+) -> dict[str, ParameterValue]:
+    """All parameters, with the lists that `at` picks an element of replaced by it."""
+    kept = {name: value for name, value in parameters.items() if name.removesuffix("s") not in at}
+    return {**kept, **at}
+
+
+def _sortable(value: ParameterValue) -> tuple[object, ...]:
+    """Values of one parameter compare, whatever their kinds: nothing, numbers, texts, lists …"""
+    if value is None:
+        return (0,)
+    if isinstance(value, (int, float)):
+        return (1, value)
+    if isinstance(value, str):
+        return (2, value)
+    if isinstance(value, Mapping):
+        return (4, tuple((name, _sortable(value[name])) for name in sorted(value)))
+    return (3, tuple(map(_sortable, value)))

@@ -1,0 +1,1 @@
+"""Slices: named subsets, and the search for the worst ones."""

@@ -1,0 +1,145 @@
+"""Named subsets of the data: which there are, and the evidence of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from valor_cli.config import RunConfig
+from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.metric import METADATA, Evidence, Loaded, Wing, written
+from valor_cli.pipeline.slices.quartiles import Range
+from valor_cli.results import Scalar
+
+MOST_VALUES = 100
+"""Distinct values of a metadata column that still make sensible slices."""
+
+Metadata: TypeAlias = Mapping[str, Sequence[Any]]
+
+
+class Condition(Struct, frozen=True):
+    """What a slice asks of a unit: a value of its key, or one in a range."""
+
+    key: str
+    value: Scalar | Range
+
+    @property
+    def name(self) -> str:
+        """Key and value, the value as YAML writes it."""
+        value = str(self.value) if isinstance(self.value, Range) else written(self.value)
+        return f"{self.key}={value}"
+
+    def units(self, metadata: Metadata) -> NDArray[np.bool_]:
+        """(units,) whether it holds."""
+        values, wanted = metadata[self.key.removeprefix(METADATA)], self.value
+        if isinstance(wanted, Range):
+            return np.array([wanted.holds(value) for value in values], bool)
+        text = written(wanted)
+        return np.array([value is not None and written(value) == text for value in values], bool)
+
+
+class Slice(Struct, frozen=True):
+    """One subset, by what holds of all of its units.
+
+    `name` is as results show it ("metadata.camera=rear & metadata.weather=rain").
+    """
+
+    conditions: tuple[Condition, ...]
+
+    @classmethod
+    def of_value(cls, key: str, value: Scalar) -> Slice:
+        """The units with one value of one key."""
+        return cls((Condition(key, value),))
+
+    @property
+    def name(self) -> str:
+        """The conditions, one after the other."""
+        return " & ".join(one.name for one in self.conditions)
+
+    def units(self, metadata: Metadata) -> NDArray[np.bool_] | None:
+        """(units,) whether each lies in this slice; None where slices are not of whole units."""
+        if not all(one.key.startswith(METADATA) for one in self.conditions):
+            return None
+        masks = [one.units(metadata) for one in self.conditions]
+        return np.asarray(np.logical_and.reduce(masks), np.bool_)
+
+    def of(self, evidence: Evidence, wing: Wing[Any, Any], metadata: Metadata) -> Evidence | None:
+        """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
+        units = self.units(metadata)
+        if units is not None:
+            return evidence.select(units)
+        (condition,) = self.conditions
+        if condition.key in wing.slices:
+            part: Evidence = wing.slices[condition.key][1](evidence, str(condition.value))
+            return part
+        return None
+
+
+def metadata_names(config: RunConfig) -> list[str]:
+    """The metadata columns that the config's slices and intervals name."""
+    keys = [request.key for request in config.slices]
+    if config.slice_search is not None:
+        keys += config.slice_search.columns or ()
+    if config.interval is not None and config.interval.group is not None:
+        keys.append(config.interval.group)
+    named = (key.removeprefix(METADATA) for key in keys if key.startswith(METADATA))
+    return list(dict.fromkeys(named))
+
+
+def resolve_slices(
+    config: RunConfig, wings: Sequence[Wing[Any, Any]], loaded: Loaded[Any]
+) -> list[Slice]:
+    """Every slice that the config lists, in its order; not those that a search is to find.
+
+    Raises:
+        ConfigError: A value does not occur, or a column has too many values for slices.
+    """
+    slices: list[Slice] = []
+    problems: list[Problem] = []
+    for at, request in enumerate(config.slices):
+        if request.search is not None:
+            continue
+        if request.key.startswith(METADATA):
+            name = request.key.removeprefix(METADATA)
+            present = distinct([v for own in loaded.metadata.values() for v in own[name]])
+        else:
+            present = [v for wing in wings for v in wing.slices.get(request.key, ((),))[0]]
+        wanted = present if request.values is None else list(request.values)
+        place = config.place("slices", at)
+        there = set(map(written, present))
+        if not present and not request.key.startswith(METADATA):
+            message = f"none of the metrics can be sliced by {request.key}"
+            problems.append(Problem(place, message))
+            continue
+        for value in wanted:
+            if written(value) not in there:
+                near = did_you_mean(str(value), map(str, present))
+                problems.append(Problem(place, f"no {request.key} is {value!r}{near}"))
+        if len(wanted) > MOST_VALUES:
+            message = f"{request.key} has {len(wanted):,} values; list the ones to slice by"
+            problems.append(Problem(place, message))
+        by_name = {written(value): value for value in wanted}
+        slices += [Slice.of_value(request.key, value) for value in by_name.values()]
+    if problems:
+        raise ConfigError(problems)
+    return slices
+
+
+def distinct(values: Sequence[Scalar]) -> list[Scalar]:
+    """Values that occur, in order; a unit without a value belongs to no slice.
+
+    Results know a slice by its name alone, so values that read the same are the same: the number,
+    where there is one, whatever the order of the units.
+    """
+    seen: dict[str, Scalar] = {}
+    for value in values:
+        if value is None:
+            continue
+        text = written(value)
+        if text not in seen or isinstance(seen[text], str):
+            seen[text] = value
+    return sorted(seen.values(), key=lambda value: (isinstance(value, str), value))

@@ -1,1 +1,0 @@
-"""Bytes to columns: one file per format, a `Table` out, no knowledge of tasks."""

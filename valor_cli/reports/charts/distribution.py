@@ -1,0 +1,81 @@
+"""Curves along quantiles in; how the values of single samples spread, per model, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from valor_cli.reports.sections.formatting import number
+from valor_cli.reports.sections.naming import Names, frozen
+from valor_cli.reports.sections.samples.table import spoken
+from valor_cli.results import CurveResult, RunResult
+
+AXIS = "quantile"
+"""The column that makes a curve a distribution; each other column is of values from 0 to 1."""
+
+MARKS = (
+    (0.0, "lowest"),
+    (0.05, "5%"),
+    (0.25, "25%"),
+    (0.5, "median"),
+    (0.75, "75%"),
+    (1.0, "highest"),
+)
+"""Quantiles told in numbers."""
+
+
+class Spread(Struct, frozen=True):
+    """One output's values along the quantiles of one model: the curve, and its marks as texts."""
+
+    model: int
+    quantiles: Sequence[float | None]
+    values: Sequence[float | None]
+    marks: tuple[str, ...]
+
+
+class Distribution(Struct, frozen=True):
+    """One output of a metric at one setting, by model."""
+
+    title: str
+    detail: str
+    spreads: tuple[Spread, ...]
+    metric: str
+
+
+def distributions(result: RunResult) -> tuple[Distribution, ...]:
+    """One for each output and setting, of whole models."""
+    models = {model: index for index, model in enumerate(result.models)}
+    rows = [
+        row
+        for row in result.curves
+        if row.slice is None and row.label is None and row.model in models and AXIS in row.points
+    ]
+    names = Names((row.metric, row.parameters) for row in rows)
+    groups: dict[tuple[object, ...], list[CurveResult]] = {}
+    for row in rows:
+        groups.setdefault((row.metric, frozen(row.parameters)), []).append(row)
+    return tuple(
+        Distribution(
+            spoken(output),
+            names.detail(group[0].metric, group[0].parameters),
+            tuple(_spread(row, models[row.model], output) for row in group),
+            group[0].metric,
+        )
+        for group in groups.values()
+        for output in group[0].points
+        if output != AXIS
+    )
+
+
+def _spread(row: CurveResult, model: int, output: str) -> Spread:
+    quantiles, values = row.points[AXIS], row.points.get(output, ())
+    known = dict(zip(quantiles, values, strict=False))
+    marks = tuple(number(known.get(_nearest(quantiles, at))) for at, _ in MARKS)
+    return Spread(model, quantiles, values, marks)
+
+
+def _nearest(quantiles: Sequence[float | None], at: float) -> float | None:
+    """The quantile that stands for a mark: no further from it than half a percent."""
+    known = [one for one in quantiles if one is not None and abs(one - at) <= 0.005]
+    return min(known, key=lambda one: abs(one - at), default=None)

@@ -1,0 +1,1 @@
+"""Report files: results.json, samples.jsonl, CSV, JUnit and annotations."""

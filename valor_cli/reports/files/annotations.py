@@ -1,0 +1,93 @@
+"""A run in; the workflow commands that make GitHub Actions show its findings beside the code out.
+
+A failed gate is an error at its place in the config, a problem a warning, a run that is not
+complete a notice. GitHub shows ten of each kind and step; where there are more, the last one says
+how many are left out.
+
+What stands in a command is escaped as GitHub's own toolkit does: a line that data could break
+would be a command of the data's making.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
+from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.judge_usage import stopped
+from valor_cli.results import RunResult
+
+MOST = 10
+"""Annotations of each kind that GitHub shows of a step."""
+
+PATH = 1_000
+"""Characters of a path."""
+
+Place: TypeAlias = tuple[str, int, int]
+"""A file, relative to the repository; a line and a column of it, both from 1."""
+
+PlaceOfGate: TypeAlias = Callable[[int], Place | None]
+"""Where a gate stands, by its number in the config; None: nowhere that can be shown."""
+
+_Level: TypeAlias = Literal["error", "warning", "notice"]
+
+
+def workflow_commands(result: RunResult, place_of_gate: PlaceOfGate) -> list[str]:
+    """The commands, a line each without its end; errors, then warnings, then notices.
+
+    Args:
+        result: The run.
+        place_of_gate: Where in the config a gate stands.
+    """
+    failed = [
+        _of_gate(check, place_of_gate) for check in gate_checks(result) if check.status == "failed"
+    ]
+    problems = [
+        _command("warning", f"problem ({check.kind}): {check.name}", check.message)
+        for check in problem_checks(result)
+    ]
+    why = stopped(result) or result.incomplete
+    notices = [_command("notice", "the run is incomplete", plain(why, 400))] if why else []
+    return [
+        *_most("error", failed, "failed gates"),
+        *_most("warning", problems, "problems"),
+        *notices,
+    ]
+
+
+def _most(level: _Level, commands: Sequence[str], what: str) -> Sequence[str]:
+    """All of them, or as many as are shown, of which the last counts the others."""
+    if len(commands) <= MOST:
+        return commands
+    shown = commands[: MOST - 1]
+    left_out = f"{len(commands) - len(shown):,} more {what}; the report has all of them"
+    return [*shown, _command(level, "valor", left_out)]
+
+
+def _of_gate(check: Check, place_of_gate: PlaceOfGate) -> str:
+    place = None if check.gate is None else place_of_gate(check.gate)
+    reason = check.details.get("reason")
+    message = f"{check.message}: {reason}" if reason else check.message
+    return _command("error", f"gate failed: {check.name}", message, place)
+
+
+def _command(level: _Level, title: str, message: str, place: Place | None = None) -> str:
+    properties = [f"title={_property(title)}"]
+    if place is not None:
+        file, line, column = place
+        properties = [
+            f"file={_property(plain(file, PATH))}",
+            f"line={line}",
+            f"col={column}",
+            *properties,
+        ]
+    return f"::{level} {','.join(properties)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

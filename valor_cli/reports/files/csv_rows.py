@@ -1,0 +1,74 @@
+"""A run in; its values as a table for spreadsheets out: results.csv.
+
+RFC 4180: a header, then a line for each row of `metrics` in results.json, in their order; CRLF,
+UTF-8. Numbers stand in full precision, as in results.json; an empty cell is a null there.
+
+A spreadsheet takes a cell that begins with = + - @, a tab or a line break for a formula, and
+quotes do not keep it from that; some pass over spaces and characters of no width before it, or
+take full-width forms for it. Text that begins so, which may come from anyone's data, gets an
+apostrophe in front. Numbers are left as they are. Control characters are taken out of text; the
+exact text stands in results.json.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import unicodedata
+from collections.abc import Sequence
+from io import StringIO
+
+from valor_cli.reports.sections.formatting import plain
+from valor_cli.results import MetricResult, RunResult
+from valor_cli.results.document import dumps
+
+COLUMNS = (
+    *("metric", "output", "model", "label", "slice", "parameters", "value", "unit", "direction"),
+    *("n", "interval_low", "interval_high", "method", "caution", "undefined"),
+)
+
+_FORMULA = frozenset("=+-@")
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols that show nothing."""
+
+
+def to_csv(result: RunResult) -> bytes:
+    """The file."""
+    out = StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_cells, result.metrics))
+    return out.getvalue().encode()
+
+
+def _cells(row: MetricResult) -> Sequence[str]:
+    low, high = row.interval or (None, None)
+    return [
+        *map(_text, (row.metric, row.output, row.model, row.label, row.slice)),
+        _text(dumps(row.parameters).decode()),
+        _number(row.value),
+        _text(row.unit),
+        _text(row.direction),
+        *map(_number, (row.n, low, high)),
+        *map(_text, (row.method, row.caution, row.undefined)),
+    ]
+
+
+def _text(text: str | None) -> str:
+    if not text:
+        return ""
+    text = plain(text, sys.maxsize)
+    return f"'{text}" if _may_be_formula(text) else text
+
+
+def _may_be_formula(text: str) -> bool:
+    """Whether the first character that is seen begins a formula, in whatever width it is."""
+    for each in text:
+        # Separators, controls and marks are not seen by themselves.
+        if unicodedata.category(each)[0] not in "ZCM" and each not in _FILLERS:
+            return unicodedata.normalize("NFKC", each) in _FORMULA
+    return False
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else dumps(number).decode()

@@ -1,0 +1,230 @@
+"""The bytes of samples.jsonl and the run beside it in; values and texts of single samples out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.reports.files.sample_columns import (
+    MISSHAPEN,
+    NEXT,
+    Columns,
+    Measure,
+    check_count,
+    columns_of,
+    measures_of,
+)
+from valor_cli.results import RunResult, SamplesResult, Scalar, TextsResult
+
+Lines = Sequence[tuple[int, dict[str, Any]]]
+"""(number, record) of each line, numbers from 1."""
+
+_AT_ONCE = 500
+
+_FORM = 'expected {"sample_id", "model", "metrics": {name: {status, value, outputs, reason}}}'
+_TEXTS = {str, type(None)}
+_SCALARS = {str, int, float, bool, type(None)}
+_NO_TEXTS: dict[str, str | None] = {}
+
+
+def from_jsonl(
+    content: bytes, path: str, result: RunResult
+) -> tuple[tuple[SamplesResult, ...], tuple[TextsResult, ...]]:
+    """What `samples_jsonl.jsonl_blocks` wrote of a run.
+
+    Args:
+        content: The file's bytes.
+        path: Where they were read, for messages.
+        result: The run, as results.json has it.
+
+    Raises:
+        DataError: Not such lines, or those of another run.
+    """
+    measures = {model: measures_of(result, model) for model in result.models}
+    gathered = {model: _Gathered() for model in result.models}
+    for lines in _chunks(content, path):
+        by_model: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for number, record in lines:
+            by_model.setdefault(_model(path, number, record, result.models), []).append(
+                (number, record)
+            )
+        for model, own in by_model.items():
+            gathered[model].add(path, own, measures[model])
+    if result.metrics and not any(one.ids for one in gathered.values()):
+        raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
+    found: list[SamplesResult] = []
+    told: list[TextsResult] = []
+    for model, one in gathered.items():
+        ids = one.checked_ids(path)
+        found += one.samples(path, model, ids, measures[model])
+        if one.texts:
+            columns = {name: tuple(column) for name, column in one.texts.items()}
+            told.append(TextsResult(model, ids, columns))
+    return _ordered(found, result), tuple(told)
+
+
+def _chunks(content: bytes, path: str) -> Iterator[Lines]:
+    """The lines, some at a time: all records at once would be ten times what is kept of them."""
+    lines = read_lines(content, path)
+    while chunk := list(islice(lines, _AT_ONCE)):
+        yield chunk
+
+
+def _model(path: str, number: int, record: Mapping[str, Any], models: Sequence[str]) -> str:
+    model = record.get("model")
+    if type(model) is not str or model not in models:
+        there = ", ".join(f"{name!r:.60}" for name in models[:LISTED])
+        raise _error(path, number, f"no model {model!r:.60} in results.json; it has {there}")
+    if "sample_id" not in record or type(record.get("metrics")) is not dict:
+        raise _error(path, number, _FORM)
+    if type(record["sample_id"]) not in _SCALARS or type(record.get("group")) not in _SCALARS:
+        raise _error(path, number, "sample_id, group: expected a text or a number")
+    return model
+
+
+class _Gathered:
+    """What was read of one model so far."""
+
+    __slots__ = ("columns", "groups", "ids", "numbers", "places", "texts")
+
+    def __init__(self) -> None:
+        self.ids: list[Scalar] = []
+        self.numbers: list[int] = []
+        self.groups: list[Scalar] = []
+        self.texts: dict[str, list[str | None]] = {}
+        self.columns: dict[str, Columns] = {}
+        self.places: dict[str, list[int]] = {}
+
+    def add(self, path: str, lines: Lines, measures: Mapping[str, Measure]) -> None:
+        """Take up further lines.
+
+        Raises:
+            DataError: They have another form, or a metric that results.json does not have.
+        """
+        before = len(self.ids)
+        self.ids += [record["sample_id"] for _, record in lines]
+        self.numbers += [number for number, _ in lines]
+        self.groups += [record.get("group") for _, record in lines]
+        self._add_texts(path, lines, before)
+        names: dict[str, None] = {}
+        for number, record in lines:
+            metrics = record["metrics"]
+            if metrics.keys() != names.keys():
+                names |= dict.fromkeys(metrics)
+                unknown = next((name for name in metrics if name not in measures), None)
+                if unknown is not None:
+                    message = f"a metric that results.json does not have: {unknown!r:.80}"
+                    raise _error(path, number, f"{message}; of another run?")
+        for name in names:
+            at = [place for place, (_, record) in enumerate(lines) if name in record["metrics"]]
+            own = lines if len(at) == len(lines) else [lines[place] for place in at]
+            found = self._read(path, own, name, measures[name])
+            self.places.setdefault(name, []).extend(before + place for place in at)
+            if name not in self.columns:
+                self.columns[name] = found
+            else:
+                self.columns[name].extend(found)
+
+    def _add_texts(self, path: str, lines: Lines, before: int) -> None:
+        said = [record.get("texts", _NO_TEXTS) for _, record in lines]
+        for (number, _), texts in zip(lines, said, strict=True):
+            if type(texts) is not dict or not all(type(text) in _TEXTS for text in texts.values()):
+                raise _error(path, number, "texts: expected {field: text}")
+        most: dict[str, str | None] = max(said, key=len)
+        fields = dict.fromkeys(most)
+        for field in fields | dict.fromkeys(name for texts in said for name in texts):
+            self.texts.setdefault(field, [None] * before)
+        for field, column in self.texts.items():
+            column += [texts.get(field) for texts in said]
+
+    def _read(self, path: str, lines: Lines, name: str, measure: Measure) -> Columns:
+        """The columns of some lines.
+
+        Raises:
+            DataError: One has another form, or another than those before.
+        """
+        like = self.columns.get(name)
+        try:
+            return columns_of(measure, [record["metrics"][name] for _, record in lines], like)
+        except MISSHAPEN:
+            pass
+        for number, record in lines:
+            try:
+                one = columns_of(measure, [record["metrics"][name]], like)
+            except MISSHAPEN:
+                raise _error(path, number, f"metrics.{name}: {_FORM}") from None
+            like = like or one
+        raise _error(path, lines[0][0], f"metrics.{name}: {_FORM}")
+
+    def checked_ids(self, path: str) -> tuple[Scalar, ...]:
+        """The samples, in the order of their lines.
+
+        Raises:
+            DataError: One stands there twice.
+        """
+        keys = list(zip(map(type, self.ids), self.ids, strict=True))
+        if len(set(keys)) < len(keys):
+            seen: set[tuple[type, Scalar]] = set()
+            for number, key in zip(self.numbers, keys, strict=True):
+                if key in seen:
+                    raise _error(path, number, f"sample {key[1]!r:.60} stands here a second time")
+                seen.add(key)
+        return tuple(self.ids)
+
+    def samples(
+        self, path: str, model: str, ids: tuple[Scalar, ...], measures: Mapping[str, Measure]
+    ) -> Iterator[SamplesResult]:
+        """The values of the model, in the order that results.json has its metrics.
+
+        Raises:
+            DataError: There are more or fewer than results.json says.
+        """
+        grouped = any(group is not None for group in self.groups)
+        groups = tuple(self.groups) if grouped else None
+        for name, measure in measures.items():
+            if name not in self.columns:
+                continue
+            found, places = self.columns[name], self.places[name]
+            check_count(path, name, measure, found)
+            whole = len(places) == len(ids)
+            yield SamplesResult(
+                metric=measure.metric,
+                model=model,
+                parameters=measure.parameters,
+                sample_ids=ids if whole else tuple(ids[at] for at in places),
+                groups=groups if whole or groups is None else tuple(groups[at] for at in places),
+                **found._asdict(),
+            )
+
+
+def read_lines(content: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of a file of JSON lines, with the number of each; empty lines are left out.
+
+    Raises:
+        DataError: A line is no JSON object.
+    """
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise _error(path, number, f"not JSON: {error.msg}") from None
+        if type(record) is not dict:
+            raise _error(path, number, "not a JSON object")
+        yield number, record
+
+
+def _error(path: str, number: int, message: str) -> DataError:
+    return DataError(Problem(f"{path}:{number}", message), hint=NEXT)
+
+
+def _ordered(found: list[SamplesResult], result: RunResult) -> tuple[SamplesResult, ...]:
+    """As a run has them: by metric, then by model."""
+    names = [row.metric for row in result.metrics] + [row.metric for row in result.coverage]
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return tuple(sorted(found, key=lambda one: order[one.metric]))

@@ -1,0 +1,1 @@
+"""Renderers, one package per medium."""

@@ -1,0 +1,1 @@
+"""Reports in HTML, one self-contained page."""

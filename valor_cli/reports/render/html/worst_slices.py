@@ -1,0 +1,75 @@
+"""A run's searches for its worst slices in; what they found, in words, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from valor_cli.reports.sections.comparison.rows import probability
+from valor_cli.reports.sections.formatting import number, plain
+from valor_cli.reports.sections.naming import Names, called
+from valor_cli.results import FoundSlice, RunResult, SliceSearchResult
+
+FOUND = 10
+"""Parts told of each search."""
+
+
+class ToldSearch(Struct, frozen=True):
+    """A search in words; foreign ones are cleaned, not escaped.
+
+    Attributes:
+        where: What was searched, and for what.
+        found: Of each part its name, and how much worse it is.
+        left_out: How many parts are not told.
+    """
+
+    where: str
+    found: tuple[tuple[str, str], ...]
+    left_out: int
+
+
+def searches_told(result: RunResult, unit: str) -> tuple[ToldSearch, ...]:
+    """All searches, in their order.
+
+    Args:
+        result: The run.
+        unit: What a single sample is called.
+    """
+    names = Names((one.metric, one.parameters) for one in result.searches)
+    units = {(row.metric, row.output): row.unit for row in result.metrics}
+    several = len(result.models) > 1
+    return tuple(
+        _told(one, names, units.get((one.metric, one.output), "fraction"), unit, several)
+        for one in result.searches
+    )
+
+
+def _told(one: SliceSearchResult, names: Names, unit: str, thing: str, several: bool) -> ToldSearch:
+    value = plain(called(one.metric, one.output))
+    detail = names.detail(one.metric, one.parameters)
+    subject = f"{value} ({detail})" if detail else value
+    who = f"{plain(one.model, 60)}, {subject}" if several else subject
+    columns = ", ".join(plain(name, 40) for name in one.columns)
+    parts = "1 part" if one.searched == 1 else f"{one.searched:,} parts"
+    verb = "was" if one.searched == 1 else "were"
+    searched = (
+        f"{parts} of the data (by {columns}; {one.min_size:,} {thing}s or more) {verb} held "
+        f"against the rest"
+    )
+    return ToldSearch(
+        f"{who}: {searched}; {_result(one.found)}",
+        tuple((plain(part.slice, 120), _worse(part, unit)) for part in one.found[:FOUND]),
+        len(one.found) - len(one.found[:FOUND]),
+    )
+
+
+def _worse(part: FoundSlice, unit: str) -> str:
+    values = f"{number(part.value, unit)} against {number(part.rest, unit)} of the rest"
+    return f"{values}, n {part.n:,}, adjusted p {probability(part.p_adjusted)}"
+
+
+def _result(found: Sequence[FoundSlice]) -> str:
+    if not found:
+        return "none is worse beyond chance."
+    return f"{len(found):,} {'is' if len(found) == 1 else 'are'} worse beyond chance:"

@@ -1,0 +1,53 @@
+"""Problems and insights of a run in; their lines of its summary for a terminal out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.problems import ShownProblem, counted
+
+MESSAGE = 150
+"""Characters of a problem or an insight."""
+
+_WIDTH = 64
+_STYLES = {"high": "red", "medium": "yellow"}
+
+
+def problem_lines(problems: Sequence[ShownProblem], most: int) -> Iterator[RenderableType]:
+    """How many there are, and the most severe of them."""
+    if not problems:
+        return
+    yield Text.assemble(("Problems", "bold"), f"  {counted(problems)}")
+    shown = problems[:most]
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
+    for problem in shown:
+        severity = Text(f"  {problem.severity}", style=_STYLES.get(problem.severity, "dim"))
+        made.add_row(severity, Text(plain(problem.message, MESSAGE)))
+    yield made
+    if len(problems) > most:
+        yield Text(f"  … and {len(problems) - most:,} more in the report", style="dim")
+
+
+def insight_lines(insights: Sequence[str], most: int) -> Iterator[RenderableType]:
+    """The first few, one of each kind before others."""
+    if not insights:
+        return
+    yield Text("Insights", style="bold")
+    made = Table.grid(padding=(0, 1, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
+    for insight in insights[:most]:
+        made.add_row(Text("  •"), Text(plain(insight, MESSAGE)))
+    yield made
+
+
+def folded(messages: Sequence[str]) -> int:
+    """How many lines messages take beyond one each on a screen of 80 columns."""
+    return sum((min(len(message), MESSAGE) - 1) // _WIDTH for message in messages if message)

@@ -1,0 +1,1 @@
+"""Sections: the content of reports, whatever the medium."""

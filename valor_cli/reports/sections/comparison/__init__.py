@@ -1,0 +1,1 @@
+"""Sections that compare runs or models."""

@@ -1,0 +1,1 @@
+"""Sections on errors: types, confusions, examples and worst images."""

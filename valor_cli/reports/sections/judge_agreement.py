@@ -1,0 +1,129 @@
+"""A run in; how far its judges say the same, and what they were asked with, in words out."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from valor_cli.reports.sections.formatting import NO_VALUE, covered, number, plain, words
+from valor_cli.reports.sections.naming import Names
+from valor_cli.results import AgreementResult, RunResult
+
+APART = 10
+"""Samples named of those on which judges differ."""
+
+FEW = 3
+"""The same, in a sentence."""
+
+RATERS = 8
+"""Judges named."""
+
+
+class AgreementLine(Struct, frozen=True):
+    """How far several say the same under one metric, as text.
+
+    Attributes:
+        raters: Who: "judges a, b", "3 repeats of a".
+        samples: How many all of them judged.
+        share: The part of these on which all say the same.
+        coefficient: "Fleiss' kappa 0.610".
+        spread: How far they are apart, on average.
+        means: What each of them found on average.
+        apart: The samples on which they differ most.
+        more: How many others they differ on.
+        part: The share, as a number.
+    """
+
+    metric: str
+    model: str
+    raters: str
+    samples: str
+    share: str
+    coefficient: str
+    spread: str
+    means: str
+    apart: tuple[str, ...]
+    more: int
+    part: float | None
+
+    @property
+    def widest(self) -> str:
+        """The samples named, and how many more there are."""
+        more = f" and {self.more:,} more" if self.more else ""
+        return ", ".join(self.apart) + more
+
+    @property
+    def sentence(self) -> str:
+        """All of it that a line has room for."""
+        if self.share == NO_VALUE:
+            return f"{self.raters} have no sample in common"
+        one = "sample" if self.samples == "1" else "samples"
+        told = f"{self.raters} agree on {self.share} of {self.samples} {one}"
+        if self.coefficient:
+            told += f" ({self.coefficient})"
+        if self.apart:
+            told += f"; widest apart: {', '.join(self.apart[:FEW])}"
+        return told
+
+
+class PromptLine(Struct, frozen=True):
+    """A prompt that judges were asked with."""
+
+    name: str
+    version: str
+    sha256: str
+    source: str
+
+
+def agreement_lines(result: RunResult) -> tuple[AgreementLine, ...]:
+    """In the order of the run."""
+    calls = [(row.metric, row.parameters) for row in result.coverage]
+    names = Names([*calls, *((row.metric, row.parameters) for row in result.agreements)])
+    return tuple(_line(row, names) for row in result.agreements)
+
+
+def _line(row: AgreementResult, names: Names) -> AgreementLine:
+    detail = names.detail(row.metric, row.parameters)
+    apart = tuple(plain(str(name), 40) for name in row.disagreements[:APART])
+    statistic = words(row.statistic) if row.statistic else ""
+    return AgreementLine(
+        f"{plain(row.metric)} ({detail})" if detail else plain(row.metric),
+        plain(row.model, 60),
+        _raters(row),
+        f"{row.n:,}",
+        NO_VALUE if row.agreement is None else covered(row.agreement),
+        "" if row.coefficient is None else f"{statistic} {number(row.coefficient)}".strip(),
+        number(row.spread),
+        _means(row),
+        apart,
+        max(row.disagreeing - len(apart), 0),
+        row.agreement,
+    )
+
+
+def _raters(row: AgreementResult) -> str:
+    if row.kind == "repeats":
+        of = f" of {plain(row.judge, 60)}" if row.judge else ""
+        return f"{len(row.raters)} repeats{of}"
+    more = f" and {len(row.raters) - RATERS} more" if len(row.raters) > RATERS else ""
+    return f"judges {', '.join(plain(name, 40) for name in row.raters[:RATERS])}{more}"
+
+
+def _means(row: AgreementResult) -> str:
+    """Of repeats the numbers alone, in their order."""
+    pairs = list(zip(row.raters, row.values, strict=True))[:RATERS]
+    if row.kind == "repeats":
+        return ", ".join(number(value) for _, value in pairs)
+    return ", ".join(f"{plain(name, 40)} {number(value)}" for name, value in pairs)
+
+
+def prompt_lines(result: RunResult) -> tuple[PromptLine, ...]:
+    """In the order of the run."""
+    return tuple(
+        PromptLine(
+            plain(one.name, 60),
+            f"{one.version}",
+            plain(one.sha256[:12]),
+            "the config" if one.own else "valor",
+        )
+        for one in result.prompts
+    )

@@ -1,0 +1,1 @@
+"""Sections on single samples: values, texts and verdicts."""

@@ -1,1 +1,0 @@
-"""Objects in images to files, one file per format: what the readers hand out comes in."""
