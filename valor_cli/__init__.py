@@ -3,7 +3,7 @@
     from valor_cli import evaluate
     result = evaluate("configs/object_detection.yaml")
 
-What is listed in `__all__` is imported on first use: the program's start does without.
+Names in `__all__` are imported on first use, to keep the program's start short.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m valor_cli`, the same as `valor`."""
+"""Run `valor` as `python -m valor_cli`."""
 
 from valor_cli.cli.app import main
 

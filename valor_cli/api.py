@@ -1,7 +1,7 @@
-"""What Python programs and notebooks call: the pipeline of `valor evaluate` and `valor compare`.
+"""Python API: the same pipeline as the `valor` commands.
 
-Every function does what the command of its name does, with the same config and the same numbers,
-and returns the result in place of printing it.
+Each function takes the same config as the command of its name, computes the same numbers, and
+returns the result instead of printing it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def evaluate(
 
 
 def read_run(path: FilePath) -> RunResult:
-    """A run read back from its results.json, or from the folder that this stands in.
+    """Read a run from its results.json or the folder that contains it.
 
     Values of samples and resamples come with it where their files stand beside it.
 
@@ -124,7 +124,7 @@ def compare(
     *,
     models: Mapping[str, str] | None = None,
 ) -> ComparedRuns:
-    """Say whether a run is better or worse than another, as `valor compare` does.
+    """Compare two runs, as `valor compare` does.
 
     Args:
         first: The earlier run, or the one to beat: a result, or the folder of its reports.

@@ -1,4 +1,4 @@
-"""Files that are written beside their place and renamed, so that each is whole or as it was."""
+"""Write files atomically: to a temporary name, then renamed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEFT = re.compile(r"\.(?P<name>.+)\.(?P<pid>[0-9]{1,10})\.(?P<kind>tmp|old)", r
 
 
 def temporary(path: Path, kind: str = "tmp") -> Path:
-    """Where this process writes what will stand at `path`, or ("old") keeps what stood there."""
+    """The temporary path for a new file at `path`, or ("old") for the file it replaces."""
     return path.parent / f".{path.name}.{os.getpid()}.{kind}"
 
 

@@ -1,6 +1,6 @@
-"""What there is: the tasks by name, their metrics, and what a config may say about them.
+"""Catalogue of tasks, their metrics, and the config options of each.
 
-Tasks are imported when asked for, so that a run pays only for the wing it uses.
+Tasks are imported on demand, so that a run pays only for the wing it uses.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def task(name: str) -> Task[Any]:
 
 
 def metrics_named(name: str, tasks: Sequence[Task[Any]]) -> list[tuple[Task[Any], Metric[Any]]]:
-    """Every metric of that name or alias, with its task.
+    """All metrics of that name or alias, with their tasks.
 
     Raises:
         UnknownNameError: None of the tasks has one.
@@ -112,14 +112,14 @@ def options(task_name: str) -> type[BaseModel]:
 
 
 def metric_names(task_name: str) -> Mapping[str, str]:
-    """Every accepted metric name of a task, aliases included, to its canonical name."""
+    """Every accepted metric name of a task, aliases included, mapped to its canonical name."""
     metrics = task(task_name).metrics
     return {name: metric.name for metric in metrics for name in (metric.name, *metric.aliases)}
 
 
 @cache
 def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
-    """A strict model of a metric's parameters, made from its function's signature.
+    """A strict model of a metric's parameters, derived from its function's signature.
 
     Beside them stands the threshold that the config may hold its value against.
     """
@@ -141,12 +141,12 @@ class _Parameters(BaseModel):
 
 
 def outputs(task_name: str, metric_name: str) -> Sequence[str]:
-    """Names of a metric's outputs, the primary one first; none for a curve."""
+    """Output names of a metric, primary first; empty for a curve."""
     return tuple(output.name for output in metric(task_name, metric_name).outputs)
 
 
 def slice_values(task_name: str) -> Mapping[str, Sequence[str]]:
-    """Slice keys beside metadata.*, with their values."""
+    """Slice keys other than metadata.*, with their values."""
     return {
         key: values for wing in task(task_name).wings for key, (values, _) in wing.slices.items()
     }

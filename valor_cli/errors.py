@@ -1,4 +1,4 @@
-"""Every error a user can meet: what is wrong, where it stands, what to do next."""
+"""Errors shown to the user: what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LISTED = 20
 
 
 class Problem(Struct, frozen=True):
-    """One thing to mend: `place` is where ("run.yaml:3:5: metrics.1"), `message` what and how."""
+    """One problem: `place` ("run.yaml:3:5: metrics.1") and `message`, which says what to fix and
+    how.
+    """
 
     place: str
     message: str
@@ -25,7 +27,7 @@ class Problem(Struct, frozen=True):
 
 
 class ValorError(Exception):
-    """Something the user can mend. Carries one or more problems and, if any, the next step.
+    """An error that the user can fix: one or more problems and, if known, the next step.
 
     `total` counts the problems found when not all of them were kept.
     """
@@ -86,19 +88,19 @@ class MissingExtraError(ValorError):
 
 
 class JudgeError(ValorError):
-    """A judge did not answer usably."""
+    """A judge did not give a usable answer."""
 
     exit_code = 3
 
 
 class ClusterError(ValorError):
-    """A cluster cannot be reached, or did not carry out what it was given."""
+    """A cluster cannot be reached, or failed to run its work."""
 
     exit_code = 3
 
 
 def printable(text: str) -> str:
-    """Text on one line in which control and direction characters are spelled out.
+    """Text on one line, with control and direction characters escaped.
 
     Names come from files: one may hold what a terminal would obey.
     """
@@ -108,7 +110,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The words " (did you mean 'x'?)" for the nearest known name, else an empty string."""
+    """The text " (did you mean 'x'?)" for the nearest known name, or an empty string."""
     # Of names that differ in case alone, the first listed is the canonical one.
     folded: dict[str, str] = {}
     for candidate in known:

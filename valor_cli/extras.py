@@ -1,4 +1,4 @@
-"""The name of an optional package in; the package or its folder, or how to install it, out."""
+"""Import optional packages, or say how to install them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from valor_cli.errors import MissingExtraError, Problem
 
 
 def extra(package: str, name: str, what: str) -> ModuleType:
-    """Import a package that an extra brings.
+    """Import a package of an extra.
 
     Args:
         package: As it is imported.
@@ -33,7 +33,7 @@ def extra(package: str, name: str, what: str) -> ModuleType:
 
 
 def extra_folder(package: str, name: str, what: str) -> Path:
-    """The folder of a package that an extra brings; it is not imported.
+    """The folder of a package of an extra, without importing it.
 
     Raises:
         MissingExtraError: It is not installed.
@@ -45,7 +45,7 @@ def extra_folder(package: str, name: str, what: str) -> Path:
 
 
 def package_folder(package: str) -> Path | None:
-    """The folder of an installed package, which is not imported; None: it is not installed."""
+    """The folder of an installed package, without importing it; None if not installed."""
     found = importlib.util.find_spec(package)
     return None if found is None or found.origin is None else Path(found.origin).parent
 

@@ -1,4 +1,4 @@
-"""Secrets masked in all that is shown and written: of URLs, and of variables in a config."""
+"""Mask secrets of URLs and of config variables in all output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = frozenset(
 
 
 def without_secrets(text: str) -> str:
-    """Text as it is shown: passwords and signatures in its URLs are "…".
+    """Text for output, with passwords and signatures in its URLs replaced by "…".
 
     What names and signs whoever reads an object stands before the host (`https://name:pw@host`) or
     in the query (`?X-Amz-Signature=`, `?sig=`, `?token=`). Values of a query are masked unless
@@ -35,7 +35,7 @@ def without_secrets(text: str) -> str:
 
 
 def without_kept(text: str) -> str:
-    """Text without the secrets that a config had from the environment."""
+    """Text without the environment secrets of a config."""
     return _pattern(tuple(_KEPT)).sub(_MASK, text) if _KEPT else text
 
 
@@ -60,7 +60,7 @@ _BEFORE_VALUE = re.compile(r"://(?:[^/?#]*\Z|[^?#]*[?#](?:.*[&;])?([^&;=]*)=?\Z)
 
 
 def keep_secret(name: str, value: str, before: str, after: str) -> None:
-    """Mask a value of the environment from now on, wherever it is said or written, if it is secret.
+    """Mask a secret environment value in all later output.
 
     It is where its name says so, and where it is a login of a URL or a value in its query. Numbers
     and short words are not kept: they stand in any report.
@@ -82,7 +82,7 @@ def keep_secret(name: str, value: str, before: str, after: str) -> None:
 
 
 def masked_bytes(content: bytes) -> bytes:
-    """A file as it is written: without the secrets that a config had from the environment."""
+    """File content without the environment secrets of a config."""
     return _byte_pattern(tuple(_KEPT)).sub(_MASK.encode(), content) if _KEPT else content
 
 
@@ -111,7 +111,7 @@ def _escaped(secret: str) -> str:
 
 
 def _shown_url(found: re.Match[str]) -> str:
-    """A URL in a text. In an object store `?` alone stands for any character of a name."""
+    """Mask a URL in a text. In an object store, `?` matches any character of a name."""
     url = _LOGIN.sub(f"{_MASK}@", found[0])
     web = found[1].lower() in ("http", "https")
     return _SAID.sub(lambda said: _shown_value(said, web=web), url)

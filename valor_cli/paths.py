@@ -1,6 +1,6 @@
-"""Paths as a config writes them, relative to its own folder, to paths that can be opened.
+"""Resolve the paths and URLs of a config, relative to the config's folder.
 
-A URL is no path: it stays as it is written, and what stands beside it is told by its slashes.
+A URL is not a path: it is kept as written, and files next to it are located by its slashes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _WEB = ("http", "https")
 
 
 class Url(str):
-    """A URL that a config names as an input; a text of the config that looks like one is none."""
+    """A URL that a config names as an input, as opposed to a text that looks like one."""
 
     __slots__ = ()
 
 
 def scheme_of(path: str) -> str | None:
-    """What stands before "://", in lower case; None: the path is no URL."""
+    """The scheme before "://", in lower case; None if the path is not a URL."""
     found = _SCHEME.match(path)
     return None if found is None else found[1].lower()
 
@@ -44,19 +44,19 @@ def is_web(path: str) -> bool:
 
 
 def bare(path: str) -> str:
-    """A path less what is no part of a name: of a URL the query, as signatures, and %20 decoded."""
+    """A path without its URL query, with %20 decoded."""
     if not is_url(path):
         return path
     return unquote(_QUERY.sub("", path)) if is_web(path) else _VERSION.sub("", path)
 
 
 def stem_source(path: str) -> str:
-    """The last part of a path, less its query; of a URL without any, an empty text."""
+    """The last part of a path without its query; empty for a URL without a path."""
     return posixpath.basename(_AUTHORITY.sub("", bare(path)).rstrip("/"))
 
 
 def own_folder(path: str) -> str:
-    """The folder that an input stands in, where what it names beside itself is looked for."""
+    """The folder of an input, to which the paths in it are relative."""
     if not is_url(path):
         return os.path.dirname(path)
     plain = _QUERY.sub("", path) if is_web(path) else _VERSION.sub("", path)
@@ -67,7 +67,7 @@ def own_folder(path: str) -> str:
 
 
 def beside(folder: str, name: str) -> str:
-    """The path of a file that another file names, from the folder of that file.
+    """The path of a file named in another file, relative to that file's folder.
 
     What a file names stands where the file itself does: data on this machine names no URL, data
     in a store or on a server no file of this machine and nothing in other places.
@@ -96,7 +96,7 @@ def beside(folder: str, name: str) -> str:
 
 
 def urls_in(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The inputs in a part of a config that are URLs, each with the names that lead to it.
+    """The URLs among the inputs in a part of a config, with their keys.
 
     Args:
         value: A block of the config, or anything in it.
@@ -152,7 +152,7 @@ def _local(path: str, info: ValidationInfo) -> str:
 
 
 def from_folder(folder: str | os.PathLike[str], path: str) -> str:
-    """A path of a folder's own as one from the current folder; `~` is the user's home."""
+    """A path relative to a folder, made relative to the current one; `~` is the user's home."""
     joined_path = os.path.join(folder, os.path.expanduser(path))
     tidy = os.path.normpath(joined_path)
     # Behind a link, `..` is another folder than the text suggests.

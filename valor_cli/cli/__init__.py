@@ -1,1 +1,1 @@
-"""The command line: the only room that prints and exits."""
+"""The command line; the only package that prints and exits."""

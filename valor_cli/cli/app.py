@@ -1,4 +1,4 @@
-"""The `valor` program: its commands, and what becomes of errors and signals."""
+"""The `valor` program: its commands, exit codes and signals."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _run() -> NoReturn:
 
 
 def _out_of_memory(error: Exception) -> ValorError:
-    """The error of a run that memory is not enough for; geometry libraries say `bad_alloc`."""
+    """The error for a run that is out of memory; geometry libraries report `bad_alloc`."""
     place, frame = "", error.__traceback__
     while frame is not None:
         # What is read is called so wherever files are read; the innermost is the one at fault.

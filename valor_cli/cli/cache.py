@@ -1,4 +1,4 @@
-"""`valor cache`: what is kept of replies, vectors and converted models, and forgetting it."""
+"""`valor cache`: show and clear cached replies, embeddings and converted models."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 
 @cache.command()
 def info(format_: Format = "text") -> None:
-    """Show how many replies, vectors and models are kept, of whom, since when.
+    """Show how many replies, vectors and models are cached, by model and date.
 
-    \b
+    
     Example:
       valor cache info
     """
@@ -85,10 +85,9 @@ def clear(
     ] = None,
     format_: Format = "text",
 ) -> None:
-    """Forget vectors, converted models, replies, and what the ledger knows of runs; these cannot
-    be resumed then.
+    """Delete cached vectors, converted models, replies and run costs; those runs cannot be resumed.
 
-    \b
+    
     Example:
       valor cache clear --older-than-days 30
     """

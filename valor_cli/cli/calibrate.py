@@ -1,4 +1,4 @@
-"""`valor calibrate`: judges held against what people said."""
+"""`valor calibrate`: compare judges with human labels."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def calibrate(
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
 ) -> None:
-    """Hold the judges of a config against what people said of the same samples.
+    """Compare the judges of a config with human labels of the same samples.
 
     Compared are the judge metrics that the data have a column human_<metric> for: pass or fail,
     ratings on the judge's scale, its classes, or values, which count by their side of the
     threshold. A custom_judge with a name of its own is looked for under human_<name> first.
 
-    \b
+    
     Example:
       valor calibrate configs/text_generation_judge.yaml
 
-    \b
+    
     Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
     some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """

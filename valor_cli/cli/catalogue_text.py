@@ -1,4 +1,4 @@
-"""Metrics as declared, to text: the listing, one entry in full, JSON."""
+"""Format metric declarations as a listing, a full entry, or JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 40
 
 
 def listing(entries: Entries) -> str:
-    """A line per metric, grouped by task."""
+    """One line per metric, grouped by task."""
     width = max((len(metric.name) for _, metric in entries), default=0)
     lines: list[str] = []
     for _, group in groupby(entries, lambda entry: entry[0].name):
@@ -47,7 +47,7 @@ def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
 
 
 def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
-    """Everything declared of one metric of these tasks."""
+    """The full entry of one metric for these tasks."""
     parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
     parts += [textwrap.fill(paragraph, WIDTH) for paragraph in metric.explanation]
     if metric.formula:
@@ -124,7 +124,7 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
 
 
 def in_config(metric: Metric[Any]) -> str:
-    """The line of a config that asks for a metric, its first parameters at their defaults.
+    """The config line of a metric, with its first parameters at their defaults.
 
     Those that are null, empty or long are passed over.
     """
@@ -146,19 +146,19 @@ def _flow(value: Any) -> str:
 
 
 def needed_by(metric: Metric[Any]) -> list[str]:
-    """What of the inputs a metric reads, in words."""
+    """The inputs that a metric reads, in words."""
     more = metric.by_parameters.needs is not None
     return [*metric.needs, *(("what its parameters name",) if more else ())]
 
 
 def asked_by(metric: Metric[Any]) -> list[str]:
-    """The kinds of models that a metric asks with its default parameters."""
+    """The kinds of models that a metric uses with its default parameters."""
     call = Call(metric, {one.name: one.default for one in metric.parameters})
     return [kind.replace("_", " ") for kind in call.asks]
 
 
 def drawn(metric: Metric[Any]) -> str:
-    """What a metric without numbers gives."""
+    """The output of a metric without numbers."""
     return "a table of labels by labels" if metric.draws == "table" else "a curve per label"
 
 
@@ -170,7 +170,7 @@ def _range(output: Output) -> str:
 
 
 def kind_name(kind: Any) -> str:
-    """A parameter's type in words: "number", "list of numbers", "macro | micro"."""
+    """A parameter's type: "number", "list of numbers", "macro | micro"."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return kind_name(inner[0])
@@ -199,7 +199,7 @@ def kind_name(kind: Any) -> str:
 
 
 def limits(kind: Any) -> str:
-    """The range of a number's type in words, ", above 0, at most 1"; empty without one."""
+    """The range of a numeric type, ", above 0, at most 1"; empty if unlimited."""
     words = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
     found = [
         f", {word} {value:g}"

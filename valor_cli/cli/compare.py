@@ -1,4 +1,4 @@
-"""`valor compare`: two runs, or the models of one, held against each other."""
+"""`valor compare`: compare two runs, or the models of one run."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ def compare(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also timings.")] = False,
 ) -> None:
-    """Say whether a run is better or worse than another, and which samples changed.
+    """Compare two runs, or the models of one run, and list the samples that changed.
 
     Values are compared sample by sample where both runs have samples.jsonl beside results.json,
     and by paired resamples where both have resamples.jsonl or evidence. "cannot tell" is a
     verdict, too: chance alone may have made the difference. "not tested" says that no test ran.
 
-    \b
+    
     Example:
       valor evaluate configs/object_detection.yaml --out reports/monday
       valor evaluate configs/object_detection.yaml --out reports/today
       valor compare reports/monday reports/today --fail-on-worse --out reports/compared
 
-    \b
+    
     Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read,
     the runs cannot be compared, or a headline value changed and was not tested (with
     --fail-on-worse).
@@ -114,7 +114,7 @@ def _compared(
 
 
 def _refuse_untested(compared: ComparedRuns) -> None:
-    """Nothing says that a value that changed, and that no test looked at, is not worse.
+    """Raise an error for values that changed but were not tested.
 
     Raises:
         ConfigError: There is such a value, or none at all.

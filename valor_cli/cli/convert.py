@@ -1,4 +1,4 @@
-"""`valor convert`: the same objects in another format."""
+"""`valor convert`: convert objects to another format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`valor doctor`: what this installation has, lacks and runs on."""
+"""`valor doctor`: show installed and missing packages, models and kernels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from valor_cli.errors import Problem, ValorError
 
 
 def doctor() -> None:
-    """Show versions, packaged models, what is missing, and which kernels compute.
+    """Show versions, packaged models, missing packages and the kernel in use.
 
-    \b
+    
     Example:
       valor doctor
     """
@@ -51,7 +51,7 @@ def doctor() -> None:
 
 
 def _tell_packages(requirements: Iterable[str]) -> list[str]:
-    """Say which packages are there, those of extras too; which of the others are missing."""
+    """Report installed and missing packages, including those of extras."""
     missing = []
     extras: dict[str, list[str]] = {}
     for requirement in requirements:
@@ -77,7 +77,7 @@ def _tell_packages(requirements: Iterable[str]) -> list[str]:
 
 
 def _tell_models() -> list[str]:
-    """Say which models packages have brought; which of them are others than they should be."""
+    """Report installed model packages and unexpected models."""
     from valor_cli.models.files.packaged import packaged_models
 
     models = list(packaged_models())

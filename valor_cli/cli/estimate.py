@@ -1,4 +1,4 @@
-"""`valor estimate`: what judges would be asked, and cost, before anything is spent."""
+"""`valor estimate`: estimate judge calls and cost before a run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def estimate(
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
 ) -> None:
-    """Tell how many calls, tokens and dollars the judges of a config would take.
+    """Estimate the calls, tokens and cost of the judges of a config.
 
     The prompts are the real ones; of the replies the likely length is counted, and none is asked
     for twice. Tokens are counted as four bytes each. The cache is not looked at, and vectors of
     texts are not counted.
 
-    \b
+    
     Example:
       valor estimate configs/text_generation_judge.yaml
     """

@@ -1,4 +1,4 @@
-"""`valor evaluate`: load, evaluate, report, judge."""
+"""`valor evaluate`: evaluate predictions, write reports, check gates."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def evaluate(
         bool, typer.Option("-v", "--verbose", help="Also the COCO table and timings.")
     ] = False,
 ) -> None:
-    """Evaluate predictions against ground truth and judge the gates.
+    """Evaluate predictions against ground truth and check the gates.
 
-    \b
+    
     Example:
       valor evaluate configs/object_detection.yaml --out reports/today
     """
@@ -118,7 +118,7 @@ def evaluate(
 
 
 class Spread(NamedTuple):
-    """Who does the work."""
+    """How work is distributed."""
 
     jobs: int | None
     engine: Literal["local", "dask"]
@@ -126,7 +126,7 @@ class Spread(NamedTuple):
 
 
 def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Spread:
-    """What the options say of who does the work.
+    """The distribution settings from the options.
 
     Raises:
         ConfigError: They contradict each other.
@@ -196,7 +196,7 @@ def _run(
 
 
 def _exit_code(result: RunResult) -> int:
-    """What a run says to a shell.
+    """The exit code of a run.
 
     Values that too few samples have say little of the gates. A failed gate counts more than one
     that could not be checked.

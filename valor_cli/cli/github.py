@@ -1,4 +1,4 @@
-"""What GitHub Actions reads of the output: annotations, and no command that data would give."""
+"""Write GitHub Actions annotations, and keep data from being read as workflow commands."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def is_watching() -> bool:
-    """Whether this runs in a step of GitHub Actions."""
+    """Whether this runs in a GitHub Actions step."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 @contextmanager
 def unheeded(tell: Callable[[str], None] = say) -> Iterator[None]:
-    """What is said inside is text: a label such as `::add-mask::x` is no command to GitHub.
+    """Keep GitHub from reading the output inside as workflow commands.
 
     It obeys lines of either output, indented ones too, until it is told to stop by a word that
     nobody can foresee.
@@ -45,7 +45,7 @@ def unheeded(tell: Callable[[str], None] = say) -> Iterator[None]:
 
 
 def tell_error(error: ValorError) -> None:
-    """Say what is wrong to stderr; it names files and labels, which are no commands either."""
+    """Print an error to stderr, protected from being read as workflow commands."""
     with unheeded(_to_stderr):
         _to_stderr(f"error: {error}")
 
@@ -59,7 +59,7 @@ def _to_stderr(line: str) -> None:
 
 
 def annotate(config: RunConfig, result: RunResult) -> None:
-    """Tell what failed where its reviewers read it: beside the gate in the config."""
+    """Annotate failed gates at their place in the config."""
     if not is_watching():
         return
     from valor_cli.reports.files.annotations import workflow_commands

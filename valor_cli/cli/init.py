@@ -1,4 +1,4 @@
-"""`valor init`: configs and a little data that run at once."""
+"""`valor init`: write example configs with sample data."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def init(
         typer.Option("--list", help="Show the tasks, and the configs of each; write nothing."),
     ] = False,
 ) -> None:
-    """Write commented configs and sample data that run at once.
+    """Write commented configs and sample data that run as they are.
 
     A task brings a config that shows what it can do, and one for each of some uses: a gate for CI,
     a nightly run, a comparison of models. All of them are named when they are written.
 
-    \b
+    
     Example:
       valor init object_detection demo
       valor init --list
@@ -104,7 +104,7 @@ def _copy(sources: Mapping[Path, Path]) -> None:
 
 
 def _starter(folder: str) -> Path:
-    """A folder of starter files: inside the installed package, or beside it in a checkout."""
+    """A folder of starter files, in the installed package or in a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "starter" / folder
     return installed if installed.is_dir() else package.parent / folder

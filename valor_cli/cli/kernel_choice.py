@@ -1,4 +1,4 @@
-"""VALOR_KERNEL: which engine is to compute, held against what is there."""
+"""Check that the kernel requested in VALOR_KERNEL is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHOICES: Final = ("compiled", "numpy")
 
 
 def check_kernel() -> None:
-    """See that the engine that is asked for can be had.
+    """Raise an error if the requested kernel is not available.
 
     Raises:
         ValorError: There is no such engine, or no compiled kernel is installed.

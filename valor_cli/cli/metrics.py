@@ -1,4 +1,4 @@
-"""`valor metrics`: the catalogue, as a table, one entry in full, a guide to it, or JSON."""
+"""`valor metrics`: list the metrics, explain one, or help to choose."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def metrics(
         bool, typer.Option("--guide", help="Show which metric answers which question.")
     ] = False,
 ) -> None:
-    """List the metrics, explain one, or tell which to choose.
+    """List the metrics, explain one, or help to choose.
 
-    \b
+    
     Example:
       valor metrics average_precision
       valor metrics faithfulness --prompt
@@ -75,7 +75,7 @@ def metrics(
 
 
 def _guide(name: str | None, tasks: Sequence[Task[Any]], *, whole: bool, as_json: bool) -> None:
-    """Say which metric answers which question; of all tasks without the reasons."""
+    """Show which metric answers which question; for all tasks without the reasons."""
     from valor_cli import catalogue
     from valor_cli.cli.guide import render as shown
     from valor_cli.cli.guide.questions import narrowed, parts

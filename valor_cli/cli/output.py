@@ -1,4 +1,4 @@
-"""What the commands say: answers to stdout, talk to stderr, colour only on a terminal."""
+"""Print answers to stdout and messages to stderr; colour only on a terminal."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SILENT_S = 1.0
 
 
 def command_line() -> str:
-    """How the program was called, for the record."""
+    """The command line, for the record."""
     return shlex.join(["valor", *sys.argv[1:]])
 
 
 def say(answer: str | bytes, *, end: str = "\n") -> None:
-    """Write an answer to stdout. A reader that has gone is no error and no verdict.
+    """Print an answer to stdout; a closed pipe is not an error.
 
     Raises:
         ValorError: The answer cannot be written (a full disk).
@@ -58,7 +58,7 @@ def _drop_output() -> None:
 
 
 def to_terminal(answer: RenderableType) -> None:
-    """Print a rich renderable to stdout; plain where stdout is no terminal."""
+    """Print a rich renderable to stdout, plain if it is not a terminal."""
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -82,20 +82,20 @@ def to_terminal(answer: RenderableType) -> None:
 
 
 class Talk:
-    """How much to say, and the progress of long work."""
+    """Verbosity, and the progress of long work."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self.quiet = quiet
         self.verbose = verbose
 
     def say(self, text: str) -> None:
-        """A plain line of the answer."""
+        """Print a plain line."""
         if not self.quiet:
             say(text)
 
     @contextmanager
     def progress(self) -> Iterator[_Stages]:
-        """A function to tell the stage of the work to."""
+        """Show progress; yields a function that reports the stage."""
         stages = _Stages(
             shown=not self.quiet and sys.stderr is not None and sys.stderr.isatty(),
             timed=self.verbose and not self.quiet,
@@ -107,7 +107,7 @@ class Talk:
 
 
 class _Stages:
-    """Draws a progress bar on a terminal once the work has taken a second; times stages."""
+    """Shows a progress bar on a terminal after a second of work, and times stages."""
 
     def __init__(self, *, shown: bool, timed: bool) -> None:
         self.shown = shown
@@ -172,9 +172,7 @@ class _Stages:
 
 
 def memory_in_use() -> str:
-    """What this process holds in memory now, "212 MB"; its most so far where that is not told;
-    nothing where not even that is.
-    """
+    """Current memory use of this process, "212 MB"; its peak or empty if unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             used = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

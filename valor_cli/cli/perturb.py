@@ -1,4 +1,4 @@
-"""`valor perturb`: copies of text samples, changed a little, to see whether answers hold."""
+"""`valor perturb`: write perturbed copies of text samples to test robustness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Settings of the process that make a short run shorter; for the program, not for the package."""
+"""Process settings that shorten the start and exit of the program.
+
+They are for the program only, not for use as a library.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ modules over and over: 30 ms of a run's half second. Cycles, what it is there fo
 
 
 def quicken() -> None:
-    """Before numpy and pydantic are imported."""
+    """Configure the process; call before importing numpy and pydantic."""
     gc.set_threshold(YOUNG_OBJECTS)
     # numpy starts a thread per core that no kernel here uses: half the time of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def leave_at_once() -> None:
-    """Before the process ends: spare it the collector's last look at all there is, 35 ms."""
+    """Exit without a final garbage collection, which takes 35 ms."""
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The prompts of metrics, to text or JSON: what a judge is told before any sample is."""
+"""Show the judge prompts of metrics as text, YAML or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from valor_cli.models.judge.prompts import Prompt, Prompts
 
 
 def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]:
-    """The prompts that metrics of a name ask judges with, in the order of the calls, each once.
+    """The judge prompts of all metrics of a name, in call order, without duplicates.
 
     Where no metric is called so, the prompt of that name.
 
@@ -37,7 +37,7 @@ def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]
 
 
 def as_yaml(prompts: Sequence[Prompt]) -> str:
-    """The file of the last prompt, the metric's own, to change and to name under `prompts:`."""
+    """The YAML of the metric's own prompt, to edit and name under `prompts:`."""
     *before, own = prompts
     told = [f"# What valor asks; changed, it goes under `prompts: {{{own.name}: this-file.yaml}}`."]
     if before:
@@ -47,7 +47,7 @@ def as_yaml(prompts: Sequence[Prompt]) -> str:
 
 
 def as_text(prompts: Sequence[Prompt]) -> str:
-    """The prompts, one below the other; `{field}` and … are what differs by sample."""
+    """The prompts as text; `{field}` and … vary by sample."""
     return "\n\n".join(_shown(prompt) for prompt in prompts)
 
 

@@ -1,4 +1,4 @@
-"""`valor report`: a run rendered again from its results.json."""
+"""`valor report`: render reports again from a results.json."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ def report(
     ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="The chart on a dark ground.")] = False,
 ) -> None:
-    """Render a run again from its results.json, without evaluating anything.
+    """Render reports again from a results.json, without evaluating.
 
     Without options it prints the summary that `valor evaluate` ends with, and writes nothing.
     Gates stand as they were judged then, and the exit code is 0 whatever they say. What single
     samples have is read from samples.jsonl beside it, where that is. Neither holds photos: the
     HTML report draws objects on a plain ground.
 
-    \b
+    
     Example:
       valor evaluate configs/object_detection.yaml
       valor report reports/object_detection
       valor report reports/object_detection --format html,junit,csv --out again
       valor report reports/object_detection --chart pr_curve --label person -o person.svg
 
-    \b
+    
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
     """
     choices = {"--label": label, "--model": model, "--metric": metric}
@@ -96,7 +96,7 @@ def report(
 
 
 def _refuse(why: str, given: Mapping[str, str | bool | None]) -> None:
-    """Options that mean nothing beside what else is asked."""
+    """Reject options that have no effect in this combination."""
     wrong = [name for name, value in given.items() if value]
     if wrong:
         raise ConfigError(Problem(wrong[0], why), hint="valor report --help")
@@ -161,7 +161,7 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
 
 
 def list_charts(run: str) -> None:
-    """Say which charts a run has what it takes for."""
+    """List the charts that a run has data for."""
     from valor_cli.reports.charts.by_name import chart_names
     from valor_cli.reports.run_files import read_run
 
@@ -179,7 +179,7 @@ def draw_chart(
     metric: str | None,
     dark: bool,
 ) -> None:
-    """Draw a chart to a file and say which, or to standard output.
+    """Draw a chart to a file or to standard output.
 
     Args:
         run: The results, or their folder.

@@ -1,4 +1,4 @@
-"""`valor schema`: JSON Schemas for editors and readers."""
+"""`valor schema`: print JSON Schemas for editors and readers."""
 
 from __future__ import annotations
 

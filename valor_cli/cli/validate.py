@@ -1,4 +1,4 @@
-"""`valor validate`: check configs and the inputs they name."""
+"""`valor validate`: check configs and their inputs."""
 
 from __future__ import annotations
 

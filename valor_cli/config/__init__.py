@@ -1,8 +1,8 @@
-"""A YAML file in; a checked `RunConfig` out, or every problem in it at once.
+"""Load a YAML config into a checked `RunConfig`, or report all its problems at once.
 
     text ─nodes, override─▶ nodes ─document─▶ tree and positions ─review─▶ RunConfig
 
-What tasks, metrics and parameters there are is asked of a `Vocabulary`; this package knows none.
+Tasks, metrics and their parameters are looked up in a `Vocabulary`; this package knows none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A document in; what is wrong with parts of it, and the models of those that fit, out."""
+"""Validate parts of a config document and collect their problems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Checks:
-    """What any part of one document can be put to; problems are collected, not raised.
+    """Checks for any part of one document; problems are collected, not raised.
 
     Values that come from the environment (`${NAME}`) are shown in no message.
     """
@@ -32,7 +32,7 @@ class Checks:
         self._leaves(document.tree, ())
 
     def _leaves(self, node: Any, path: TreePath) -> None:
-        """Refuse what no value may be, wherever it stands and whatever it is for."""
+        """Reject values that are invalid anywhere."""
         if isinstance(node, dict | list):
             for key, value in node.items() if isinstance(node, dict) else enumerate(node):
                 self._leaves(value, (*path, key))
@@ -47,34 +47,34 @@ class Checks:
             self._refused.add(path)
 
     def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
-        """Keep a problem with the value at a path, or with its key."""
+        """Record a problem with the value at a path, or with its key."""
         if path not in self._refused:
             self.problems.note(self._document.position(path, key=key), spoken(path), message)
 
     def wrong(self, path: TreePath, expected: str, value: Any, *, kind: bool = True) -> None:
-        """Note that something else was expected, in its `kind` or, without it, in its limits."""
+        """Record that another type or range was expected."""
         self.note(path, f"expected {expected}, found {self.shown(path, value, kind=kind)}")
 
     def unknown(
         self, path: TreePath, word: str, name: str, known: Iterable[str], *, listed: str
     ) -> None:
-        """Note an unknown name, without a hint at what the environment holds."""
+        """Record an unknown name, without hints at environment values."""
         near = "" if path in self._document.expanded else did_you_mean(name, known)
         message = f"unknown {word} {self.shown(path, name)}{near}; {listed}"
         self.note(path, message, key=path[-1] == name)
 
     def shown(self, path: TreePath, value: Any, *, kind: bool = False) -> str:
-        """A found value in words, and with `kind` what sort of value it is."""
+        """Describe a value for a message; with `kind`, also its type."""
         if path in self._document.expanded:
             return f"{quoted(self._document.expanded[path])} (its value is not shown)"
         return in_words(value, kind=kind)
 
     def written(self, path: TreePath, name: str) -> str:
-        """A known name as the file has it, `${TASK}` for one from the environment."""
+        """A known name as written in the file, `${TASK}` if from the environment."""
         return self._document.expanded.get(path, name)
 
     def expect(self, path: TreePath, value: Any, kind: type | UnionType, expected: str) -> bool:
-        """Whether the value is of that kind, with a problem noted where it is not."""
+        """Whether the value has the expected type; records a problem if not."""
         if isinstance(value, kind):
             return True
         self.wrong(path, expected, value)
@@ -83,7 +83,7 @@ class Checks:
     def model(
         self, model: type[M], path: TreePath, node: Any, owner: str, *, word: str = "key"
     ) -> M | None:
-        """A part of the tree as its model; None, with problems noted, when it does not fit.
+        """Validate a part of the tree as its model; None, with problems recorded, if it fails.
 
         `owner` is what messages call the part, and `word` what they call its keys.
         """

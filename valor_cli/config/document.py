@@ -1,4 +1,4 @@
-"""A YAML file in; a tree of its values that knows where each part stands out."""
+"""Read a YAML file into a tree of values that know their positions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class YamlDocument(Struct, frozen=True):
     secrets: Mapping[TreePath, tuple[str, ...]]
 
     def position(self, path: TreePath, *, key: bool = False) -> Position | None:
-        """Where a value, or its key, begins; of an unknown path, its nearest ancestor's key."""
+        """Position of a value or its key; for an unknown path, that of its nearest ancestor."""
         known = path
         while known not in self.values:
             known = known[:-1]
@@ -80,7 +80,7 @@ class YamlDocument(Struct, frozen=True):
 def read_document(
     path: Path, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> YamlDocument:
-    """Read a YAML file, put the overrides in, the later over the earlier, and expand `${NAME}`.
+    """Read a YAML file, apply the overrides in order, and expand `${NAME}`.
 
     Raises:
         ConfigError: With every problem found, in the order of the file.
@@ -93,7 +93,7 @@ def read_mapping(
     overrides: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> YamlDocument:
-    """As `read_document`, of what a YAML file would hold; its paths are of the current folder.
+    """Read a config given as a mapping; relative paths refer to the current folder.
 
     Raises:
         ConfigError: With every problem found.
@@ -204,7 +204,7 @@ class _Growth:
     secrets: dict[TreePath, tuple[str, ...]] = field(default_factory=dict)
 
     def value(self, node: Node, path: TreePath, *, in_file: bool = True) -> Any:
-        """The node's value, which comes to stand at the path."""
+        """The node of the value."""
         in_file = in_file and node.at is not None
         at = self.values[path] = self._at(node.at) if in_file else None
         if len(path) > DEEPEST or len(self.values) > MOST_VALUES:

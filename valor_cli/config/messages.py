@@ -1,4 +1,4 @@
-"""A pydantic error, or a found value, in; the plain words for it, and the path it is at, out."""
+"""Turn pydantic errors into plain messages with the path of the fault."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LIMITS = {
 
 
 class Fault(Struct, frozen=True):
-    """One of pydantic's errors, at its path in the tree.
+    """A pydantic error, with its path in the tree.
 
     Attributes:
         kind: Pydantic's name for it.
@@ -54,12 +54,12 @@ class Fault(Struct, frozen=True):
 
     @property
     def of_kind(self) -> bool:
-        """Whether the value is of a wrong kind, rather than out of its limits."""
+        """Whether the value has the wrong type, rather than an invalid value."""
         return self.kind in _KINDS
 
 
 def faults_in(error: ValidationError, tree: Any) -> list[Fault]:
-    """The faults of a validated tree; of a union's branches those the value was meant for."""
+    """The faults of a validated tree; for a union, those of the branch that was meant."""
     faults = []
     for details in error.errors(include_url=False):
         kind, context = details["type"], details.get("ctx", {})
@@ -113,7 +113,7 @@ def _located(
 
 
 def alternatives(faults: Sequence[Fault]) -> str:
-    """What any of a union's branches takes."""
+    """The values that any branch of a union accepts."""
     words = list(dict.fromkeys(fault.expected for fault in faults))
     if {"text", "a number", "true or false"} <= set(words):
         words = ["a single value", *(word for word in words if word in ("a list", "a mapping"))]
@@ -123,7 +123,7 @@ def alternatives(faults: Sequence[Fault]) -> str:
 
 
 def in_words(value: Any, *, kind: bool) -> str:
-    """A found value and, with `kind`, what sort of value it is."""
+    """Describe a value for a message; with `kind`, also its type."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -140,12 +140,12 @@ def in_words(value: Any, *, kind: bool) -> str:
 
 
 def unknown_key(name: str, owner: str, known: Sequence[str], word: str = "key") -> str:
-    """That the owner has no key of that name, and which it has; `word` is what it calls a key."""
+    """Report an unknown key, with the keys that exist; `word` is what a key is called."""
     return f"unknown {word}{did_you_mean(name, known)}; {owner} has {', '.join(known) or 'none'}"
 
 
 def keys_of(model: type[BaseModel], path: TreePath) -> Sequence[str]:
-    """The keys that the model, or one nested in it at the path, has."""
+    """The keys of the model, or of a nested one at the path."""
     models = [model]
     for part in path:
         fields = [model.model_fields[str(part)] for model in models if part in model.model_fields]

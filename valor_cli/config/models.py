@@ -1,4 +1,4 @@
-"""The parts of a config in, as plain values; frozen records that keep what each may be out."""
+"""Records of a checked config."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Strict(BaseModel):
 
 
 class MetricRequest(_Strict):
-    """A metric to compute: canonical name, every parameter, index in the YAML's list.
+    """A requested metric: canonical name, all parameters, index in the YAML's list.
 
     `threshold` is what its value should reach, or not pass; `threshold_given` says whether the
     config has it, and not the metric alone.
@@ -45,7 +45,7 @@ AUTO = "auto"
 
 
 class SliceSearch(_Strict):
-    """A search for the parts of the data that a model does worst at."""
+    """A search for the slices on which a model does worst."""
 
     columns: tuple[Annotated[str, Field(pattern=r"^metadata\..+$")], ...] | None = Field(
         default=None,
@@ -76,7 +76,7 @@ class SliceSearch(_Strict):
 
 
 class SliceRequest(_Strict):
-    """A key to slice by, and the values wanted; None for all that occur.
+    """A key to slice by, and the requested values; None for all that occur.
 
     `search` is there where the key is `AUTO`, and nowhere else.
     """
@@ -87,7 +87,7 @@ class SliceRequest(_Strict):
 
 
 class Interval(_Strict):
-    """Confidence intervals of all values."""
+    """Settings of confidence intervals."""
 
     method: Literal["bootstrap"] = Field(
         default="bootstrap", description="How intervals are found."
@@ -104,7 +104,7 @@ class Interval(_Strict):
 
 
 class Gate(_Strict):
-    """A limit on values of one metric, or on the coverage of any; the run fails without it."""
+    """A limit on the values of one metric, or on coverage, that the run must meet."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -146,7 +146,7 @@ class Gate(_Strict):
 
     @property
     def on_value(self) -> bool:
-        """Whether it limits a value, not only how many samples have one."""
+        """Whether it limits a value rather than coverage."""
         limits = (self.min, self.max, self.max_drop, self.not_worse)
         return any(limit is not None for limit in limits)
 
@@ -164,7 +164,7 @@ class Gate(_Strict):
 
 
 class Report(_Strict):
-    """Where the report goes and in which formats."""
+    """Where the report is written, and in which formats."""
 
     out: str | None = Field(
         default=None, description="Folder, relative to this file; '-' is stdout."
@@ -194,13 +194,13 @@ class Report(_Strict):
 
 
 def spoken(path: TreePath) -> TreePath:
-    """A path as messages say it: the name of a metric is left out after its index."""
+    """A path as shown in messages: after the index of a metric its name is omitted."""
     of_metric = len(path) > 2 and path[0] == "metrics" and isinstance(path[1], int)
     return (*path[:2], *path[3:]) if of_metric else path
 
 
 class RunConfig(_Strict):
-    """What a run was asked to do, checked.
+    """The checked config of a run.
 
     Attributes:
         data: The task's own model.
@@ -228,16 +228,16 @@ class RunConfig(_Strict):
 
     @property
     def slice_search(self) -> SliceSearch | None:
-        """The search for the worst parts of the data; None: it is not asked for."""
+        """The requested search for the worst slices; None if there is none."""
         return next((one.search for one in self.slices if one.search is not None), None)
 
     def position(self, *parts: str | int) -> tuple[int, int] | None:
-        """Line and column of a part of the config; None of what an override put there."""
+        """Line and column of a part of the config; None if set by an override."""
         at = self._document.position(parts)
         return None if at is None else (at.line, at.column)
 
     def place(self, *parts: str | int) -> str:
-        """Where a part of the config stands, for messages: `run.yaml:3:5: metrics.1`.
+        """The position of a part of the config, for messages: `run.yaml:3:5: metrics.1`.
 
         A metric's parameter is `("metrics", 1, "iou_thresholds")`. Of what is not written in the
         file, a default for example, it is the place of the nearest part that is.

@@ -1,7 +1,7 @@
-"""YAML text in; nodes out: mappings, lists and scalars with their positions, aliases resolved.
+"""Parse YAML text into nodes with positions, aliases resolved.
 
-Tags are refused and never constructed. The nodes are built from libyaml's events and not with
-`yaml.compose`: that recurses in C without a limit, and deeply nested text ends the process.
+Tags are rejected and never constructed. Nodes are built from libyaml's events and not with
+`yaml.compose`, which recurses in C without a limit: deeply nested text would crash the process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHOLE = re.compile("0|[1-9][0-9]*")
 
 
 class ScalarNode(Struct, frozen=True):
-    """Text; `plain` when it stood without quotes and tag."""
+    """Text; `plain` if it was written without quotes and tag."""
 
     at: Position | None
     text: str
@@ -37,12 +37,12 @@ class ScalarNode(Struct, frozen=True):
 
     @property
     def value(self) -> Scalar:
-        """What the text stands for."""
+        """The value that the text represents."""
         return scalar_of(self.text) if self.plain else self.text
 
 
 class ListNode(Struct, frozen=True):
-    """A list, with `flow` when in brackets."""
+    """A list; `flow` if in brackets."""
 
     at: Position | None
     items: Sequence[Node]
@@ -50,7 +50,7 @@ class ListNode(Struct, frozen=True):
 
 
 class MappingNode(Struct, frozen=True):
-    """`pairs` hold the key's position and the value; merge keys are already merged."""
+    """`pairs` hold the key's position and the value; merge keys are already resolved."""
 
     at: Position | None
     pairs: Pairs
@@ -70,11 +70,11 @@ _TAGS = {
 
 
 class Unreadable(Exception):  # noqa: N818 - not an error: the problem is already reported
-    """Nothing more can be read from this text."""
+    """The text cannot be parsed any further."""
 
 
 def compose(text: str, report: Report) -> Node | None:
-    """The text's one document; None when it holds none. Problems are reported, the rest is built.
+    """The document of a text; None if empty. Problems are reported, the rest is built.
 
     Raises:
         Unreadable: Nothing can be built; the problem is reported.

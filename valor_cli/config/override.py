@@ -1,4 +1,4 @@
-"""The nodes of a file and one `--set path=value` in; the nodes with that value out."""
+"""Apply a `--set path=value` override to the nodes of a config."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Segments: TypeAlias = Sequence[tuple[str, bool]]
 
 
 def overridden(root: Node, override: str, problems: Problems) -> Node:
-    """The root with the override's value at its path; unchanged, with a problem, if it cannot be.
+    """The root with the override applied; unchanged, with a problem, if it cannot be.
 
     Mappings on the way are made where they are missing. Nothing of the old root is changed, for
     aliases share its nodes.

@@ -1,4 +1,4 @@
-"""Problems of one config in, as they are found, with where they stand; one error out."""
+"""Collect the problems of one config and raise them as one error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Position(Struct, frozen=True, order=True):
 
     @classmethod
     def after(cls, text: str) -> Position:
-        """Where the character that follows this text stands."""
+        """The position of the character after this text."""
         lines = LINE_BREAK.split(text)
         return cls(len(lines), len(lines[-1]) + 1)
 
@@ -32,7 +32,7 @@ NOWHERE = Position(0, 0)
 
 
 class Problems:
-    """What is wrong with a file and its overrides, so far."""
+    """Problems of a config file and its overrides."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -42,17 +42,17 @@ class Problems:
         return len(self._found)
 
     def note(self, at: Position | None, path: TreePath, message: str) -> None:
-        """Keep a problem at a place of the file, or of an override when `at` is None."""
+        """Record a problem at a place in the file, or of an override if `at` is None."""
         self._found.append((at, Problem(place(self._file, at, path), message)))
 
     def error(self) -> ConfigError:
-        """All problems, each once, in the order of the file; those of overrides last."""
+        """All problems as one error, without duplicates, in file order, overrides last."""
         ordered = sorted(self._found, key=lambda found: (found[0] is None, found[0] or ()))
         return ConfigError(tuple(dict.fromkeys(problem for _, problem in ordered)))
 
 
 def place(file: str, at: Position | None, path: TreePath) -> str:
-    """`file:line:column: dotted.path`; `--set dotted.path` for what an override says."""
+    """`file:line:column: dotted.path`; `--set dotted.path` for an override."""
     if at is None:
         return f"--set {dotted(path)}" if path else "--set"
     words = f": {dotted(path)}" if path else ""
@@ -61,16 +61,16 @@ def place(file: str, at: Position | None, path: TreePath) -> str:
 
 
 def dotted(path: TreePath) -> str:
-    """A path as messages have it, `metrics.1.iou_thresholds`."""
+    """A path as shown in messages, `metrics.1.iou_thresholds`."""
     return ".".join(on_one_line(str(part)) for part in path)
 
 
 def quoted(text: str) -> str:
-    """A user's text on one line, in quotes: cut when long, control characters escaped."""
+    """A user's text on one line, quoted, shortened, control characters escaped."""
     return f"'{on_one_line(text)}'"
 
 
 def on_one_line(text: str, longest: int = 60) -> str:
-    """Text without line breaks and control characters, cut when long."""
+    """Text on one line without control characters, shortened."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return printable(cut)

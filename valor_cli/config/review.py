@@ -1,4 +1,4 @@
-"""A document and a vocabulary in; a `RunConfig` that fits both, or every problem at once, out."""
+"""Check a document against a vocabulary and build its `RunConfig`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LISTED_NAMES = 12
 
 
 def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
-    """The config in the document; a `ConfigError` with all problems where it is none."""
+    """The checked config of a document, or a `ConfigError` with all problems."""
     checks = Checks(document)
     known = (*KEYS, *_option_names(document.tree, vocabulary))
     for key in document.tree:
@@ -265,7 +265,7 @@ class _Review:
         return SliceRequest.model_construct(key=key, values=tuple(values))
 
     def _slice_key(self, path: TreePath, key: str, *more: str) -> None:
-        """See that a key is one to slice by; `more` are other words that may stand there."""
+        """Check that a key can be sliced by; `more` are other accepted words."""
         known = (*self._slice_values, *more)
         if self.task is not None and not is_metadata(key) and key not in known:
             listed = f"{self._task_name} has {', '.join((*self._slice_values, 'metadata.NAME'))}"

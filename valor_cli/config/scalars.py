@@ -1,7 +1,7 @@
-"""The text of a scalar in; what it stands for out.
+"""Resolve YAML scalars and expand `${NAME}`.
 
-The scalars are those of YAML 1.2's core schema: `no`, `on` and dates stay text, `012` is twelve.
-`${NAME}` is replaced after parsing, so that no value of the environment can be YAML.
+Scalars follow the YAML 1.2 core schema: `no`, `on` and dates stay text, `012` is twelve. `${NAME}`
+is expanded after parsing, so that no environment value is read as YAML.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REFERENCE = re.compile(
 
 
 def scalar_of(text: str) -> Scalar:
-    """What unquoted text stands for."""
+    """The value of unquoted text."""
     for pattern, value in _CORE_SCHEMA.items():
         if re.fullmatch(pattern, text):
             return value(text)
@@ -40,7 +40,7 @@ def scalar_of(text: str) -> Scalar:
 def expanded(
     written: str, environment: Mapping[str, str], complain: Callable[[str], None], *, plain: bool
 ) -> tuple[Scalar, tuple[str, ...]]:
-    """Text with its every `${NAME}` replaced, and the values of the environment in it.
+    """Text with every `${NAME}` expanded, and the environment values in it.
 
     A lone `${NAME}` that stood unquoted (`plain`) may become a number.
     """

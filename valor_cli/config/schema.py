@@ -1,4 +1,4 @@
-"""A vocabulary in; the JSON Schema (2020-12) of the configs that may use it out."""
+"""Build the JSON Schema (2020-12) of configs for a vocabulary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENVIRONMENT: Schema = {
 
 
 def config_schema(vocabulary: Vocabulary) -> Schema:
-    """The schema of a whole config: the keys of all tasks, then a condition for each task."""
+    """The schema of a config: the keys of all tasks, then a condition per task."""
     names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
     models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch]
     for task, metrics in names.items():
@@ -97,7 +97,7 @@ def _properties(tasks: Sequence[str], named: _Named) -> Schema:
 
 
 def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
-    """What holds for one task alone."""
+    """The condition for one task."""
     alone, bodies = [], {}
     for name, metric in vocabulary.metric_names(task).items():
         model = vocabulary.parameters(task, metric)

@@ -1,4 +1,4 @@
-"""The names a config may use: those of any task, and a `Vocabulary` to ask for all others."""
+"""`Vocabulary`: the tasks, metrics and keys that a config may use."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ FILTER_KEYS = ("label", "image_id", "sample_id")
 
 
 def is_metadata(key: str) -> bool:
-    """Whether a key is `metadata.NAME`, which may filter and slice."""
+    """Whether a key is `metadata.NAME`, which filters and slices can use."""
     return key.startswith("metadata.") and key != "metadata."
 
 
 class Vocabulary(Protocol):
-    """The tasks, and what each of them has."""
+    """The tasks, metrics and keys that configs may use."""
 
     def task_names(self) -> Sequence[str]:
         """All tasks."""
 
     def inputs(self, task: str) -> type[BaseModel]:
-        """The model of the task's `data:`; `context["folder"]` is what its paths start from."""
+        """The model of the task's `data:`; paths are relative to `context["folder"]`."""
 
     def options(self, task: str) -> type[BaseModel]:
         """The model of the keys that the task adds to the top of a config."""
@@ -38,4 +38,4 @@ class Vocabulary(Protocol):
         """The outputs of a metric, by its canonical name."""
 
     def slice_values(self, task: str) -> Mapping[str, Sequence[str]]:
-        """The slice keys beside `metadata.NAME`, with the values of each."""
+        """The slice keys other than `metadata.NAME`, with the values of each."""

@@ -22,7 +22,7 @@ _NAMES: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
 def csv_reader(
     lines: Iterable[str], delimiter: str, *, spaced: bool = False, strict: bool = True
 ) -> Any:
-    """Python's reader of CSV, for cells of any length.
+    """A csv reader without a limit on cell length.
 
     Args:
         lines: The text, with its line ends.
@@ -36,7 +36,7 @@ def csv_reader(
 
 
 def not_csv(path: str, line: int, error: csv.Error) -> DataError:
-    """What the reader says of a row that begins on a line."""
+    """The error of the csv module for the row that starts on a line."""
     message = f"not CSV ({error}); a double quote inside a field is written twice"
     if str(error) == "unexpected end of data":
         message = "a double quote opens a field here, and none closes it"
@@ -44,23 +44,23 @@ def not_csv(path: str, line: int, error: csv.Error) -> DataError:
 
 
 def fields_of(line: str, delimiter: str) -> list[str]:
-    """The fields of a line, with the spaces around them."""
+    """The fields of a line, unstripped."""
     return next(csv_reader(StringIO(line, newline=""), delimiter, strict=False), [])
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names on one line, as a message shows them."""
+    """Names on one line, for a message."""
     shown = ", ".join(printable(name[:_SHOWN]) for name in names[:_LISTED])
     return shown + (", …" if len(names) > _LISTED else "")
 
 
 def quoted(name: str) -> str:
-    """A name as a message shows it."""
+    """A name for a message."""
     return f"'{printable(name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…')}'"
 
 
 def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
-    """Refuse a map of columns that speaks of what there is not.
+    """Reject a column mapping with unknown names.
 
     Raises:
         DataError: A standard name is unknown.
@@ -76,7 +76,7 @@ def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
 
 
 def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> list[Problem]:
-    """Names that stand over two columns. Columns without a name are nobody's."""
+    """Problems for duplicate column names; columns without a name are ignored."""
     seen: dict[str, int] = {}
     problems = []
     for position, name in enumerate(names, 1):
@@ -88,7 +88,7 @@ def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> 
 
 
 def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[Problem]:
-    """Columns that are not there; `wanted` says of each what it is for."""
+    """Problems for missing columns; `wanted` maps each to its purpose."""
     return [
         Problem(
             place,
@@ -101,7 +101,7 @@ def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[
 
 
 def ragged(found: int, expected: int, delimiter: str, what: str) -> str:
-    """What to say of a row with another number of fields.
+    """The message for a row with the wrong number of fields.
 
     Args:
         found, expected: How many there are, and are in the first line.
@@ -115,7 +115,7 @@ def ragged(found: int, expected: int, delimiter: str, what: str) -> str:
 
 
 def number_in(cell: str, note: str = "") -> tuple[float, str]:
-    """The finite number that a cell says, and what is wrong with it; one of them is empty (NaN).
+    """The finite number in a cell, or what is wrong with it; the other is empty (NaN).
 
     Args:
         cell: Its text.

@@ -1,4 +1,4 @@
-"""The text of a JSON object comes in; its values go out as they are written."""
+"""Parse JSON objects and keep numbers as they are written."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _SHOWN = 40
 
 
 class Number(float):
-    """A number that knows how it is written: as a label, 3 is "3" and 3.0 is "3.0"."""
+    """A number with its notation: as a label, 3 is "3" and 3.0 is "3.0"."""
 
     __slots__ = ("text",)
     text: str
 
     def __new__(cls, text: str) -> Number:
-        """The number that a text says."""
+        """Parse a number."""
         number = super().__new__(cls, text)
         number.text = text
         return number
 
     @property
     def plain(self) -> int | float:
-        """As `json.loads` has it."""
+        """The number as by `json.loads`."""
         whole = self.text.lstrip("-").isdigit() and len(self.text) < _LONGEST_INTEGER
         return int(self.text) if whole else float(self)
 
@@ -37,7 +37,7 @@ _LONGEST_INTEGER = 4000
 
 
 class Repeated(Record):
-    """An object with a key that stands twice in it.
+    """An object with a duplicate key.
 
     Attributes:
         key: The first such key.
@@ -47,7 +47,7 @@ class Repeated(Record):
 
 
 def parsed(content: bytes) -> Any:
-    """A JSON value whose numbers are of `Number`, and objects with a fault of `Repeated`.
+    """A JSON value with `Number` numbers, and `Repeated` for objects with duplicate keys.
 
     Raises:
         json.JSONDecodeError: It is none.
@@ -70,14 +70,14 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=Number, parse_f
 
 
 def said(value: object) -> str:
-    """Name a value the way a message says what it found."""
+    """Describe a JSON value for a message."""
     if isinstance(value, Number):
         return value.text if len(value.text) <= _SHOWN else f"a number of {len(value.text)} digits"
     return describe(value)
 
 
 def scalar_text(value: object) -> str | None:
-    """A label or an id as text: numbers, true and false as they are written; None if it is none."""
+    """A label or id as text, with numbers, true and false as written; None otherwise."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What every reader hands out: columns of equal length that know where each row stood."""
+"""`Table`: columns of equal length with the source line of each row."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Table(Struct, frozen=True):
         return self.columns[name]
 
     def place_of(self, row: int, key: str = "") -> str:
-        """Where a row stands, or a value of it: "gt.json: annotations[17].bbox", "a.csv:3: x"."""
+        """The place of a row or of a value in it: "gt.json: annotations[17].bbox", "a.csv:3: x"."""
         path, place = self.path, self.place
         if self.parts is not None:
             path, place = self.parts.files[int(self.parts.of_row[row])]
@@ -93,7 +93,7 @@ class Table(Struct, frozen=True):
 
 
 def places_in(tables: Sequence[Table]) -> tuple[NDArray[np.int64], Parts]:
-    """Where the rows of several tables stand, one after the other: `rows` and `parts`."""
+    """Places of the concatenated rows of several tables: `rows` and `parts`."""
     files: list[tuple[str, str]] = []
     rows, of_row = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for table in tables:

@@ -1,4 +1,4 @@
-"""Single JSON values come in; typed values go out, or a noted problem with its place."""
+"""Check single JSON values and convert them to typed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 40
 
 
 class Problems:
-    """What is wrong in the rows of one list of a file: the first ones kept, the rest counted.
+    """Problems in the rows of one list of a file: the first are kept, all are counted.
 
     Attributes:
         path: The file.
@@ -37,14 +37,14 @@ class Problems:
         self.total = 0
 
     def add(self, row: int, key: str, message: str) -> None:
-        """Note a problem of a row; `key` is what follows the row in its place (".bbox[2]")."""
+        """Record a problem of a row; `key` is the place in the row (".bbox[2]")."""
         self.total += 1
         if len(self.kept) < LISTED:
             self.kept.append(Problem(f"{self.path}: {self.list_name}[{row}]{key}", message))
 
 
 class LineProblems(Problems):
-    """What is wrong in the lines of a file: a row is a line, counted from 1.
+    """Problems in the lines of a file, counted from 1.
 
     Readers of folders change `path` as they go from file to file.
     """
@@ -52,7 +52,7 @@ class LineProblems(Problems):
     __slots__ = ()
 
     def add(self, row: int, key: str, message: str) -> None:
-        """Note a problem of a line; `key` says where in it ("objects[3].box[2]")."""
+        """Record a problem of a line; `key` is the place in it ("objects[3].box[2]")."""
         self.total += 1
         if len(self.kept) < LISTED:
             place = f"{self.path}:{row}" if row else self.path
@@ -60,7 +60,7 @@ class LineProblems(Problems):
 
 
 def stop_on(found: Sequence[Problems], hint: str = "") -> None:
-    """Raise what was noted, if anything was.
+    """Raise an error if problems were recorded.
 
     Raises:
         DataError: The problems of all lists, in order.
@@ -72,7 +72,7 @@ def stop_on(found: Sequence[Problems], hint: str = "") -> None:
 
 
 def describe(value: object) -> str:
-    """Name a JSON value the way a message says what it found."""
+    """Describe a JSON value for a message."""
     if isinstance(value, str):
         shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
         return f"the string {printable(json.dumps(shown, ensure_ascii=False))}"
@@ -104,7 +104,7 @@ def number(value: object, problems: Problems, row: int, key: str) -> float | Non
 def identifier(
     value: object, kind: type[int] | type[str], problems: Problems, row: int, key: str
 ) -> int | str | None:
-    """An id of the kind its column has: a whole number of 64 bits, or a string."""
+    """An id of its column's kind: a 64-bit integer or a string."""
     if isinstance(value, str) and kind is str:
         if is_text(value):
             return value
@@ -164,7 +164,7 @@ def box(value: object, problems: Problems, row: int, key: str) -> list[float] | 
 
 
 def is_text(value: str) -> bool:
-    """Whether there is no lone surrogate (JSON has them), which no file can hold."""
+    """Whether a text has no lone surrogate, which JSON allows but no file can store."""
     try:
         value.encode()
     except UnicodeEncodeError:

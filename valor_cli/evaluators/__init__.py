@@ -1,1 +1,1 @@
-"""One wing per kind of evidence; wings do not know each other."""
+"""One wing per kind of evidence; wings do not import each other."""

@@ -1,4 +1,4 @@
-"""What several raters found of the same samples in; how far they say the same out."""
+"""Inter-rater agreement between judges and between the repeats of a judge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAME = 1e-9
 def agreements_of(
     raters: Mapping[tuple[str, int], Floats], sample_ids: Sequence[Scalar], *, rated: bool
 ) -> tuple[MetricAgreement, ...]:
-    """Between the judges, where there are several; between the repeats of each, where it has them.
+    """Agreement between the judges, or between the repeats of one judge.
 
     Args:
         raters: By judge and number of the repeat, (n,) what each found; NaN: nothing.

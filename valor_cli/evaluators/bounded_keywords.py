@@ -1,11 +1,11 @@
-"""A validator of the jsonschema package in; one whose keywords take bounded time, out.
+"""Bound the time that jsonschema takes to validate a value.
 
-Time is counted in steps, keywords that are applied, which are as many on every machine: so
-references that lead round and round have an end. Of patterns alone it is measured.
+Time is counted in steps, applied keywords, which are the same on every machine, so circular
+references end too. Only for patterns is it measured.
 
-The package searches user patterns with `re`, which nothing can stop, keeps what it has seen in
-lists, and collects every error of an alternative. Its own keywords are used, so that drafts,
-messages and results stay its own, over other functions of the names that they call.
+The package searches user patterns with `re`, which cannot be interrupted, keeps what it has seen
+in lists, and collects every error of an alternative. Its own keywords are used, so that drafts,
+messages and results stay its own, with replacements for the functions they call.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ S_A_CHARACTER = 2e-6
 
 
 class TooManyStepsError(Exception):
-    """A value that was not validated to its end; the text says why."""
+    """Validation that exceeded its step limit."""
 
 
 class Budget:
-    """What may still be spent on a value, and on all of them; it stands for the module `re` too."""
+    """Remaining steps for one value and for all; replaces the module `re`, too."""
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
-        """Start; `limit_s` is the time that patterns may take on a value."""
+        """Initialise; `limit_s` is the time limit for patterns per value."""
         self._patience = Patience(limit_s)
         self._run_steps = RUN_STEPS
         self._run_s = RUN_S
@@ -70,14 +70,14 @@ class Budget:
         self._allowed_s = self._s = limit_s
 
     def begin(self, characters: int) -> None:
-        """Turn to another value, whose JSON has so many characters."""
+        """Start another value, whose JSON has this many characters."""
         self._allowed = self._steps = STEPS + STEPS_A_CHARACTER * characters
         self._allowed_s = self._s = self._patience.limit_s + S_A_CHARACTER * characters
         self._run_steps += RUN_STEPS_A_VALUE + STEPS_A_CHARACTER * characters
         self._run_s += RUN_S_A_VALUE + S_A_CHARACTER * characters
 
     def step(self) -> None:
-        """Take a step.
+        """Count a step.
 
         Raises:
             TooManyStepsError: There is none left.
@@ -92,7 +92,7 @@ class Budget:
             )
 
     def search(self, pattern: str, text: str) -> tuple[int, int] | None:
-        """Where a pattern is found first, if it is.
+        """The first match of a pattern, if any.
 
         Raises:
             PatternTimeout: That takes too long, or all patterns did together.
@@ -120,7 +120,7 @@ class Budget:
 
 
 def bounded(keywords: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """A validator's keywords, with bounds.
+    """A validator's keywords with bounded time.
 
     Args:
         keywords: `VALIDATORS` of a class of the jsonschema package.
@@ -184,7 +184,7 @@ def _first(errors: Iterable[Any]) -> list[Any]:
 
 
 def all_differ(values: Iterable[Any]) -> bool:
-    """Whether no two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    """Whether no two JSON values are equal: 1 equals 1.0, but not true."""
     seen = set()
     for value in values:
         key = _key(value)

@@ -1,4 +1,4 @@
-"""Ids of two inputs, few of which are the same: what to say of it."""
+"""Explain why few ids of two inputs match."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def hardly_joined(own: Ids, other: Ids, shared: int, mend: str) -> str:
 
 
 def spellings(own: Sequence[str], other: Sequence[str]) -> str:
-    """Ids of both sides, and in what they differ if they are alike."""
+    """Ids of both sides that look alike, and how they differ."""
     shown = f"here {_some(own)}; there {_some(other)}"
     for what, form in _FORMS.items():
         if {*map(form, own[:SHOWN])} & {*map(form, other[:SHOWN])}:

@@ -1,4 +1,4 @@
-"""What the `data:` blocks of all wings have in common."""
+"""Parts of the `data:` block shared by all wings."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ ByModel: TypeAlias = InputPath | Annotated[dict[str, InputPath], MinLen(1)]
 
 
 class Strict(BaseModel):
-    """A part of a config: unknown keys are refused, and values are not converted."""
+    """A config block that forbids unknown keys and type conversion."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class SideFormats(Strict, Generic[F]):
-    """Formats of the two sides; F is a wing's own names of them."""
+    """Formats of ground truth and predictions; F is the wing's type of format names."""
 
     ground_truth: F | None = Field(None, description="format of the ground truth")
     predictions: F | None = Field(None, description="format of the predictions")
 
 
 def format_given(given: F | SideFormats[F] | None, side: str) -> F | None:
-    """The format that a config gives a side, if it does."""
+    """The format given in the config for one side, if any."""
     if not isinstance(given, SideFormats):
         return given
     return given.ground_truth if side == "ground_truth" else given.predictions
 
 
 def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
-    """Path of each model's files; a lone path is named after its file or folder.
+    """Path of each model's files; a single path is named after its file or folder.
 
     A glob is named after what stands before its first pattern: `runs/unet-*.csv` is "unet", and
     `unet/*.csv` too.
@@ -59,7 +59,7 @@ def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
 
 
 def one_standard_input(paths: Iterable[object]) -> None:
-    """Refuse several inputs from standard input: it holds one file, and is read once.
+    """Reject more than one input from standard input, which can be read only once.
 
     Raises:
         ValueError: More than one of the paths is `-`.

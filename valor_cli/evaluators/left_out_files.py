@@ -1,10 +1,10 @@
-"""Where the rows of both sides stand in; of which units a file that was left out had answers, out.
+"""Identify the samples whose predictions were in a skipped file.
 
-A file of predictions that was left out leaves units without an answer, and none that the model did
-not give: to count them as wrong would make a number of a broken file. Which units these are, no
-file says that is there. It is known where both sides are cut alike: every answer that could be read
-stands in a file that is called like that of its ground truth. Then those of the lost file are those
-of the ground truth's file of that name.
+A skipped file of predictions leaves samples without a prediction although the model made one; to
+count them as wrong would turn a broken file into a number. No remaining file says which samples
+these are. It is known where both sides are split alike, that is, where every prediction that could
+be read is in the file with the same name as its ground truth's: the skipped predictions are then
+those of the ground truth file of that name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HINT = (
 
 
 class Rows(NamedTuple):
-    """Which file each row of one side stands in.
+    """The source file of each row on one side.
 
     Attributes:
         files: Paths.
@@ -53,14 +53,14 @@ class Rows(NamedTuple):
 
 
 def lost_files(files: Sequence[InputFile]) -> list[str]:
-    """The paths of those files of an input that were left out whole."""
+    """Paths of the input files that were skipped."""
     return [file.path for file in files if file.left_out is not None]
 
 
 def lost_rows(
     truth: Rows, truth_lost: Sequence[str], answers: Rows, at: Ints, lost: Sequence[str]
 ) -> Flags | None:
-    """(n,) the rows of the ground truth whose answers stood in files that were left out.
+    """(n,) rows of the ground truth whose predictions were in skipped files.
 
     Args:
         truth: (n,) rows of the ground truth.
@@ -88,7 +88,7 @@ def lost_rows(
 def doubtful(
     lost: Sequence[InputFile], path: str, missing: int, first: str, units: str, harm: str
 ) -> DataError:
-    """The error for units whose answer may have stood in a file that was left out.
+    """An error for units whose prediction may have been in a skipped file.
 
     Args:
         lost: The files of predictions, left out or not.

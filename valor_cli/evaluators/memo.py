@@ -1,4 +1,4 @@
-"""What is computed of evidence, kept to be found once."""
+"""Cache values derived from evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Memo:
-    """What was computed already, by name; other processes get it empty and compute their own."""
+    """A cache of derived values by name; it is empty when copied to another process."""
 
     __slots__ = ("_found", "_last")
 
@@ -21,7 +21,7 @@ class Memo:
         return Memo, ()
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` makes, made the first time that it is asked for.
+        """Compute `make` once and cache the result.
 
         Args:
             key: Names it among all that is kept here.
@@ -33,7 +33,7 @@ class Memo:
         return found
 
     def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
-        """What `make` makes of something, kept until it is asked for of something else.
+        """Compute `make` for an object and cache the result for that object only.
 
         Args:
             key: As in `once`.

@@ -1,4 +1,4 @@
-"""The texts of a sample in; why a metric cannot look at them, in the same words everywhere, out."""
+"""Say why a metric cannot use a sample: which input is missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLANK: Mapping[Field, str] = {
 
 
 def lack_of(field: Field, texts: str | Sequence[str] | None) -> Outcome | None:
-    """Of a sample without a text under a field that says something; None: there is one.
+    """The outcome of a sample whose required field is missing or blank; None if present.
 
     Args:
         field: Where the texts stand.

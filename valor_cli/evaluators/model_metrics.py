@@ -1,9 +1,9 @@
-"""What models find in texts: every metric measures all samples of a dataset; that is evidence.
+"""Run metrics that use models over all samples of a dataset.
 
 datasets ─gather─▶ outcomes per model and metric ─▶ evidence
 
-A metric's `measure` is given the samples with the models of the run (`ModelTexts`), asks for all
-that it needs of all samples at once, and says of each what became of it.
+A metric's `measure` gets the samples with the models of the run (`ModelTexts`), requests
+everything it needs for all samples at once, and returns an outcome for each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ QUOTED = 300
 
 
 class ModelTexts(Texts):
-    """The samples of a dataset, and the models that measure them."""
+    """The samples of a dataset, with the models that measure them."""
 
     __slots__ = ("models",)
 
@@ -51,7 +51,7 @@ class ModelTexts(Texts):
         self.models = models
 
     def sentences(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Where the sentences of a text are, as (start, end); the same for every metric.
+        """Sentence spans of a text, (start, end); the same for every metric.
 
         A text in which the splitter finds none is one, unless it is blank.
         """
@@ -59,7 +59,7 @@ class ModelTexts(Texts):
         return self.once(("sentences", text), lambda: tuple(split_sentences(text)) or whole)
 
     def quoted(self, text: str, start: int, end: int) -> str:
-        """A part of a text as details quote it: without its secrets, cut when long."""
+        """A quotation for details: secrets masked, shortened."""
         said = text[start:end]
         if said != text.strip() or len(said) > QUOTED:
             # A key may reach over the ends of the part, and what is left of it is not seen as one.
@@ -69,7 +69,7 @@ class ModelTexts(Texts):
         return said if len(said) <= QUOTED else said[: QUOTED - 1] + "…"
 
     def unit_vectors(self, groups: Sequence[Sequence[str]]) -> Iterator[Floats]:
-        """Of each group of texts, (texts, dimensions) vectors of length 1; zeros stay zeros.
+        """Unit vectors (texts, dimensions) of each group of texts; zero vectors stay zero.
 
         All are embedded before the first group comes out, each distinct text once.
         """
@@ -81,7 +81,7 @@ class ModelTexts(Texts):
 
 
 class Measured(Struct, frozen=True):
-    """What was found of one model's samples, by call."""
+    """Outcomes of one model's samples, by call."""
 
     calls: tuple[Call, ...]
     outcomes: tuple[Outcomes, ...]
@@ -90,7 +90,7 @@ class Measured(Struct, frozen=True):
 def gather(
     datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
 ) -> dict[str, Measured]:
-    """Have the models of the run measure every sample.
+    """Run the models of a run on every sample.
 
     Args:
         datasets: By model under evaluation.
@@ -141,7 +141,7 @@ def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
 
 
 def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
-    """What was found, beside the samples that it was found of."""
+    """Evidence from the outcomes of a dataset."""
     return SampleEvidence(
         measured.calls,
         tuple(one.without_secrets(data.secrets, quoted=True) for one in measured.outcomes),
@@ -151,7 +151,7 @@ def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
 
 
 def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
-    """A wing of metrics that models of the run measure, all samples at a time."""
+    """A wing of metrics that run models on all samples at once."""
     return asking_wing(gather, metrics)
 
 
@@ -161,7 +161,7 @@ def asking_wing(
     ],
     metrics: tuple[Metric[Any], ...],
 ) -> Wing[TextDataset, SampleEvidence]:
-    """A wing of metrics whose outcomes are gathered before there is evidence.
+    """A wing of metrics whose outcomes are gathered before evidence is built.
 
     Args:
         gather: As `Wing.gather`.

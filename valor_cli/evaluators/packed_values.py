@@ -1,4 +1,4 @@
-"""Values of single samples in; columns that hold them as few objects, however many, out."""
+"""Store per-sample values as compact columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueColumn(Sequence[T], Generic[T]):
-    """Values as MessagePack has them, read when they are looked at; most are empty.
+    """Values stored as MessagePack and decoded on access; most are empty.
 
     Attributes:
         content: The bytes of all, one value after the other.
@@ -56,7 +56,7 @@ class ValueColumn(Sequence[T], Generic[T]):
 
     @staticmethod
     def joined(parts: Sequence[ValueColumn[T]]) -> ValueColumn[T]:
-        """Several columns, one after the other."""
+        """Concatenate columns."""
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -85,7 +85,7 @@ class ValueColumn(Sequence[T], Generic[T]):
             low = high
 
     def take(self, at: NDArray[np.int64]) -> ValueColumn[T]:
-        """Some of them, in some order."""
+        """Select values by position."""
         starts, lengths = self.ends[at], np.diff(self.ends)[at]
         view = self.content.data
         pairs = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
@@ -101,12 +101,12 @@ def _decode() -> Callable[[memoryview], Any]:
 
 
 def packed_details(details: Sequence[Any]) -> Sequence[Any]:
-    """Details, or nothing, of each sample; as they are where they hold what cannot be packed."""
+    """Pack the details of each sample; unchanged if they cannot be packed."""
     return _packed(details, None, _as_it_is, _as_it_is)
 
 
 def packed_marks(marks: Sequence[tuple[Mark, ...]]) -> Sequence[tuple[Mark, ...]]:
-    """The marks of each sample, which take five hundred bytes each as objects."""
+    """The marks of each sample, packed, since each takes five hundred bytes as an object."""
     return _packed(marks, (), _said, _marks)
 
 

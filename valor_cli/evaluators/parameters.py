@@ -1,4 +1,4 @@
-"""What parameters of metrics of several wings may be."""
+"""Parameter types shared by metrics of several wings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from valor_cli.errors import ConfigError, DataError
 
 
 def distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
-    """Thresholds may be written in any order and repeat; they are a set."""
+    """A set of thresholds: sorted, without duplicates."""
     return tuple(sorted(set(thresholds)))
 
 
 def readable_by(read: Callable[[str], object]) -> AfterValidator:
-    """For paths: what is wrong with the file is told with the config's other problems.
+    """A validator for paths that reports file errors with the config's other problems.
 
     Args:
         read: Reads it, or raises ConfigError or DataError.

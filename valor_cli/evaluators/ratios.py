@@ -1,7 +1,7 @@
-"""Counts of labels in; precision, recall, F1 and other ratios, by label and on average, out.
+"""Precision, recall, F1 and related ratios from label counts.
 
-Averages run over the labels that a wing says are seen: macro is their plain mean, weighted the mean
-by ground truth, micro the ratio of the summed counts.
+Averages are over the labels that a wing marks as present: macro is their unweighted mean, weighted
+the mean weighted by ground truth, micro the ratio of the summed counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_LABEL = "no label has ground truth"
 
 
 class Words(NamedTuple):
-    """Why there is no value, or one that stands in, as a wing says it.
+    """Messages of a wing about undefined or substituted values.
 
     Attributes:
         no_predictions: The ratio of a label is 0/0.
@@ -66,23 +66,23 @@ class Ratios(NamedTuple):
 
     @classmethod
     def of_truth(cls, part: Ints, whole: Ints, truth: Ints) -> Ratios:
-        """Ratios that every label with ground truth has, and no other."""
+        """Ratios that are defined for the labels with ground truth."""
         return cls(part, whole, truth, truth > 0, truth > 0)
 
     @property
     def present(self) -> Bools:
-        """(labels,) where there is what the value rests on: a 0/0 that stands in rests on none."""
+        """(labels,) whether a value is defined; false where 0/0 is substituted."""
         there = self.truth > 0
         return there if self.needs_truth else there & self.defined
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """(labels,) part / whole, or what stands in."""
+        """(labels,) part / whole, or the substitute for 0/0."""
         return quotient(self.part, np.where(self.defined, self.whole, 0), self.instead)
 
 
 class Margins(NamedTuple):
-    """(labels,) counts of what is right, of all predictions and of all ground truth of a label.
+    """(labels,) counts of true positives, predictions and ground truth.
 
     Attributes:
         seen: The labels that averages run over.
@@ -94,7 +94,7 @@ class Margins(NamedTuple):
     seen: Bools
 
     def precision(self, zero_division: float) -> Ratios:
-        """What is right among the predictions; 0/0 of a label that is never predicted."""
+        """Precision; 0/0 for a label that is never predicted."""
         return Ratios(
             self.right,
             self.predicted,
@@ -106,11 +106,11 @@ class Margins(NamedTuple):
         )
 
     def recall(self) -> Ratios:
-        """What is right among the ground truth."""
+        """Recall; 0/0 for a label without ground truth."""
         return Ratios(self.right, self.truth, self.truth, self.truth > 0, self.seen)
 
     def f1(self, zero_division: float) -> Ratios:
-        """Their harmonic mean; 0/0 where precision is."""
+        """F1; 0/0 where precision is."""
         whole = self.predicted + self.truth
         predicted = self.predicted > 0
         return Ratios(2 * self.right, whole, self.truth, predicted, self.seen, zero_division)
@@ -153,7 +153,7 @@ def per_label(
 
 
 def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
-    """One value over the labels seen, of which one at least has ground truth."""
+    """One average over the labels that occur, at least one of which has ground truth."""
     seen = ratios.seen
     n = int(ratios.truth.sum())
     if not n:
@@ -172,7 +172,7 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
 def labels_and_average_replicas(
     ratios: Ratios, all_data: Ratios, how: Average, words: Words
 ) -> Resampled:
-    """What `labels_and_average` finds of each resample.
+    """The values of `labels_and_average` on each resample.
 
     Args:
         ratios: (resamples, labels) columns.
@@ -200,14 +200,14 @@ def labels_and_average(
     words: Words,
     at: Callable[[str], Mapping[str, Scalar]] = _no_parameters,
 ) -> Findings:
-    """A value for each label, then the one over them; arguments as `per_label`, `over_labels`."""
+    """A value for each label, then the average; arguments as `per_label`, `over_labels`."""
     return Findings([*per_label(labels, ratios, words, at), over_labels(ratios, how, words)])
 
 
 def mean_over_images(
     output: str, column: NDArray[np.float64], weights: NDArray[np.int64]
 ) -> MetricValue:
-    """Over images where it is defined, as often as each counts.
+    """Weighted mean over the images where the value is defined.
 
     Args:
         output: The output that it is.

@@ -1,20 +1,20 @@
-"""Evidence of texts: what each metric found of each sample, one by one.
+"""Evidence of text metrics: the outcome of each metric on each sample.
 
-A metric has two halves. Its `measure` looks at the samples of a shard and says of each what became
-of it (`Outcome`); its `compute` makes the values of the report from all of that (`Sampled`).
+A metric has two halves. Its `measure` looks at the samples of a shard and returns an outcome for
+each (`Outcome`); its `compute` makes the values of the report from all of them (`Sampled`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from heapq import nsmallest
 from math import fsum
 from typing import Any, Final, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 from msgspec import Struct, field, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
@@ -43,7 +43,7 @@ _AT_ONCE: Final = 1 << 12
 
 
 class NumberColumn(Sequence[float | None]):
-    """Numbers, or None; eight bytes each."""
+    """A column of numbers or None in eight bytes each."""
 
     __slots__ = ("values",)
 
@@ -103,7 +103,7 @@ _UNREADABLE = STATUSES.index("parse_failure")
 
 
 class Outcome(NamedTuple):
-    """What became of one sample under one metric.
+    """The outcome of one sample under one metric.
 
     Attributes:
         values: By output; one that is left out, or None, is undefined for this sample.
@@ -125,12 +125,12 @@ class Outcome(NamedTuple):
 
 
 def missing(what: str) -> Outcome:
-    """Of a sample that lacks what the metric needs: "no reference"."""
+    """The outcome of a sample that is missing an input: "no reference"."""
     return Outcome(status="missing_input", reason=what)
 
 
 class Texts:
-    """The samples of a shard, and what several metrics make of them, made once."""
+    """The samples of a shard, with derived values that several metrics share."""
 
     __slots__ = ("_memo", "data")
 
@@ -139,12 +139,12 @@ class Texts:
         self._memo = Memo()
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` makes of these samples, made the first time that it is asked for."""
+        """Compute `make` for these samples once and cache the result."""
         return self._memo.once(key, make)
 
 
 class Outcomes(Struct, frozen=True):
-    """What became of the samples of a shard under one metric, columns of equal length.
+    """The outcomes of a shard's samples under one metric, columns of equal length.
 
     Attributes:
         status: (n,) positions in `STATUSES`.
@@ -180,7 +180,7 @@ class Outcomes(Struct, frozen=True):
         vectors: Mapping[str, Floats] | None = None,
         beside: Mapping[str, Scalar] | None = None,
     ) -> Outcomes:
-        """The columns of outcomes, in the order of the samples.
+        """Columns of outcomes, in sample order.
 
         Args:
             found: One for each sample.
@@ -204,7 +204,7 @@ class Outcomes(Struct, frozen=True):
         )
 
     def without_secrets(self, secrets: Secrets, *, quoted: bool = False) -> Outcomes:
-        """The same with nothing secret in what is told.
+        """The outcomes with secrets masked in their reasons and details.
 
         Reasons may quote a condition, or a text; judges quote whatever they were shown.
 
@@ -239,7 +239,7 @@ class Outcomes(Struct, frozen=True):
         )
 
     def taken(self, chosen: Sequence[int] | Ints) -> Outcomes:
-        """Those of some samples, by their positions."""
+        """Select outcomes by position."""
         order = np.asarray(chosen, np.int64)
         at = order.tolist()
         return Outcomes(
@@ -258,7 +258,7 @@ class Outcomes(Struct, frozen=True):
 
     @staticmethod
     def joined(parts: Sequence[Outcomes]) -> Outcomes:
-        """Those of several shards, one after the other."""
+        """Concatenate the outcomes of several shards."""
         first = parts[0]
         judged = any(part.verdicts for part in parts)
         asked = any(part.asked for part in parts)
@@ -280,7 +280,7 @@ class Outcomes(Struct, frozen=True):
         )
 
     def packed(self) -> Outcomes:
-        """The same as few objects, for data of which there is more than fits in memory."""
+        """The same in compact form, for data that does not fit in memory otherwise."""
         return replace(self, details=packed_details(self.details), marks=packed_marks(self.marks))
 
     def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
@@ -341,7 +341,7 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class Sampled(Struct, frozen=True):
-    """What one call found, as its `compute` reads it.
+    """The outcomes of one call, as read by its `compute`.
 
     Attributes:
         call: The metric and its parameters.
@@ -359,7 +359,7 @@ class Sampled(Struct, frozen=True):
 
     @property
     def metric(self) -> Metric[Any]:
-        """The metric that was called."""
+        """The metric."""
         return self.call.metric
 
     @property
@@ -369,25 +369,25 @@ class Sampled(Struct, frozen=True):
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """(n,) which samples are "ok"."""
+        """(n,) which samples have status "ok"."""
         return np.asarray(self.outcomes.status == _OK)
 
     @property
     def read(self) -> NDArray[np.bool_]:
-        """(n,) which samples had the input, judged or unreadable: what rates are fractions of."""
+        """(n,) which samples have input, parsed or not: the denominator of rates."""
         return np.asarray(self.scored | (self.outcomes.status == _UNREADABLE))
 
     def times(self) -> Ints:
-        """(n,) how often each sample counts."""
+        """(n,) weight of each sample."""
         return np.ones(len(self.sample_ids), np.int64) if self.weights is None else self.weights
 
     def summed(self, name: str) -> Ints:
-        """(…) the counts of that name, over the samples that are "ok", as often as each counts."""
+        """(…) weighted sum of a count over the "ok" samples."""
         counted = self.times() * self.scored
         return np.asarray(np.tensordot(counted, self.outcomes.counts[name], 1))
 
     def mean(self, output: str, within: NDArray[np.bool_] | None = None) -> MetricValue:
-        """The mean of an output over the samples that are "ok", and have it.
+        """Mean of an output over the "ok" samples that have it.
 
         Args:
             output: Its name.
@@ -402,7 +402,7 @@ class Sampled(Struct, frozen=True):
         return MetricValue(self.total(output, column, counted) / n, output=output, n=n)
 
     def total(self, name: str, column: Floats, counted: NDArray[np.bool_]) -> float:
-        """The sum of a column over some samples, as often as each counts, whatever their order.
+        """Weighted sum of a column over some samples, independent of their order.
 
         Args:
             name: Of the column, among all of the call.
@@ -419,7 +419,7 @@ class Sampled(Struct, frozen=True):
         return float(np.bincount(place, self.weights[counted], len(values)) @ values)
 
     def why_none(self) -> str:
-        """Why no sample has a value: the reasons there are, the most frequent first."""
+        """Why no sample has a value: the reasons, most frequent first."""
         if self.weights is not None:
             return "not in this resample"
         if not self.sample_ids:
@@ -435,7 +435,7 @@ class Sampled(Struct, frozen=True):
         return "no sample has one: " + "; ".join(f"{n} × {why}" for why, n in told)
 
     def rate(self, output: str) -> MetricValue:
-        """An output as a fraction of the samples that had the input, judged or unreadable.
+        """An output as a share of the samples with input.
 
         It is undefined where no sample has the output; a sample without it counts as 0. Where none
         could be read, nothing but that is known.
@@ -460,7 +460,9 @@ class Sampled(Struct, frozen=True):
         warnings: Sequence[str] = (),
         insights: Sequence[MetricInsight] = (),
     ) -> Findings:
-        """Values of the report; with what is told of single samples, unless this is a resample."""
+        """Findings with these values; per-sample outcomes are included unless this is a
+        resample.
+        """
         if beside := self.outcomes.beside:
             values = [structs.replace(value, at={**beside, **value.at}) for value in values]
         if self.weights is not None:
@@ -488,7 +490,7 @@ class Sampled(Struct, frozen=True):
         )
 
     def _told(self) -> dict[str, Floats]:
-        """The columns as single samples have them: nothing is told of what could not be read."""
+        """The columns per sample; None where the reply was not readable."""
         unreadable = self.outcomes.status == _UNREADABLE
         primary = self.metric.outputs[0].name
         columns = dict(self.outcomes.columns)
@@ -524,17 +526,17 @@ class Sampled(Struct, frozen=True):
 
 
 def mean_of_samples(sampled: Sampled) -> Findings:
-    """The mean of every output over the samples that have a value."""
+    """Mean of every output over the samples that have a value."""
     return sampled.findings([sampled.mean(output.name) for output in sampled.metric.outputs])
 
 
 def rate_of_samples(sampled: Sampled) -> Findings:
-    """Of metrics that pass or fail: every output as a fraction of the samples with input."""
+    """The share of samples with input that pass, for each output of a pass/fail metric."""
     return sampled.findings([sampled.rate(output.name) for output in sampled.metric.outputs])
 
 
 class SampleEvidence(Struct, frozen=True):
-    """What the calls of one wing found of samples.
+    """The outcomes of all calls of one wing.
 
     Attributes:
         calls: The metrics and their parameters.
@@ -553,21 +555,21 @@ class SampleEvidence(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.sample_ids)
 
     def of(self, call: Call) -> Sampled:
-        """What one of the calls found."""
+        """The outcomes of one call."""
         at = self.calls.index(call)
         memo = self.memos[at] if self.memos else Memo()
         return Sampled(call, self.sample_ids, self.outcomes[at], self.weights, memo)
 
     def select(self, units: NDArray[np.bool_]) -> SampleEvidence:
-        """The evidence of some samples alone."""
+        """Select samples."""
         return self._taken(np.flatnonzero(units))
 
     def resamples(self, weights: Ints) -> Iterator[SampleEvidence]:
-        """The evidence in which sample i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which sample i counts weights[b, i] times."""
         memos = tuple(Memo() for _ in self.calls)
         for row in weights:
             yield replace(self, weights=row, memos=memos)
@@ -582,12 +584,12 @@ class SampleEvidence(Struct, frozen=True):
 
 
 def plan_samples(calls: Sequence[Call], slices: Sequence[str]) -> tuple[Call, ...]:
-    """Everything the evidence is asked for: the calls themselves."""
+    """The plan of the evidence: the calls themselves."""
     return tuple(calls)
 
 
 def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidence:
-    """Look at the samples of a shard, for every call; in no reason stands what is secret.
+    """Measure the samples of a shard for every call; secrets are masked in reasons.
 
     Raises:
         ValueError: A metric of samples has no `measure`.
@@ -604,7 +606,7 @@ def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidenc
 
 
 def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:
-    """The evidence of several shards; in the order of the whole data, whatever theirs is."""
+    """Merge the evidence of several shards, in the order of the whole data."""
     whole = SampleEvidence(
         parts[0].calls,
         tuple(map(Outcomes.joined, zip(*(part.outcomes for part in parts), strict=True))),

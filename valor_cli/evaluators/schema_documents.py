@@ -1,4 +1,4 @@
-"""JSON Schemas as configs write them in; schemas that can be applied, or what is wrong, out."""
+"""Load JSON Schemas named in configs and check that they can be applied."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ANY: tuple[Any, ...] = (None, {}, [], "", 0)
 
 
 class SchemaFile(str):
-    """The path of a schema as the config writes it, and the schema that was read there."""
+    """The path of a schema in the config, and its content."""
 
     __slots__ = ("document",)
 
@@ -94,7 +94,7 @@ SchemaSource = (
 
 
 def draft_of(document: Document) -> type[Validator]:
-    """The validator of the draft that `$schema` names, else that of draft 2020-12.
+    """The validator for `$schema`, otherwise that of draft 2020-12.
 
     Raises:
         ValueError: It names no draft that is known.
@@ -117,7 +117,7 @@ def draft_of(document: Document) -> type[Validator]:
 
 
 def check_schema(document: Document) -> None:
-    """Find out whether a schema can be applied to any JSON.
+    """Check that a schema can be applied to any JSON.
 
     Raises:
         ValueError: It breaks the rules of its draft, has a pattern that is none, or refers to what
@@ -145,7 +145,7 @@ def check_schema(document: Document) -> None:
 
 
 def errors_under(document: Document, *, check_formats: bool) -> Errors:
-    """What validates JSON under a checked schema, in bounded time, without fetching anything.
+    """A validator for a checked schema, with bounded time and no network access.
 
     It raises a `TooManyStepsError` or a `PatternTimeout` where that ends before the value does.
 

@@ -1,6 +1,6 @@
-"""What a filter asks for in; which values it keeps, or that it asks for what is not there, out.
+"""Apply the filters of a config to samples, and report unknown values.
 
-What is compared is what is written: the number 17 and the text "17" are one.
+Values are compared as written: the number 17 and the text "17" are the same.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ SAMPLE_KEYS = ("image_id", "sample_id")
 
 
 def filtered_columns(selection: Selection) -> tuple[str, ...]:
-    """The metadata columns that slices and the filter need, behind them those that may lack."""
+    """The required metadata columns, followed by the optional ones."""
     kept = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
     return tuple(dict.fromkeys([*selection.metadata, *kept, *selection.optional]))
 
 
 def with_metadata(selection: Selection, names: Sequence[str]) -> Selection:
-    """A selection that wants some metadata columns more."""
+    """Add metadata columns to a selection."""
     return replace(selection, metadata=tuple(dict.fromkeys([*selection.metadata, *names])))
 
 
 def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.bool_]:
-    """(n,) whether each value is one of those allowed."""
+    """(n,) whether each value is allowed."""
     texts = set(map(written, allowed))
     return np.array([written(value) in texts for value in values], bool)
 
@@ -39,7 +39,7 @@ def among(values: Sequence[Scalar], allowed: Sequence[Scalar]) -> NDArray[np.boo
 def limited(
     kept: NDArray[np.bool_], limit: int | None, place: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """(n,) the first so many of those kept, in the order of a file; None: all of them.
+    """(n,) the first selected samples up to a limit, in file order; None: all.
 
     Args:
         kept: (n,) whether each is kept.
@@ -56,7 +56,7 @@ def limited(
 
 
 def wanted_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
-    """The labels that a filter lists.
+    """The labels of a filter.
 
     Raises:
         DataError: Some are none of `labels`.
@@ -78,7 +78,7 @@ def wanted_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
 def unknown_samples(
     unknown: Sequence[Scalar], key: str, noun: str, some: Collection[Scalar]
 ) -> DataError:
-    """The error for ids that a filter lists and no sample has.
+    """The error for filter ids that no sample has.
 
     Args:
         unknown: These ids.
@@ -94,7 +94,7 @@ def unknown_samples(
 
 
 def values_hint(columns: Mapping[str, Sequence[Scalar]]) -> str:
-    """The values that the filtered columns do hold."""
+    """A hint that lists the values of the filtered columns."""
     lines = []
     for name, values in columns.items():
         seen = sorted({str(value) for value in values})

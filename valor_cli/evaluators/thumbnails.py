@@ -1,4 +1,4 @@
-"""Examples and the folder of their pictures in; what the report shows of them out."""
+"""Load thumbnails of example images for reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HITS: Final = ("true_positive", "true_negative")
 
 
 class WithImages(Protocol):
-    """A `data:` block that may name a folder of images."""
+    """A `data:` block with an optional image folder."""
 
     @property
     def images(self) -> str | None:
@@ -28,7 +28,7 @@ class WithImages(Protocol):
 def thumbnails(
     inputs: WithImages, selection: Selection, examples: Sequence[ExampleResult]
 ) -> tuple[Pictures, Sequence[str]]:
-    """The pictures of the examples, where the config names their folder; and warnings.
+    """Thumbnails of the examples if the config names an image folder, and warnings.
 
     A run may have tens of thousands of examples, and a page shows few of them, so that 300 pictures
     are made and no more. Which ones a page shows is its own affair: worst images and mistakes come

@@ -1,4 +1,4 @@
-"""A sample that passes or fails: what rules, and judges that answer yes or no, find of it."""
+"""Outcomes of metrics that pass or fail a sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTPUTS = tuple(output.name for output in RATES)
 
 
 def is_verdict(outputs: Sequence[Output]) -> bool:
-    """Whether a metric of these outputs says of each sample that it passes or fails."""
+    """Whether a metric with these outputs passes or fails each sample."""
     return tuple(outputs[: len(RATES)]) == RATES
 
 
@@ -34,7 +34,7 @@ def verdict(
     details: Mapping[str, Any] | None = None,
     marks: tuple[Mark, ...] = (),
 ) -> Outcome:
-    """Of a response that passes or fails.
+    """The outcome of a response that passes or fails.
 
     Args:
         passed: Whether it passes.
@@ -59,6 +59,6 @@ def verdict(
 
 
 def unreadable(reason: str) -> Outcome:
-    """Of a sample that has the input, and that no verdict could be found of."""
+    """The outcome of a sample for which no verdict could be parsed."""
     values = {"pass": 0.0, "fail": 0.0, "generation_failures": 0.0, UNREADABLE: 1.0}
     return Outcome(values, "parse_failure", reason)

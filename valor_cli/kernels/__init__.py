@@ -1,1 +1,1 @@
-"""Arithmetic on columns: arrays in, arrays out, numpy only."""
+"""Kernels: arithmetic on arrays and texts, independent of tasks."""

@@ -1,7 +1,7 @@
-"""Which engine computes: the compiled kernel where it is installed, else numpy.
+"""Select the compiled kernel where it is installed, otherwise NumPy.
 
-Both give the same bits. A kernel that has a compiled twin asks `compiled` at each call, so that a
-test can have either.
+Both give the same bits. A kernel that has a compiled version checks `compiled` at each call, so
+that a test can use either.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ VARIABLE: Final = "VALOR_KERNEL"
 
 
 class Engine(NamedTuple):
-    """The kernel, if it computes, and why or why not."""
+    """The compiled kernel if it is used, and why or why not."""
 
     kernel: Kernel | None
     reason: str
 
 
 def found_engine(wish: str, module: str = "valor_cli.kernels._compiled") -> Engine:
-    """What to compute with.
+    """Select the engine.
 
     Args:
         wish: "numpy"; anything else for the faster one that is there.

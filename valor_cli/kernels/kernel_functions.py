@@ -1,4 +1,4 @@
-"""The functions of the compiled kernel, for those who check types: what each takes stands in C."""
+"""Type declarations of the compiled kernel's functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Column: TypeAlias = NDArray[Any] | bytes | bytearray | memoryview
 
 
 class Kernel(Protocol):
-    """The functions of the compiled kernel; each says what it takes in its C file."""
+    """Functions of the compiled kernel; arguments are documented in C."""
 
     REVISION: int
 

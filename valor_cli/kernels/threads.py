@@ -1,6 +1,6 @@
-"""Work on several pieces at a time, in threads, by functions that let Python's other threads run.
+"""Run work in threads, with results in order.
 
-The results are those of one thread, in the same order, whatever the number of threads.
+For functions that release the GIL. The results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ alone = False
 
 
 def usable_threads() -> int:
-    """How many threads this process may use: the cores that it may run on, at most `MOST`."""
+    """Number of threads to use: the available cores, at most `MOST`."""
     return 1 if alone else min(_cores(), MOST)
 
 
@@ -37,7 +37,7 @@ def _cores() -> int:
 
 
 def in_order(work: Callable[[T], R], pieces: Iterable[T], threads: int) -> Iterator[R]:
-    """What `work` makes of each piece, in the order of the pieces.
+    """Apply `work` to each piece, with results in order.
 
     Args:
         work: A function that spends its time where other threads may run.
@@ -74,7 +74,7 @@ def in_order(work: Callable[[T], R], pieces: Iterable[T], threads: int) -> Itera
 
 
 class _Task(Generic[T, R]):
-    """A piece, and what became of it."""
+    """A piece, and its result."""
 
     def __init__(self, work: Callable[[T], R], piece: T) -> None:
         self._work = work

@@ -19,7 +19,7 @@ _SECTIONS = ("Formula:", "Pitfalls:", "Example:", "Args:", "Returns:", "Raises:"
 
 
 class Output(Struct, frozen=True):
-    """One of a metric's numbers: its name, direction, unit and best and worst values."""
+    """One number of a metric: name, direction, unit, bounds."""
 
     name: str = "value"
     better: Direction = "higher"
@@ -40,7 +40,7 @@ ModelKind = Literal["judge", "embedder", "language_model", "classifier", "reduct
 
 
 class Lack(NamedTuple):
-    """What a config must name before a metric can be computed, and how."""
+    """Config that is missing before a metric can be computed, and how to add it."""
 
     message: str
     hint: str
@@ -116,12 +116,12 @@ class Metric(Struct, Generic[R], frozen=True):
 
     @property
     def formula(self) -> str:
-        """How the values come about, line by line as the docstring has it; empty without one."""
+        """How the values are computed, line by line; empty if the docstring has no such section."""
         return self._section("Formula:")
 
     @property
     def pitfalls(self) -> str:
-        """When the values mislead, on one line; empty if the docstring does not say."""
+        """When the values mislead, on one line; empty if the docstring has no such section."""
         return " ".join(self._section("Pitfalls:").split())
 
     @property
@@ -130,7 +130,7 @@ class Metric(Struct, Generic[R], frozen=True):
         return " ".join(self._section("Example:").split())
 
     def _section(self, heading: str) -> str:
-        """What stands under a heading of the docstring, or before all ("")."""
+        """The text under a heading of the docstring, or before all headings ("")."""
         found: list[str] = []
         under = ""
         for line in (inspect.getdoc(self.declared) or "").splitlines():
@@ -152,11 +152,13 @@ class Metric(Struct, Generic[R], frozen=True):
 
     @property
     def declared(self) -> Callable[..., Any]:
-        """The function whose signature and docstring are the metric's."""
+        """The function whose signature and docstring describe the metric."""
         return self.compute if self.measure is None else self.measure
 
     def output(self, name: str) -> Output:
-        """The output of that name; a KeyError is a metric that returned what it did not declare."""
+        """The output of that name; a KeyError means that the metric returned an undeclared
+        output.
+        """
         return {output.name: output for output in self.outputs}[name]
 
 
@@ -175,13 +177,13 @@ class Call(Struct, frozen=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What of the inputs the metric reads."""
+        """The inputs that the metric reads."""
         more = self.metric.by_parameters.needs
         return (*self.metric.needs, *(() if more is None else more(self.parameters)))
 
     @property
     def asks(self) -> tuple[ModelKind, ...]:
-        """The kinds of models that the metric asks."""
+        """The kinds of models that the metric uses."""
         more = self.metric.by_parameters.asks
         return (*self.metric.asks, *(() if more is None else more(self.parameters)))
 
@@ -192,13 +194,15 @@ class Call(Struct, frozen=True):
         return None if lack is None else lack(self.parameters)
 
     def found(self, evidence: Any) -> MetricValue | Findings:
-        """What the metric says of evidence; of evidence by samples, that of its own `measure`."""
+        """Compute the metric on evidence; for per-sample evidence, on the outcomes of its
+        `measure`.
+        """
         if self.metric.measure is None:
             return self.metric.compute(evidence, **self.parameters)
         return self.metric.compute(evidence.of(self))
 
     def replicas(self, evidence: Any, weights: NDArray[np.int64]) -> Resampled:
-        """What the metric says of each resample; of metrics that have `replicas`."""
+        """Compute the metric on every resample, for metrics that have `replicas`."""
         if self.metric.replicas is None:
             raise ValueError(f"{self.metric.name} is computed of one resample after the other")
         if self.metric.measure is None:

@@ -12,17 +12,17 @@ from valor_cli.results import Illustration, MetricExample
 
 
 class Evidence(Protocol):
-    """What a wing's metrics share. Units (images, samples) are what intervals resample."""
+    """Data shared by the metrics of a wing. Units (images, samples) are what intervals resample."""
 
     @property
     def unit_count(self) -> int:
-        """How many units there are."""
+        """Number of units."""
 
     def select(self, units: NDArray[np.bool_]) -> Self:
-        """The evidence of those units alone, by a mask over all units."""
+        """Select units by a mask over all units."""
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
-        """For each row b of `weights` the evidence in which unit i stands weights[b, i] times."""
+        """For each row b of `weights`, the evidence in which unit i counts weights[b, i] times."""
 
 
 class Dataset(Protocol):
@@ -30,23 +30,23 @@ class Dataset(Protocol):
 
     @property
     def unit_count(self) -> int:
-        """How many units there are."""
+        """Number of units."""
 
     @property
     def unit_ids(self) -> Sequence[Any]:
-        """(units,) what the files call them."""
+        """(units,) ids in the input files."""
 
     def shard(self, units: NDArray[np.bool_]) -> Self:
-        """The part with those units only."""
+        """Select units."""
 
     def illustrate(self, examples: Sequence[MetricExample]) -> Sequence[Illustration]:
-        """What is shown of each example."""
+        """The illustration of each example."""
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """By field, the texts of the units as reports show them; nothing of images."""
+        """The texts of the units by field, as reports show them; empty for images."""
 
     def verify(self) -> None:
-        """Look at what only making evidence would read.
+        """Check data that is otherwise read only when evidence is built.
 
         Raises:
             DataError: Something in it cannot be used.

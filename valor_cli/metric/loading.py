@@ -15,14 +15,14 @@ METADATA = "metadata."
 
 
 def written(value: Scalar) -> str:
-    """A value as YAML writes it. Slices and filters compare what is written: "1" and 1 are one."""
+    """A value as written in YAML. Slices and filters compare these: "1" and 1 are equal."""
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Selection(Struct, frozen=True):
-    """What of the data to evaluate, and under which names.
+    """Which data to evaluate, and how labels are mapped.
 
     Attributes:
         label_map: Label as in the files to label as evaluated; applied before anything else.
@@ -49,14 +49,14 @@ class Selection(Struct, frozen=True):
 
 
 class OneSided(NamedTuple):
-    """Labels that only one side has: `missing` in predictions, `ignored` for want of truth."""
+    """Labels on one side only: `missing` in predictions, `ignored` without ground truth."""
 
     missing: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
 
 class Spent(NamedTuple):
-    """What a model took: seconds a sample on average, and money for all; None if not known."""
+    """Usage of a model: mean seconds per sample, and total cost; None if unknown."""
 
     duration_s: float | None = None
     cost_usd: float | None = None
@@ -102,7 +102,7 @@ class Loaded(Struct, Generic[D], frozen=True):
 
 
 class Survey(NamedTuple):
-    """What all pieces together say of a run, before any of it is joined.
+    """What all pieces together say about a run before they are joined.
 
     Attributes:
         ground: What every range needs to know: names of labels, what comes before each piece.
@@ -115,7 +115,7 @@ class Survey(NamedTuple):
 
 
 class Stream(Struct, Generic[D], frozen=True):
-    """How a task reads its inputs piece by piece, and evaluates them range by range of units.
+    """How a task reads its inputs in pieces and evaluates ranges of units.
 
     What can be read at all can be loaded whole; `None` anywhere says that this is such a case.
 

@@ -53,7 +53,7 @@ class Asking(Struct, frozen=True):
 
 
 class NoOptions(BaseModel):
-    """The options of a task that has none."""
+    """The options of a task without any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

@@ -14,7 +14,7 @@ from valor_cli.results import Scalar
 
 
 def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
-    """Evidence that is evaluated as a whole."""
+    """Evidence evaluated as one part."""
     return (({}, evidence),)
 
 

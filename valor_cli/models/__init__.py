@@ -1,6 +1,6 @@
-"""Models that help to evaluate: judges, embedders; how they are asked, and what they cost.
+"""Models used in evaluation: judges, embedders, classifiers, language models.
 
     Request ──Calls (cache, budget, retries, concurrency)──▶ Judge ──▶ Reply
 
-A run that asks none of them imports none of this.
+A run that uses none of them imports none of this.
 """

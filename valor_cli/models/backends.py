@@ -1,4 +1,4 @@
-"""Settings in; the judge or embedder that they name out. Each backend is imported on first use."""
+"""Open the judge or embedder that a config names; backends are imported on first use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
 
 
 def look_for_embedder(settings: EmbedderSettings, stop: Stop) -> None:
-    """See that the embedder can be had; torch, which takes seconds, is not imported for it.
+    """Check that the embedder is available, without importing torch, which takes seconds.
 
     Raises:
         Unavailable: It is not on this machine.
@@ -87,7 +87,7 @@ def open_token_encoder(
     stop: Stop,
     told: Told,
 ) -> TokenEncoder:
-    """A model of which tokens have vectors: the one named, else the embedder's.
+    """A token encoder: the named one, otherwise the embedder's model.
 
     Raises:
         Unavailable: It is not on this machine.

@@ -1,4 +1,4 @@
-"""A JSON Lines file in; its objects with the numbers of their lines out, and all that is wrong."""
+"""Read JSON Lines and report all faults with their lines."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 
 @dataclass(slots=True)
 class Faults:
-    """What is wrong with a file; the first are kept, all are counted."""
+    """Faults of a file; the first are kept, all are counted."""
 
     path: str
     problems: list[Problem] = field(default_factory=list)
     total: int = 0
 
     def add(self, line: int, message: str) -> None:
-        """One more, on a line."""
+        """Add a fault on a line."""
         self.total += 1
         if len(self.problems) < LISTED:
             self.problems.append(Problem(f"{self.path}:{line}", message))
 
     def check(self, hint: str = "") -> None:
-        """Go on if there are none.
+        """Raise an error if there are faults.
 
         Raises:
             DataError: There are some.
@@ -37,7 +37,7 @@ class Faults:
 
 
 class Form(NamedTuple):
-    """What a key of an object may hold."""
+    """The allowed value of a key."""
 
     said: str
     fits: Callable[[object], bool]
@@ -70,7 +70,7 @@ NUMBER_OR_NULL = Form(
 
 
 def fault_of(found: Mapping[str, Any], forms: Mapping[str, Form]) -> str | None:
-    """Why an object is not of a form; None: it is."""
+    """Why an object does not have a form; None if it does."""
     for name in found:
         if name not in forms:
             listed = ", ".join(forms)
@@ -85,7 +85,7 @@ def fault_of(found: Mapping[str, Any], forms: Mapping[str, Form]) -> str | None:
 
 
 def objects(path: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with their lines, from 1; blank lines are passed over.
+    """The objects of a file with their line numbers from 1; blank lines are skipped.
 
     Args:
         path: The file, in UTF-8.

@@ -1,4 +1,4 @@
-"""A model in; refused, under `--offline`, where asking it leaves this machine."""
+"""Reject remote models under `--offline`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from valor_cli.models.protocols.judge import Judge
 
 
 def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:
-    """Hold `--offline` against a model.
+    """Raise an error for a remote model under `--offline`.
 
     Args:
         asked: The model.

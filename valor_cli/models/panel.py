@@ -1,4 +1,4 @@
-"""The judges of a config in; what they say, asked in one loop, and what that took, out."""
+"""Run all judges of a config in one event loop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ASKING = "asking judges"
 
 
 class Member(Struct, frozen=True):
-    """A judge of the panel, as metrics ask it."""
+    """A judge of the panel, as used by metrics."""
 
     settings: JudgeSettings
     calls: Calls
@@ -46,17 +46,17 @@ class Member(Struct, frozen=True):
 
     @property
     def repeats(self) -> int:
-        """How often it is asked everything."""
+        """Number of repeats."""
         return self.settings.repeat
 
     @property
     def name(self) -> str:
-        """As results call it."""
+        """Name used in results."""
         return self.calls.judge.name
 
     @property
     def judge_retries(self) -> int:
-        """Tries after replies that do not fit."""
+        """Retries after unparsable replies."""
         return self.settings.judge_retries
 
     def prompt(self, name: str) -> Prompt:
@@ -64,15 +64,15 @@ class Member(Struct, frozen=True):
         return self.prompts.of(name)
 
     async def reply(self, request: Request) -> Answered:
-        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+        """Get a reply. Raises `NoAnswer`, `Stopped`, `ValorError`."""
         return await self.calls.ask(request)
 
     def forget(self, request: Request) -> None:
-        """Keep no reply to a request, for it could not be read. Raises `ValorError`."""
+        """Remove the reply to a request from the cache. Raises `ValorError`."""
         self.calls.forget(request)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(texts, dimensions) their vectors. Raises as `reply`."""
+        """(texts, dimensions) vectors of texts. Raises as `reply`."""
         if self.vectors is None:
             raise ConfigError(Problem("embedder", "none is configured"))
         return await self.vectors.embed(texts, quiet=True)
@@ -120,7 +120,7 @@ class Panel:
     def open(
         self, judges: Sequence[JudgeSettings], vectors: Vectors | None, held: ExitStack
     ) -> None:
-        """Have the judges ready; what they hold open is given back with `held`.
+        """Open the judges; `held` closes their resources.
 
         Raises:
             ValorError: One cannot be asked.
@@ -170,7 +170,7 @@ class Panel:
         return kept
 
     def leave(self, *, failed: bool) -> None:
-        """Write down how the run ended.
+        """Record how the run ended.
 
         Args:
             failed: Whether an error ended it.
@@ -183,7 +183,7 @@ class Panel:
             self._store.finish("failed" if failed else self._stop.kind or "finished")
 
     def run(self, work: Work) -> None:
-        """Ask every juror all that is to be asked of it, several requests at a time.
+        """Run the calls of every juror concurrently.
 
         A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
 
@@ -232,7 +232,7 @@ class Panel:
 
     @property
     def usage(self) -> list[UsageResult]:
-        """What was asked, by metric, model and judge."""
+        """Usage by metric, model and judge."""
         return [
             UsageResult(
                 metric,
@@ -252,7 +252,7 @@ class Panel:
 
     @property
     def settings(self) -> dict[str, Scalar]:
-        """Who judged, and how."""
+        """The judges and their settings."""
         told: dict[str, Scalar] = {}
         if self.members:
             told["judge"] = ", ".join(member.name for member in self.members)
@@ -262,7 +262,7 @@ class Panel:
 
 
 def _at_a_time(member: Member) -> int:
-    """Samples in work: more than requests, for some wait for their turn to be asked again."""
+    """Number of samples in work: more than requests, since some wait to retry."""
     return 1 if member.calls.judge.in_order else 2 * member.settings.concurrency + 4
 
 

@@ -1,4 +1,4 @@
-"""Settings in; the models of one run, from the first request to the last, out."""
+"""The models of a run, from the first request to the last."""
 
 from __future__ import annotations
 

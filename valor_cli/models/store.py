@@ -1,7 +1,7 @@
-"""Requests by key and replies to them come in; what was kept goes out, to later runs too.
+"""Persistent cache of judge replies, with a ledger of run costs.
 
-A reply is on disk before `keep` returns: it outlives a kill of the process, the ledger of what the
-run has paid with it. Neither prompts nor keys of providers are written.
+A reply is on disk before `keep` returns, so it survives a kill of the process, as does the ledger
+of what the run has paid. Neither prompts nor provider keys are written.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ENDED = "UPDATE runs SET ended = ?, state = ? WHERE id = ? AND start = ?"
 
 
 class Store:
-    """The replies that judges ever gave here, and the ledger of runs; a context manager.
+    """All cached replies and the ledger of runs; a context manager.
 
     Several processes may use it at once. Within one it belongs to one thread at a time.
     """
@@ -59,7 +59,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path | None = None, *, clock: Clock = time.time) -> Self:
-        """Open the store, or make it.
+        """Open or create the store.
 
         Args:
             path: Its file; None: where `store_path` says.
@@ -84,11 +84,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._database.close()
 
     def run(self, identity: str, *, resume: bool, reuse: bool, judge: str = "") -> RunStore:
-        """What one run keeps of one judge.
+        """The part of the store for one run and judge.
 
         Args:
             identity: Of the run: what its config and its inputs are.
@@ -129,12 +129,12 @@ class Store:
         return one
 
     def finish(self, state: str) -> None:
-        """Write down how the runs opened here ended; see `RunStore.finish`."""
+        """Record how the runs ended; see `RunStore.finish`."""
         for one in self._runs:
             one.finish(state)
 
     def info(self) -> StoreInfo:
-        """What is kept.
+        """Summary of the store.
 
         Raises:
             ValorError: The store cannot be used.
@@ -145,7 +145,7 @@ class Store:
             raise unusable(self.path, error) from error
 
     def clear(self, older_than_days: float | None = None) -> Removed:
-        """Forget replies and runs.
+        """Delete replies and runs.
 
         Args:
             older_than_days: Only those; None: all, also what runs under way have kept.
@@ -161,7 +161,7 @@ class Store:
 
 
 class RunStore(Struct, frozen=True):
-    """What one run finds and keeps of one judge.
+    """The cached replies of one run and judge.
 
     Attributes:
         known: Whether the ledger knew the run when it was opened.
@@ -179,7 +179,7 @@ class RunStore(Struct, frozen=True):
     _reuse: bool
 
     def find(self, key: str) -> Reply | None:
-        """The newest reply kept under a key; None: there is none that may answer.
+        """The newest usable reply under a key; None if there is none.
 
         Raises:
             ValorError: The store cannot be used.
@@ -195,7 +195,7 @@ class RunStore(Struct, frozen=True):
         return None if found is None else self._read(found[0])
 
     def keep(self, key: str, request: Request, reply: Reply) -> None:
-        """Keep a reply, and write its cost into the ledger; both or neither.
+        """Store a reply and its cost in one transaction.
 
         Raises:
             ValorError: It cannot be kept.
@@ -216,7 +216,7 @@ class RunStore(Struct, frozen=True):
             raise unusable(self._path, error) from error
 
     def forget(self, key: str) -> None:
-        """Keep nothing under a key, whichever run it is of; what it cost stays in the ledger.
+        """Delete the entry of a key, for all runs; its cost stays in the ledger.
 
         Raises:
             ValorError: The store cannot be used.
@@ -228,7 +228,7 @@ class RunStore(Struct, frozen=True):
             raise unusable(self._path, error) from error
 
     def finish(self, state: str) -> None:
-        """Write down how the run ended: finished, budget, interrupted, terminated or failed.
+        """Record how the run ended: finished, budget, interrupted, terminated or failed.
 
         Raises:
             ValorError: The store cannot be used.

@@ -1,7 +1,7 @@
-"""The path of a store in; a database of its form out, or why the file cannot be used.
+"""Open the SQLite database of a cache.
 
-There are two stores in one folder: replies of judges, and vectors of texts. A file that is none of
-ours, or broken, is left alone: whose it is, decides.
+A folder has two stores: judge replies, and text vectors. A file that is not one of ours, or is
+damaged, is left unchanged, for its owner to decide.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANOTHER = "name another folder with VALOR_CACHE_DIR"
 
 
 class Form(Struct, frozen=True):
-    """What files of one kind hold.
+    """Schema of a store file.
 
     Attributes:
         holds: In words, for messages: "replies".
@@ -49,7 +49,7 @@ class Form(Struct, frozen=True):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """All that makes an empty file one of the form."""
+        """SQL statements that create the schema."""
         return (
             *self.tables,
             f"PRAGMA application_id = {self.application}",
@@ -99,7 +99,7 @@ REPLIES = Form(
 
 
 def store_path(file: str = FILE) -> Path:
-    """`$VALOR_CACHE_DIR`, else `$XDG_CACHE_HOME/valor`, else `~/.cache/valor`; there the file.
+    """Path of the file in `$VALOR_CACHE_DIR`, else `$XDG_CACHE_HOME/valor`, else `~/.cache/valor`.
 
     Raises:
         ValorError: There is no home folder.
@@ -118,7 +118,7 @@ def store_path(file: str = FILE) -> Path:
 
 
 def open_file(path: Path, form: Form = REPLIES) -> sqlite3.Connection:
-    """The database, made if there is none.
+    """Open or create the database.
 
     Raises:
         ValorError: The file or its folder cannot be used, or is another program's.
@@ -207,7 +207,7 @@ def _to_wal(database: sqlite3.Connection) -> None:
 
 
 def unusable(path: Path, error: sqlite3.Error, form: Form = REPLIES) -> ValorError:
-    """What SQLite says of a store, with the next step."""
+    """An error that explains a SQLite error, with the next step."""
     reason = str(error)
     if "locked" in reason:
         hint = form.busy

@@ -1,4 +1,4 @@
-"""A store in; how much it holds, and what was removed from it, out."""
+"""Show and clear the cache of judge replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class JudgeKept(Struct, frozen=True):
-    """What is kept of one judge; times are seconds since 1970."""
+    """Cached replies of one judge; times are seconds since 1970."""
 
     judge: str
     replies: int
@@ -20,7 +20,7 @@ class JudgeKept(Struct, frozen=True):
 
 
 class StoreInfo(Struct, frozen=True):
-    """What a store holds.
+    """Summary of a store.
 
     Attributes:
         path: Its file.
@@ -43,7 +43,7 @@ class StoreInfo(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """What was removed: replies, runs of the ledger, bytes of the files."""
+    """What was deleted: replies, runs of the ledger, bytes."""
 
     replies: int = 0
     runs: int = 0
@@ -51,7 +51,7 @@ class Removed(Struct, frozen=True):
 
 
 def info_of(path: Path, database: sqlite3.Connection) -> StoreInfo:
-    """What the store holds."""
+    """Summarise a store."""
     judges = tuple(
         JudgeKept(*row)
         for row in database.execute(
@@ -75,7 +75,7 @@ def info_of(path: Path, database: sqlite3.Connection) -> StoreInfo:
 
 
 def clear_store(path: Path, database: sqlite3.Connection, before: float | None) -> Removed:
-    """Forget what is older than a time, in seconds since 1970; None: everything."""
+    """Delete entries older than a time, in seconds since 1970; None: all."""
     size = size_of(path)
     with database:
         database.execute("BEGIN IMMEDIATE")
@@ -98,7 +98,7 @@ def clear_store(path: Path, database: sqlite3.Connection, before: float | None) 
 
 
 def shrink(database: sqlite3.Connection) -> None:
-    """Give back the room of what was removed.
+    """Release the space of deleted entries.
 
     A run under way keeps the file from shrinking; the room is then used again.
     """
@@ -109,7 +109,7 @@ def shrink(database: sqlite3.Connection) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of the file, and of those that SQLite puts beside it."""
+    """Size of the file in bytes, including SQLite's auxiliary files."""
     total = 0
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):

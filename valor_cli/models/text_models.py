@@ -1,4 +1,4 @@
-"""Which models a run needs in; each of them, loaded once, when it is first asked, out."""
+"""Load the text models of a run on first use, each once."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class _Lacking(NamedTuple):
 
 
 class Halting:
-    """While it is entered, a first signal stops the run; a second one ends the program."""
+    """A context in which a first signal stops the run and a second one ends the program."""
 
     def __init__(self, stop: Stop) -> None:
-        """To be entered in the main thread; elsewhere signals do what they did before."""
+        """Only effective in the main thread."""
         self._stop = stop
         self._before: dict[signal.Signals, Any] = {}
 
@@ -66,7 +66,7 @@ class Halting:
 
 
 class TextModels:
-    """The models that measure texts; what is not there is so for all who ask.
+    """The text models of a run; a missing model is reported to all callers.
 
     Attributes:
         vectors: Of the run; None: no metric asks for any.
@@ -83,7 +83,7 @@ class TextModels:
         told: Told,
         vectors: Vectors | None = None,
     ) -> None:
-        """Nothing is loaded yet; `vectors` are there where a metric asks for such."""
+        """Initialise without loading; `vectors` is given if a metric needs embeddings."""
         self.vectors = vectors
         self._embedder = embedder
         self._language_model = language_model
@@ -96,7 +96,7 @@ class TextModels:
         self.lacking: dict[str, None] = {}
 
     def look(self, named: Mapping[str, str]) -> None:
-        """See that models are there, before any is loaded.
+        """Check that models exist before any is loaded.
 
         Args:
             named: From folders and ids to who asks for it, for messages.
@@ -114,7 +114,7 @@ class TextModels:
                 self.lacking[str(lack)] = None
 
     def look_for_reduction(self, metric: str) -> None:
-        """See that what lays vectors out is installed.
+        """Check that the dimensionality reduction is installed.
 
         Raises:
             MissingExtraError: It is not.
@@ -122,12 +122,12 @@ class TextModels:
         extra_folder("umap", "summary", metric)
 
     def halting(self) -> Halting:
-        """While it is entered, Ctrl-C lets what is under way end, and stops the run."""
+        """A context in which Ctrl-C lets running work finish and stops the run."""
         return Halting(self._stop)
 
     @property
     def embedder(self) -> ModelIdentity:
-        """Who makes vectors."""
+        """The identity of the embedder."""
         return self._vectors.embedder.identity
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -142,7 +142,7 @@ class TextModels:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What is to be told of the run: texts that were cut, vectors that could not be kept."""
+        """Warnings of the run: truncated texts, vectors that could not be cached."""
         found = [] if self.vectors is None else list(self.vectors.troubles)
         if (model := self._language) is not None and model.cut:
             found.append(
@@ -164,7 +164,7 @@ class TextModels:
         return self.vectors
 
     def language_model(self) -> TransformersLanguageModel:
-        """The one that the config names.
+        """The language model named in the config.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -184,7 +184,7 @@ class TextModels:
         return self._language
 
     def classifier(self, model: str, metric: str) -> Classifier:
-        """A model of sequence classification.
+        """A sequence classifier.
 
         Args:
             model: A folder, or an id of the hub.
@@ -202,7 +202,7 @@ class TextModels:
         )
 
     def consistency(self, model: str, metric: str) -> Classifier:
-        """A model such as HHEM-2.1-Open, whose second label says that a hypothesis is borne out.
+        """A model like HHEM-2.1-Open, whose second label means "supported".
 
         Raises:
             Unavailable, ConfigError: As `classifier`.
@@ -215,7 +215,7 @@ class TextModels:
         )
 
     def reduction(self, metric: str) -> UmapReduction:
-        """What lays vectors out in a few dimensions.
+        """A dimensionality reduction.
 
         Args:
             metric: Who asks, for messages.
@@ -228,7 +228,7 @@ class TextModels:
         return UmapReduction(metric, self._stop, self._told)
 
     def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
-        """A model of which tokens have vectors.
+        """A token encoder.
 
         Args:
             model: A folder, or an id of the hub; None: the embedder of the config.

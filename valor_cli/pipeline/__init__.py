@@ -1,6 +1,6 @@
-"""Config in, result out: plan a run, carry it out, judge its gates.
+"""Plan a run, execute it, and check its gates.
 
-`calibrate` and `estimate`, which few runs ask for, are imported from the modules of their name.
+`calibrate` and `estimate`, which few runs use, are imported from the modules of their name.
 """
 
 from valor_cli.pipeline.compare.baseline import read_baseline

@@ -1,6 +1,6 @@
-"""A wish to convert comes in; the file or folder in the other format stands at its place.
+"""Convert objects from one file format to another.
 
-Everything is read, checked and made in memory before the place is touched.
+Everything is read, checked and converted in memory before the output is touched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STDOUT = "-"
 
 
 class Conversion(Struct, frozen=True):
-    """What to convert, to what.
+    """Options of a conversion.
 
     Attributes:
         source: The input: a file, a folder, or "-" for standard input.
@@ -66,7 +66,7 @@ class Conversion(Struct, frozen=True):
 
 
 class Converted(Struct, frozen=True):
-    """What was converted.
+    """The result of a conversion.
 
     Attributes:
         content: The file, where it is for standard output; else None, it stands at its place.
@@ -153,7 +153,7 @@ def _truth(wish: Conversion, role: Role, reading: Reading) -> ObjectFile:
 
 
 def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None, list[str]]:
-    """The boxes that the input states beside its shapes, and a warning where they are lost.
+    """The input's own boxes beside its shapes, and a warning if they are lost.
 
     What is converted to another shape has that shape's bounds.
     """

@@ -1,4 +1,4 @@
-"""What the user says of an input comes in; its role, labels, sizes and metadata go out."""
+"""Detect the role, labels, image sizes and metadata of an input to convert."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OVERLAP: Final = 64
 
 
 def role_of(path: str, source_format: str | None) -> Role:
-    """What the objects of an input are: predictions where any of them has a score.
+    """The role of an input: predictions if any object has a score.
 
     Args:
         path: As for `read_objects`.
@@ -54,7 +54,7 @@ def role_of(path: str, source_format: str | None) -> Role:
 
 
 def passes_once(path: str) -> bool:
-    """Whether it is a pipe or a device."""
+    """Whether the input is a pipe or a device."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
@@ -110,7 +110,7 @@ _LINES: Final = msgspec.json.Decoder(_Carrier)
 
 
 def metadata_in(path: str, source_format: str | None) -> tuple[list[str], list[str]]:
-    """Names in the "metadata" objects of images: those that can be read, and those that cannot.
+    """Metadata names of images: those that can be read, and those that cannot.
 
     Lists and objects cannot. A text that is wrong, or can be read once only, has none: what is
     wrong with it is for its reader to say.
@@ -156,7 +156,7 @@ _READ: Final[Mapping[str, frozenset[str]]] = {
 
 
 def unread_keys(path: str, source_format: str | None) -> list[str]:
-    """Keys of a COCO dictionary that no reader takes, as "categories.supercategory"."""
+    """Keys of a COCO dictionary that are not read, as "categories.supercategory"."""
     if not os.path.isfile(path) or not (source_format or format_of(path)).startswith("coco"):
         return []
     try:
@@ -173,7 +173,7 @@ def unread_keys(path: str, source_format: str | None) -> list[str]:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Labels in their order: those of a file with one a line, or separated by commas.
+    """Labels in order, from a file with one per line or separated by commas.
 
     Raises:
         DataError: The text names a file that cannot be read, or no label.
@@ -189,7 +189,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
-    """The same objects, with the sizes of images that a folder of pictures has and they lack.
+    """Fill in missing image sizes from the images in a folder.
 
     A picture is found by the file name of its image, else by its id, each without extension.
 
@@ -215,7 +215,7 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
 
 
 def _stems(name: str) -> tuple[str, ...]:
-    """What a picture may be listed as: with its folder or without, and an id that has dots."""
+    """Possible names of an image: with or without its folder, and ids with dots."""
     path = name.replace("\\", "/")
     stem = os.path.splitext(path)[0]
     return stem, os.path.basename(stem), path

@@ -1,4 +1,4 @@
-"""A plan in; what its judges would be asked, and what that would cost, out. Nobody is asked."""
+"""Estimate the calls, tokens and cost of the judges of a plan, without calling any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from valor_cli.results import UsageResult
 
 
 class Estimate(Struct, frozen=True):
-    """What a run would ask, by metric, model and judge.
+    """Estimated usage by metric, model and judge.
 
     Attributes:
         usage: As `RunInfo.usage`, from the real prompts and replies of likely length.
@@ -37,7 +37,7 @@ def estimate(
     limit: int | None = None,
     progress: Progress = lambda stage, done, total: None,
 ) -> Estimate:
-    """Carry out the judges' part of a plan with replies that are imagined.
+    """Run the judge metrics of a plan with simulated replies.
 
     Raises:
         ConfigError: No metric asks a judge.
@@ -61,7 +61,7 @@ def estimate(
 
 
 def judges_part(plan: Plan) -> Plan:
-    """The plan with its judge metrics alone: no slices, no intervals, no gates.
+    """The plan reduced to its judge metrics: no slices, intervals or gates.
 
     Raises:
         ConfigError: No metric asks a judge.

@@ -1,4 +1,4 @@
-"""Gates: limits that rows of the result must keep."""
+"""Check gates: limits on the values of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_gates(
     slices: Sequence[Slice],
     shape: Sequence[MetricResult],
 ) -> None:
-    """Refuse gates that no row can answer, before anything is computed.
+    """Reject gates that match no row, before anything is computed.
 
     Args:
         config: With the gates.
@@ -99,7 +99,7 @@ def judge_gates(
     comparisons: Sequence[ComparisonResult] = (),
     lost: str | None = None,
 ) -> list[GateResult]:
-    """Hold every gate against every row it names, one result per limit and row.
+    """Check every gate against every row it names, one result per limit and row.
 
     A baseline of one model is compared with the one model of this run, whatever their names.
     A gate on coverage is held against that of every metric it means. A gate on a value that does
@@ -144,7 +144,7 @@ def judge_gates(
 def _judged(
     gate: Gate, row: MetricResult, earlier: Earlier, chosen: Sequence[MetricResult]
 ) -> Iterator[GateResult]:
-    """A row against every limit of a gate; whether it is worse is told when all are known.
+    """Check a row against every limit of a gate; not-worse limits are checked later.
 
     Args:
         gate: The gate.
@@ -182,7 +182,7 @@ def _covers(gate: Gate, one: CoverageResult) -> bool:
 
 
 def _computed_so(asked: Parameters, parameters: Parameters) -> bool:
-    """Whether parameters are those asked for; a model may be asked for by its folder, too."""
+    """Whether parameters match the requested ones; a model may be named by its folder."""
     return all(
         parameters.get(key) == value
         or (key == "model" and isinstance(value, str) and parameters.get(key) == _last(value))
@@ -219,7 +219,7 @@ def _metric(task: Task[Any], gate: Gate) -> Metric[Any]:
 
 
 def _answers(gate: Gate, task: Task[Any], shape: Sequence[MetricResult]) -> bool:
-    """Whether there will be such a row; that of any label stands for those of the others."""
+    """Whether such a row will exist; one label's row represents the others."""
     metric = _metric(task, gate)
     labelled = [row for row in shape if (row.label is None) == (gate.label is None)]
     alike = [replace(row, label=gate.label) for row in labelled]
@@ -227,7 +227,7 @@ def _answers(gate: Gate, task: Task[Any], shape: Sequence[MetricResult]) -> bool
 
 
 def _names(gate: Gate, metric: Metric[Any], row: MetricResult, *, in_slice: str | None) -> bool:
-    """Whether a gate means this row, which stands in a slice or for the whole data."""
+    """Whether a gate applies to this row."""
     output = gate.output or metric.outputs[0].name
     return (
         row.metric == gate.metric
@@ -303,7 +303,7 @@ def _result(
 def judge_worse(
     gates: Sequence[GateResult], comparisons: Sequence[ComparisonResult]
 ) -> list[GateResult]:
-    """The gates, those of this rule judged by the paired tests of their rows.
+    """All gates, with those of this rule checked by the paired tests of their rows.
 
     A run may have many of them, and each is a chance of a false alarm: their p-values are adjusted
     by Holm's method, over the gates of this rule and over nothing else. What could not be tested

@@ -1,4 +1,4 @@
-"""The rows of a run in; what is worth knowing of models and samples, in words, out."""
+"""Summarise the rows of a run in words: best and worst models, usage, hardest samples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def insights_of(
     found: Computation,
     comparisons: Sequence[ComparisonResult] = (),
 ) -> list[InsightResult]:
-    """Best and worst models, what they took, how they retrieve, the hardest sample.
+    """Best and worst models, usage, retrieval, and the hardest sample.
 
     A model is called the best, or the worst, where the tests tell it from all others.
 
@@ -87,7 +87,7 @@ def _past_usual_limits(plan: Plan, found: Computation) -> Iterator[InsightResult
 
 
 def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[InsightResult]:
-    """What metrics tell; what they tell of every model alike, of all models together."""
+    """Remarks of metrics, merged where they are the same for all models."""
     alike: dict[tuple[object, ...], list[InsightResult]] = defaultdict(list)
     for one in told:
         alike[one.kind, one.metric, one.message].append(one)
@@ -114,7 +114,7 @@ def _worst_slices(
 
 
 def _searched(one: SliceSearchResult, noun: str) -> str:
-    """What a search found, in words."""
+    """The result of a search, in words."""
     measure = called(one.metric, one.output)
     if not one.searched:
         least = f"at least {one.min_size:,} {noun} in it and outside"

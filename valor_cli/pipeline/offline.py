@@ -1,4 +1,4 @@
-"""A config comes in; a refusal of inputs that are elsewhere, where nothing may leave, goes out."""
+"""Reject remote inputs in offline runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HINT = "Copy the files to this machine and name their paths, or run without --o
 
 
 def refuse_urls(config: RunConfig) -> None:
-    """See that all inputs are on this machine.
+    """Check that all inputs are on this machine.
 
     Raises:
         ConfigError: Some are URLs.

@@ -1,4 +1,4 @@
-"""Rows of text samples in; the same rows and their perturbed copies out."""
+"""Make perturbed copies of text samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENCODINGS: Final = ("base16", "base64")
 
 
 class Perturbing(Struct, frozen=True):
-    """What to make of a file.
+    """Options of a perturbation.
 
     Attributes:
         source, out: The file, and the one to write; "-" is standard input, and output.
@@ -50,7 +50,7 @@ class Perturbing(Struct, frozen=True):
 
 
 class Perturbed(Struct, frozen=True):
-    """What was made: the content, where it is for standard output, and what to say of it."""
+    """The perturbed content, if it goes to standard output, and messages."""
 
     content: bytes | None
     summary: str
@@ -125,7 +125,7 @@ class _Copier:
 
     @property
     def drops_response(self) -> bool:
-        """Whether copies lose a response, which answers what was asked before."""
+        """Whether copies drop the response, which answers the original question."""
         asked = self.wish.field != "response" and not self.wish.keep_response
         return asked and self.response is not None
 
@@ -165,7 +165,7 @@ class _Copier:
         return f"wrote {written:,} rows to {where}: {self.copied:,} perturbed copies"
 
     def warnings(self) -> list[str]:
-        """What to say of rows without a copy, and of responses."""
+        """Warnings about rows without a copy, and about responses."""
         told = []
         if self.unchanged:
             told.append(f"{self.unchanged:,} copies left out: there is nothing in them to change")

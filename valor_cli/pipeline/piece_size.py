@@ -29,7 +29,7 @@ _SIDES: Final = ("ground_truth", "predictions", "samples")
 
 
 def piece_size(inputs: Any, processes: int) -> int | None:
-    """The bytes that a piece of inputs has; None where they are sooner read in one.
+    """The size of a piece in bytes; None if inputs are better read whole.
 
     Args:
         inputs: What the config says under `data:`.
@@ -46,7 +46,7 @@ def piece_size(inputs: Any, processes: int) -> int | None:
 
 
 def piece_bytes() -> int | None:
-    """The bytes that a piece should have, if the environment says.
+    """The piece size set by the environment, in bytes, if any.
 
     Raises:
         ValorError: It says something else than a number.
@@ -61,7 +61,7 @@ def piece_bytes() -> int | None:
 
 
 def piece_of(total: int, processes: int) -> int:
-    """The bytes that a piece has, so that each process gets as many pieces as the others.
+    """The piece size in bytes with which all processes get equally many pieces.
 
     Args:
         total: Bytes of all inputs.
@@ -74,7 +74,7 @@ def piece_of(total: int, processes: int) -> int:
 
 
 def input_paths(inputs: Any) -> list[str]:
-    """The paths of all inputs, as the config names them."""
+    """The paths of all inputs of a config."""
     paths: list[str] = []
     for one in (getattr(inputs, side, None) for side in _SIDES):
         if isinstance(one, str):
@@ -85,7 +85,7 @@ def input_paths(inputs: Any) -> list[str]:
 
 
 def bytes_to_read(paths: Sequence[str], elsewhere: int) -> int:
-    """About the bytes of the text in all files of some paths.
+    """Approximate size of the text in all files, in bytes.
 
     Args:
         paths: As the config names them; what is not there has none, and is for readers to tell.

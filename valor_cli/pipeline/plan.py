@@ -1,4 +1,4 @@
-"""A config to a plan: which metrics to compute, and what their evidence must hold."""
+"""Plan a run: which metrics to compute, and which evidence they need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from valor_cli.metric import Call, Metric, ModelKind, Task, Wing
 
 
 class WingPlan(Struct, frozen=True):
-    """The calls one wing answers, and what its evidence must hold for them."""
+    """The calls of one wing, and the evidence they need."""
 
     wing: Wing[Any, Any]
     calls: tuple[Call, ...]
     needs: Any
 
     def asks(self, kind: ModelKind) -> bool:
-        """Whether a call asks models of that kind."""
+        """Whether a call uses models of that kind."""
         return any(kind in call.asks for call in self.calls)
 
 
@@ -92,7 +92,7 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
 
 
 def without(plan: Plan, lacking: frozenset[str]) -> Plan:
-    """The plan less the default metrics that need what the files do not have."""
+    """The plan without the default metrics whose inputs are missing."""
     kept = [
         call
         for part in plan.wings
@@ -103,9 +103,7 @@ def without(plan: Plan, lacking: frozenset[str]) -> Plan:
 
 
 def is_optional(plan: Plan, call: Call) -> bool:
-    """Whether a call is made for the task's defaults alone, or to search slices by, and left out
-    where it cannot be.
-    """
+    """Whether a call is made only as a default or for a slice search, and may be left out."""
     gated = {gate.metric for gate in plan.config.gates}
     named = {request.name for request in plan.config.metrics or ()}
     searched = plan.config.slice_search is not None and call.metric.name == plan.task.by_sample

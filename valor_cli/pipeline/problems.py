@@ -1,4 +1,4 @@
-"""What of each model wants looking at, most severe first."""
+"""List the problems of each model, most severe first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _THIRDS: tuple[tuple[float, Severity], ...] = ((2 / 3, "high"), (1 / 3, "medium"
 
 
 def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[ProblemResult]:
-    """Means past their thresholds, low coverage, and perturbed samples that flipped."""
+    """Values past their thresholds, low coverage, and perturbed samples that flipped."""
     problems: list[ProblemResult] = []
     calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
     for call in calls:
@@ -50,14 +50,14 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
 
 
 def past(value: float, threshold: float, output: Output) -> bool:
-    """Whether a value is on the wrong side of a threshold; at it is right."""
+    """Whether a value is strictly on the wrong side of a threshold."""
     return value > threshold if output.better == "lower" else value < threshold
 
 
 def is_past(
     row: MetricResult, threshold: float, output: Output
 ) -> Literal["past", "unsure"] | None:
-    """Whether a row is of all data and past a threshold; "unsure": its interval holds that."""
+    """Whether a row of all data is past a threshold; "unsure" if its interval includes it."""
     whole = row.output == output.name and row.label is None and row.slice is None
     if not whole or row.value is None or not past(row.value, threshold, output):
         return None
@@ -66,7 +66,7 @@ def is_past(
 
 
 def severity_of(value: float, threshold: float, output: Output) -> Severity:
-    """How far a value is past a threshold, in thirds of the way to the worst value."""
+    """How far a value is past a threshold, in thirds of the distance to the worst value."""
     low, high = output.bounds
     worst = high if output.better == "lower" else low
     way = abs(threshold - (2 * threshold if worst is None else worst))
@@ -143,7 +143,7 @@ def _flips(
 def _told(
     one: SamplesResult, output: Output, threshold: float, flipped: Sequence[_Flip], pairs: int
 ) -> Iterator[ProblemResult]:
-    """What is said of flips: how many, and the largest of them."""
+    """A message on flips: their number, and the largest."""
     if not flipped:
         return
     share = len(flipped) / pairs
@@ -198,7 +198,7 @@ def _why(row: CoverageResult, samples: Sequence[SamplesResult]) -> str:
 def _uncovered(
     coverage: Sequence[CoverageResult], samples: Sequence[SamplesResult]
 ) -> Iterator[ProblemResult]:
-    """Of each model; metrics that lack the same samples, for all that can be told, together."""
+    """Low coverage by model; metrics that miss the same samples are merged."""
     alike: dict[tuple[object, ...], list[CoverageResult]] = defaultdict(list)
     for one in coverage:
         if one.slice is None and one.coverage is not None and one.coverage < LOW_COVERAGE:

@@ -1,4 +1,4 @@
-"""The data of one model that was loaded range by range, as far as it is looked at afterwards."""
+"""The dataset of one model when it was loaded in ranges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ D = TypeVar("D", bound=Dataset)
 
 
 class Spread(Struct, Generic[D], frozen=True):
-    """A dataset of which there is evidence already.
+    """A dataset whose evidence exists already.
 
     Attributes:
         parts: Those of the ranges, in their order; empty ones where nobody asks for more than what
@@ -32,18 +32,18 @@ class Spread(Struct, Generic[D], frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return sum(self.counts)
 
     @property
     def unit_ids(self) -> Sequence[Any]:
-        """(units,) what the files call them; numbers, where nobody asks."""
+        """(units,) ids of the units; numbers where ids are not needed."""
         if sum(part.unit_count for part in self.parts) < self.unit_count:
             return range(self.unit_count)
         return Chained([part.unit_ids for part in self.parts])
 
     def shard(self, units: NDArray[np.bool_]) -> Any:
-        """The part with some units of one range; without any, where evidence alone was kept.
+        """Units of one range; empty if only evidence was kept.
 
         Raises:
             ValueError: They are of several ranges, of which there is evidence.
@@ -56,11 +56,11 @@ class Spread(Struct, Generic[D], frozen=True):
         raise ValueError("the evidence of what was loaded in ranges is made")
 
     def illustrate(self, examples: Sequence[MetricExample]) -> Sequence[Illustration]:
-        """What is shown of each example."""
+        """The illustration of each example."""
         return self.show(self.parts, examples)
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """By field, the texts of the units; of fields that some unit has."""
+        """The texts of the units by field, for fields that some unit has."""
         parts = [part.told() for part in self.parts]
         columns = {name: Chained([part[name] for part in parts]) for name in parts[0]}
         return {
@@ -70,4 +70,4 @@ class Spread(Struct, Generic[D], frozen=True):
         }
 
     def verify(self) -> None:
-        """Nothing is left to read."""
+        """Do nothing: all data is already read."""

@@ -1,4 +1,4 @@
-"""A run that was made in; what its results say of it out: from which bytes, who was asked."""
+"""Record what a run read and which judges it called."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Which judge is asked, and how, is a part of what its replies are kept by."""
 def record_of(
     plan: Plan, loaded: Loaded[Any], session: Session | None, *, command: str, started: datetime
 ) -> RunInfo:
-    """The record of a run; how long it took is known when it ends.
+    """The record of a run, without its duration.
 
     Args:
         plan: What was computed.
@@ -56,14 +56,14 @@ def record_of(
 
 
 def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
-    """SHA-256 of what a run is: which metrics are computed, from which bytes."""
+    """SHA-256 of a run's metrics and input bytes."""
     config = plan.config.model_dump(mode="json", exclude=_NO_PART)
     said = [config, [file.sha256 for file in loaded.files], limit]
     return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:
-    """What was asked: by judge, by model, by metric in the order of the config.
+    """Usage by judge, by model, and by metric in config order.
 
     Which metric asks first hangs on the pace of the judge; the order of the rows must not.
     """
@@ -81,7 +81,7 @@ def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[U
 
 
 def _asked(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> dict[str, Any]:
-    """What the record of the run says of models that were asked."""
+    """The record of the models that were used."""
     if session is None:
         return {}
     return {

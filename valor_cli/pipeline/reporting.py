@@ -1,4 +1,4 @@
-"""A run and a folder in; the run's report files, with what drawing them warned of, out."""
+"""Write the report files of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valor_cli.results import Pictures, RunResult
 def reported(
     plan: Plan, result: RunResult, folder: Path, formats: Sequence[str]
 ) -> tuple[RunResult, list[Path]]:
-    """Write the reports of a run; the result with what drawing it warned of, and the files.
+    """Write the reports of a run; returns the result with their warnings, and the files.
 
     Raises:
         UnknownNameError: There is no such format.

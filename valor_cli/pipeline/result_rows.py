@@ -1,4 +1,4 @@
-"""What a metric found of a model in; the rows of a result, and their order, out."""
+"""Turn the findings of a metric into result rows, and define their order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from valor_cli.results import (
 def metric_row(
     call: Call, model: str, cut: str | None, value: MetricValue, around: Around, units: int
 ) -> MetricResult:
-    """A value; `units` is how many things a resample of it draws."""
+    """The row of a value; `units` is the number of items drawn per resample."""
     output = call.metric.output(value.output)
     few = min(units, units if value.n is None else value.n) < FEW
     return MetricResult(
@@ -66,13 +66,13 @@ def metric_row(
 
 
 def curve_row(call: Call, model: str, cut: str | None, curve: MetricCurve) -> CurveResult:
-    """A curve."""
+    """The row of a curve."""
     parameters = _narrowed(call.parameters, curve.at)
     return CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
 
 
 def table_row(call: Call, model: str, cut: str | None, table: MetricTable) -> TableResult:
-    """A table of counts."""
+    """The row of a table of counts."""
     return TableResult(
         call.metric.name,
         model,
@@ -91,7 +91,7 @@ def table_row(call: Call, model: str, cut: str | None, table: MetricTable) -> Ta
 def samples_row(
     call: Call, model: str, found: MetricSamples, groups: Sequence[Scalar] | None
 ) -> SamplesResult:
-    """The values of single samples; `groups` is the cluster of each, where there are any."""
+    """The row of per-sample values; `groups` is the cluster of each sample, if any."""
     return SamplesResult(
         call.metric.name,
         model,
@@ -107,19 +107,19 @@ def samples_row(
 
 
 def agreement_row(call: Call, model: str, found: MetricAgreement) -> AgreementResult:
-    """How far judges agree."""
+    """The row of an agreement between judges."""
     return AgreementResult(call.metric.name, model, call.parameters, **asdict(found))
 
 
 def insight_row(call: Call, model: str, found: MetricInsight) -> InsightResult:
-    """What a metric has to say of a model."""
+    """The row of a metric's remark on a model."""
     return InsightResult(
         found.kind, call.metric.name, (model,), found.sample_ids, found.value, found.message
     )
 
 
 def resampled_row(row: MetricResult, drawn: str, column: NDArray[np.float64]) -> ResampledResult:
-    """The values of a row at every resample, (resamples,); `drawn` is the digest of the draws."""
+    """The row of resampled values, (resamples,); `drawn` is the digest of the draws."""
     return ResampledResult(
         row.metric,
         row.output,
@@ -135,7 +135,7 @@ def resampled_row(row: MetricResult, drawn: str, column: NDArray[np.float64]) ->
 def example_row(
     call: Call, model: str, cut: str | None, example: MetricExample, shown: Illustration
 ) -> ExampleResult:
-    """A case, with what is shown of it."""
+    """The row of an example, with its illustration."""
     return ExampleResult(
         call.metric.name,
         model,
@@ -156,7 +156,7 @@ def example_row(
 def coverage_row(
     call: Call, model: str, cut: str | None, statuses: Mapping[Status, int]
 ) -> CoverageResult:
-    """How many samples have a value, by what became of each."""
+    """The row with the number of samples by status."""
     total = sum(statuses.values())
     expected = total - statuses.get("not_applicable", 0)
     share = statuses.get("ok", 0) / expected if expected else None
@@ -167,7 +167,7 @@ def coverage_row(
 def row_order(
     plan: Plan, loaded: Loaded[Any], slices: Iterable[Slice], values: Iterable[MetricResult]
 ) -> Callable[[Any], tuple[object, ...]]:
-    """A sort key of rows: names in the order of catalogue, config and files; all before each.
+    """A sort key of rows: in the order of catalogue, config and files, totals first.
 
     Args:
         plan, loaded: What was computed, and from what.
@@ -201,7 +201,7 @@ def row_order(
 
 
 def _positions(names: Iterable[str]) -> dict[str | None, int]:
-    """Where each name stands; None, which means all together, before the first."""
+    """Position of each name; None, which means all, comes first."""
     return dict(zip((None, *names), count(-1), strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Every value and curve of a plan, in the order that results have."""
+"""Compute every value and curve of a plan, in result order."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Computation:
-    """All that one run finds: by metric, model, slice, label, parameters, output.
+    """Computes all rows of a run: by metric, model, slice, label, parameters, output.
 
     `illustrated` asks for examples too; only a whole dataset can show its objects, no shard of it.
     `session` holds the models that metrics ask; None: nobody is asked.
@@ -127,7 +127,7 @@ class Computation:
             rows.sort(key=order)
 
     def rows_of(self, call: Call) -> list[MetricResult]:
-        """The values that a call of the plan gave; their parameters may say more than its own."""
+        """The rows of a call; their parameters may include more than the call's."""
         return [row for one, row in self._called if one is call]
 
     def _search(self, asked: SliceSearch) -> None:
@@ -195,7 +195,7 @@ class Computation:
                 self._illustrate(call, whole.model, name, found, whole.dataset)
 
     def _needs(self, part: WingPlan) -> Mapping[str, Any]:
-        """By model, what its evidence must hold; where models are asked, what they said."""
+        """By model, its required evidence, with the outcomes of models that were used."""
         if part.wing.gather is None:
             return dict.fromkeys(self.loaded.datasets, part.needs)
         return part.wing.gather(self.loaded.datasets, part.needs, self.session)
@@ -334,7 +334,7 @@ class Computation:
 
 
 def groups_of(plan: Plan, loaded: Loaded[Any]) -> Mapping[str, Sequence[Scalar]]:
-    """By model, the cluster of each unit; of no model where units are drawn by themselves."""
+    """By model, the cluster of each unit; empty if units are drawn singly."""
     asked = plan.config.interval
     if asked is None or asked.group is None:
         return loaded.groups

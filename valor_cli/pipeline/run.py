@@ -1,4 +1,4 @@
-"""A plan to a result: read the data, compute the rows, judge the gates."""
+"""Execute a plan: load the data, compute the rows, check the gates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(plan: Plan) -> Sequence[str]:
-    """Read every input of a plan and hold the config against it, without evaluating.
+    """Read every input of a plan and check the config against it, without evaluating.
 
     Returns:
         What is said of models that are not on this machine.
@@ -74,7 +74,7 @@ def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]
 
 
 def _checked(plan: Plan, loaded: Loaded[Any]) -> list[Slice]:
-    """The slices, once the config is held against the data.
+    """The slices, after checking the config against the data.
 
     Raises:
         ConfigError: It names something that the data does not have.
@@ -125,7 +125,7 @@ def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
 
 
 def selection_of(plan: Plan, limit: int | None) -> Selection:
-    """What of the data the plan evaluates."""
+    """The data selection of a plan."""
     config = plan.config
     calls = [call for part in plan.wings for call in part.calls]
     needs = frozenset(need for call in calls for need in call.needs)
@@ -176,7 +176,7 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
 
 
 def _shape(plan: Plan, loaded: Loaded[Any]) -> list[MetricResult]:
-    """Which rows the plan gives: those of the first unit alone, found at next to no cost."""
+    """The rows of the plan, computed cheaply on the first unit."""
     first = {
         model: dataset.shard(np.arange(dataset.unit_count) < 1)
         for model, dataset in loaded.datasets.items()
@@ -202,7 +202,7 @@ def evaluate(
     resume: bool = False,
     progress: Progress = lambda stage, done, total: None,
 ) -> RunResult:
-    """Carry out a plan.
+    """Execute a plan.
 
     Args:
         plan: From `make_plan`.
@@ -305,7 +305,7 @@ def evaluate(
 def _comparisons(
     result: RunResult, baseline: RunResult | None
 ) -> tuple[Sequence[ComparisonResult], Sequence[ComparisonResult]]:
-    """The models held against each other, and against those of a baseline."""
+    """The comparisons between models, and with a baseline."""
     if baseline is None and len(result.models) < 2:
         return (), ()
     # What tests pairs is imported where there are any.
@@ -315,7 +315,7 @@ def _comparisons(
 
 
 def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
-    """What the samples of each model say."""
+    """The texts of each model's samples."""
     told = {model: dataset.told() for model, dataset in loaded.datasets.items()}
     return tuple(
         TextsResult(model, loaded.datasets[model].unit_ids, columns)
@@ -334,7 +334,7 @@ def _intervals(config: RunConfig, loaded: Loaded[Any]) -> IntervalsResult | None
 
 @contextmanager
 def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
-    """The models that the plan's metrics ask, open; None where they ask none."""
+    """Open the models that the plan's metrics use; None if they use none."""
     if plan.task.asking is None or all(part.wing.gather is None for part in plan.wings):
         yield None
         return
@@ -344,7 +344,7 @@ def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
 
 
 def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
-    """What a report shows of the images that examples stand in, and what to warn of."""
+    """The images of examples for a report, and warnings."""
     if plan.task.pictures is None:
         return Pictures(), ()
     return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
@@ -368,6 +368,6 @@ def _unsliced(plan: Plan) -> list[str]:
 
 
 def _compared(config: RunConfig, session: Session | None) -> bool:
-    """Whether gates hold values against a baseline's; a run that lacks models has none to hold."""
+    """Whether gates compare values with a baseline."""
     whole = session is None or not session.lacking
     return whole and has_baseline_gates(config)

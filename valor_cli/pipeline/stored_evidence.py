@@ -1,4 +1,4 @@
-"""Evidence of a run in; what is kept of it beside the results, for other runs to compare, out."""
+"""Store the evidence of a run beside its results, for later comparisons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stored(
     unit_ids: Sequence[Any],
     groups: Sequence[Scalar] | None,
 ) -> EvidenceResult | None:
-    """Evidence as it is kept; None where it is of another kind, or too large.
+    """Evidence in stored form; None if not supported or too large.
 
     Args:
         model: Whose it is.

@@ -1,8 +1,8 @@
-"""A plan to what is known of its data and to its evidence, without all of the data in memory.
+"""Load data and build evidence in pieces, without all of the data in memory.
 
-Inputs are cut into pieces, which workers read; from what these tell the client finds ranges of
-units, for each of which a worker gathers the rows, loads them and makes the evidence. The client
-merges that.
+Inputs are divided into pieces, which workers read. From their summaries the client derives ranges
+of units; for each range a worker gathers the rows, loads them and builds the evidence. The client
+merges the evidence.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOGETHER: Final = 8
 
 
 class Merging:
-    """Merges evidence as it comes.
+    """Merges evidence as it arrives.
 
     Evidence that stays small is merged early, `TOGETHER` of equal weight at a time, so that few are
     held and none is merged more often than the logarithm of their number; what grows with every
@@ -47,7 +47,7 @@ class Merging:
         self._held: list[list[Any]] = [[]]
 
     def add(self, evidence: Any) -> None:
-        """One shard more."""
+        """Add a shard."""
         self._held[0].append(evidence)
         if not self._early:
             return
@@ -61,12 +61,12 @@ class Merging:
             self._held[level + 1].append(merged)
 
     def merged(self) -> Any:
-        """The evidence of all shards; there is one at least."""
+        """The evidence of all shards, at least one."""
         return self._merge([evidence for own in self._held for evidence in own])
 
 
 class Streamed(NamedTuple):
-    """What was read, and by model and number of the wing in the plan its evidence."""
+    """The loaded data, and the evidence by model and wing."""
 
     loaded: Loaded[Any]
     evidence: Mapping[tuple[str, int], Any]
@@ -111,8 +111,7 @@ class _Made(Struct, frozen=True):
 def streamed(
     plan: Plan, selection: Selection, pool: Workers, progress: Progress, size: int
 ) -> Streamed | None:
-    """The data of a plan and its evidence, read in pieces of so many bytes; None where it is to be
-    loaded whole.
+    """Load a plan's data and evidence in pieces; None if it must be loaded whole.
 
     Raises:
         DataError: The problems of all pieces, or of all ranges.
@@ -155,7 +154,7 @@ def streamed(
 def _read(
     stream: Stream[Any], pieces: Sequence[Any], pool: Workers, progress: Progress, *, skip: bool
 ) -> tuple[list[Any], list[Kept[Any]]] | None:
-    """What is told of each piece, and its rows where they were read; None: load it whole."""
+    """The summary of each piece, with rows if they were read; None to load everything."""
     told: list[Any] = []
     kept: list[Kept[Any]] = []
     progress("reading", 0, len(pieces))
@@ -225,14 +224,14 @@ def _made(
 
 
 def is_condensed(plan: Plan, part: WingPlan) -> bool:
-    """Whether sums of a wing's evidence serve all that the plan asks of it."""
+    """Whether condensed evidence of a wing suffices for the plan."""
     if plan.config.interval is not None or plan.config.slices or part.wing.condense is None:
         return False
     return all(call.metric.condensed for call in part.calls)
 
 
 def _read_piece(task: tuple[Callable[[Any], tuple[Any, Any] | None], Any]) -> tuple[Any, Any]:
-    """In a worker: what is told of a piece, and its rows."""
+    """Read a piece in a worker."""
     read, piece = task
     try:
         found = read(piece)

@@ -1,1 +1,1 @@
-"""A finished run in; JSON, a terminal summary, Markdown or HTML out. One module per format."""
+"""Reports of a run: JSON, terminal, Markdown, HTML and more; one module per format."""

@@ -1,4 +1,4 @@
-"""The path of a run's results in; the run as it was written out, values of samples included."""
+"""Read a run from its result files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEXT = "name the folder of a run, or its results.json"
 
 
 def read_run(path: str, *, samples: bool = True) -> RunResult:
-    """A run read back from disk.
+    """Read a run from disk.
 
     Args:
         path: Its results.json, or the folder that this stands in.

@@ -1,4 +1,4 @@
-"""A run, a folder and names of formats in; the report files out, each of them whole."""
+"""Write report files atomically."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_reports(
     *,
     beside: bool = False,
 ) -> list[Path]:
-    """Write the formats asked for into `out`, in the order asked.
+    """Write the requested formats into `out`, in order.
 
     What stands there under the name of another format, or of values of samples, would pass for
     this run's: it goes.
@@ -85,7 +85,7 @@ def write_reports(
 
 
 def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) -> bytes:
-    """What the file of a format holds.
+    """The content of a format's file.
 
     Raises:
         UnknownNameError: There is no such format.
@@ -97,7 +97,7 @@ def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) 
 def write_files(
     out: Path, contents: Mapping[str, Content], stale: Sequence[str] = (), *, hint: str = _FOLDER
 ) -> list[Path]:
-    """Write files into one folder, all of them or none.
+    """Write files into one folder atomically.
 
     Each is written beside its place before the first is renamed. So each file is whole, the new
     one or what stood there before; only a failed rename can leave some new beside some old, and
@@ -154,7 +154,7 @@ def write_files(
 
 
 def write_file(path: Path, content: bytes) -> Path:
-    """Write one file whole, its folder made if there is none.
+    """Write a file atomically, creating its folder.
 
     Raises:
         DataError: It cannot be written.
@@ -163,7 +163,7 @@ def write_file(path: Path, content: bytes) -> Path:
 
 
 def _renderer(name: str) -> Render:
-    """A format's renderer, imported on use: a run that writes JSON alone needs no Jinja."""
+    """A format's renderer, imported on use: JSON alone needs no Jinja."""
     found = _of_rows(name) or _of_pages(name)
     if found is None:
         message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
@@ -197,7 +197,7 @@ def _of_rows(name: str) -> Render | None:
 
 
 def _of_pages(name: str) -> Render | None:
-    """What people read, or what shows it to them."""
+    """Formats for people, and what shows them."""
     if name == "junit":
         from valor_cli.reports.files.junit import to_junit
 

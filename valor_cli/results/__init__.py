@@ -1,4 +1,4 @@
-"""What an evaluation found: values, curves, tables and examples, and the run that holds them."""
+"""Result records: values, curves, tables and examples, and the run that holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs held against each other, with the samples that changed between them."""
+"""Records of a comparison of two runs, with the samples that changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from valor_cli.results.run import SCHEMA_VERSION, RunInfo
 
 
 class SampleChange(Record, frozen=True):
-    """What one metric says of a sample in both runs; `change` by the metric's direction."""
+    """What one metric says of a sample in both runs; `change` is signed by the metric's
+    direction.
+    """
 
     metric: str
     output: str
@@ -26,7 +28,7 @@ class SampleChange(Record, frozen=True):
 
 
 class ChangedSample(Record, frozen=True):
-    """A sample on which two models differ, both answers side by side.
+    """A sample on which two models differ, with both answers.
 
     Attributes:
         changes: By metric, the widest first.
@@ -48,7 +50,7 @@ class ChangedSample(Record, frozen=True):
 
 
 class ChangeCount(Record, frozen=True):
-    """On how many samples a pair of models differs under one metric."""
+    """Number of samples on which two models differ under one metric."""
 
     metric: str
     output: str
@@ -61,7 +63,7 @@ class ChangeCount(Record, frozen=True):
 
 
 class ComparedRun(Record, frozen=True):
-    """One side of a comparison: where its results stand, its models, its record."""
+    """One side of a comparison: the path of its results, its models, its record."""
 
     path: str
     models: Sequence[str]
@@ -111,10 +113,12 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
 
     @property
     def deciding(self) -> Sequence[ComparisonResult]:
-        """What the verdict rests on: the headline values; of runs that have none, all values."""
+        """The comparisons that the verdict rests on: headline values or, without any, all
+        values.
+        """
         return self.headline or self.comparisons
 
     @property
     def untested(self) -> Sequence[ComparisonResult]:
-        """Those of them that changed, or that one run alone has, and that no test looked at."""
+        """Those of them that changed or are in one run only, and were not tested."""
         return [row for row in self.deciding if row.p is None and row.value != row.other_value]

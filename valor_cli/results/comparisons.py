@@ -1,4 +1,4 @@
-"""Values held against each other: two models', or those of a part of the data and the rest's."""
+"""Records of comparisons: between two models, or a slice and the rest of the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Effect: TypeAlias = Literal["cohens_d", "cohens_g"]
 
 
 class ComparisonResult(Record, frozen=True):
-    """A value of one model held against another's, where possible sample by sample.
+    """Comparison of a value of two models, sample by sample where possible.
 
     Attributes:
         model: Whose value is judged.
@@ -68,7 +68,7 @@ class ComparisonResult(Record, frozen=True):
 
 
 class FoundSlice(Record, frozen=True):
-    """A part of the data that a search found to be worse than the rest.
+    """A slice that a search reports as worse than the rest of the data.
 
     Attributes:
         slice: As rows of the result name it ("metadata.camera=rear & metadata.weather=rain").
@@ -87,7 +87,7 @@ class FoundSlice(Record, frozen=True):
 
 
 class SliceSearchResult(Record, frozen=True):
-    """A search for the parts of the data that a model does worst at.
+    """The result of a search for the slices on which a model does worst.
 
     Attributes:
         metric, output, parameters: Whose values of single samples were looked at.

@@ -18,7 +18,7 @@ _OF_MODELS = ("metrics", "coverage", "agreements", "curves", "tables", "examples
 
 
 def disagreements(document: Document) -> Found:
-    """Rows of models that do not exist, columns of different lengths: (place, message) of each."""
+    """(place, message) of rows with unknown models, columns of unequal length, and so on."""
     models = set(document.models)
     if not models or len(models) < len(document.models):
         yield "models", "expected one at least, and each once"

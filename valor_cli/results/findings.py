@@ -1,4 +1,4 @@
-"""What a metric found in one evidence: values, curves, tables, examples, values of samples."""
+"""What a metric returns: values, curves, tables, examples and per-sample values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THRESHOLD = "threshold"
 
 
 class LabelMean(Record, frozen=True, eq=False):
-    """What a plain mean over labels is the mean of.
+    """The per-label values behind an unweighted mean over labels.
 
     Attributes:
         values: (labels,) the value of each; NaN: it does not enter the mean.
@@ -41,7 +41,7 @@ class LabelMean(Record, frozen=True, eq=False):
 
 
 class Resampled(NamedTuple):
-    """What metrics find in resamples.
+    """Metric values on resamples.
 
     Attributes:
         values: (resamples, values); NaN for no value.
@@ -54,7 +54,7 @@ class Resampled(NamedTuple):
 
 
 class MetricValue(Record, frozen=True):
-    """One number a metric found, or why there is none.
+    """One value of a metric, or why it is undefined.
 
     Attributes:
         value: The number; None when undefined.
@@ -129,7 +129,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class Mark(Record, frozen=True):
-    """A place in a text that a metric points at.
+    """A span of text that a metric marks.
 
     Attributes:
         field: The text: "user_input", "response", "references[0]", "retrieved_contexts[2]".
@@ -146,7 +146,7 @@ class Mark(Record, frozen=True):
 
 
 class Verdict(Record, frozen=True):
-    """What a judge said of one thing it was shown.
+    """A judge's answer about one item.
 
     Attributes:
         text: The claim, the context, the opinion …; empty where it judged the response itself.
@@ -162,7 +162,7 @@ class Verdict(Record, frozen=True):
 
 
 class Asked(Record, frozen=True):
-    """What a metric asked of judges about one sample.
+    """The judge calls of a metric for one sample.
 
     Attributes:
         calls: Requests, those asked again included.
@@ -176,7 +176,7 @@ class Asked(Record, frozen=True):
 
 
 class ObjectRef(Record, frozen=True):
-    """An object of the dataset by its number there, and what became of it ("true_positive").
+    """An object by its number in the dataset, and its outcome ("true_positive").
 
     `label` and `score` are what is shown of it where the dataset is not asked.
     """
@@ -189,7 +189,7 @@ class ObjectRef(Record, frozen=True):
 
 
 class MetricExample(Record, frozen=True):
-    """One case that belongs to a count.
+    """An example of a count.
 
     Attributes:
         kind: What it is an example of ("misclassification", "hallucination" …).
@@ -217,7 +217,7 @@ class MetricExample(Record, frozen=True):
 
 
 class MetricSamples(Record, frozen=True):
-    """A value of each sample; columns of equal length.
+    """Per-sample values; columns of equal length.
 
     Attributes:
         sample_ids: The images or samples.
@@ -237,7 +237,7 @@ class MetricSamples(Record, frozen=True):
 
 
 class MetricAgreement(Record, frozen=True):
-    """How far those who judged the same samples say the same.
+    """Agreement between the judges of the same samples.
 
     Attributes:
         kind: "judges", several of them; or "repeats" of one.
@@ -267,7 +267,7 @@ class MetricAgreement(Record, frozen=True):
 
 
 class MetricInsight(Record, frozen=True):
-    """What a metric tells in words beside its values.
+    """A remark of a metric about its values.
 
     Attributes:
         kind: As in `InsightResult`.
@@ -283,7 +283,7 @@ class MetricInsight(Record, frozen=True):
 
 
 class Findings(Record, frozen=True):
-    """All a metric says of one evidence, when that is more than one value.
+    """All findings of a metric on one evidence, if more than one value.
 
     `warnings` say what it left out, and why; `statuses` how many samples have which status;
     `agreements` how far its judges agree; `insights` what is worth telling in words.

@@ -1,4 +1,4 @@
-"""What reports show of a case: its picture and objects, its texts."""
+"""Content that reports show of an example: image and objects, or texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ExampleObject(Record, frozen=True):
 
 
 class Picture(Record, frozen=True):
-    """The image a sample is: its file as the ground truth names it, width and height in pixels."""
+    """The image of a sample: file as named in the ground truth, width and height in pixels."""
 
     file: str | None
     width: int | None
@@ -35,7 +35,7 @@ class Picture(Record, frozen=True):
 
 
 class ShownText(Record, frozen=True):
-    """A text of an example as reports show it: cut to a bounded length, what is secret masked.
+    """A text of an example for reports: shortened, with secrets masked.
 
     Attributes:
         field: As in `Mark`, or "judge_replies[0]".
@@ -51,7 +51,7 @@ class ShownText(Record, frozen=True):
 
 
 class Pictures(Record, frozen=True):
-    """Images that a report embeds; they stand beside the results, not in them.
+    """Images embedded in a report, kept outside the results.
 
     Attributes:
         photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
@@ -65,7 +65,7 @@ class Pictures(Record, frozen=True):
 
 
 class Illustration(NamedTuple):
-    """What reports show of an example: the picture and the objects in it, or the texts."""
+    """What reports show of an example: image and objects, or texts."""
 
     picture: Picture | None = None
     objects: Sequence[ExampleObject] = ()
@@ -73,7 +73,7 @@ class Illustration(NamedTuple):
 
 
 class ExampleResult(Record, frozen=True):
-    """One case that belongs to a count, with everything needed to find and to draw it."""
+    """An example of a count, with everything needed to find and draw it."""
 
     metric: str
     model: str

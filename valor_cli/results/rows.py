@@ -1,4 +1,4 @@
-"""Rows of a result: what was found, with everything that identifies it."""
+"""Result rows: values with everything that identifies them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ResampledResult(Record, frozen=True):
 
 
 class EvidenceResult(Record, frozen=True):
-    """What some values of a model rest on, unit by unit, for values at resamples to be found later.
+    """Evidence behind some values of a model, unit by unit, for resampling in a later comparison.
 
     Attributes:
         wing: The number of the wing among those of the task.
@@ -127,7 +127,7 @@ class EvidenceResult(Record, frozen=True):
 
 
 class TextsResult(Record, frozen=True):
-    """What the samples of a model say, to be shown beside another's; cut, what is secret masked.
+    """Texts of a model's samples, for comparisons; shortened, with secrets masked.
 
     Attributes:
         columns: By field ("user_input", "response", "references[0]"), the text of each sample.
@@ -139,7 +139,7 @@ class TextsResult(Record, frozen=True):
 
 
 class IntervalsResult(Record, frozen=True):
-    """How the intervals of a run were found.
+    """How the intervals of a run were computed.
 
     Attributes:
         level: The part of such intervals that hold what they estimate.
@@ -173,7 +173,7 @@ class AgreementResult(Record, frozen=True):
 
 
 class CalibrationResult(Record, frozen=True):
-    """How far a judge says what people said of the same samples.
+    """Agreement of a judge with human labels of the same samples.
 
     Attributes:
         model: Whose answers; None: those of all models together.
@@ -220,7 +220,7 @@ class CalibrationResult(Record, frozen=True):
 
 
 class CoverageResult(Record, frozen=True):
-    """How many samples a metric could judge, with everything that identifies it.
+    """How many samples have a value of a metric, with everything that identifies it.
 
     Attributes:
         samples: How many there are.
@@ -243,7 +243,7 @@ ProblemKind: TypeAlias = Literal["threshold", "flip", "coverage", "data"]
 
 
 class ProblemResult(Record, frozen=True):
-    """Something of a model that wants looking at.
+    """A problem of a model that should be looked at.
 
     Attributes:
         kind: A mean on the wrong side of its threshold; a perturbed sample on the other side than
@@ -269,7 +269,7 @@ class ProblemResult(Record, frozen=True):
 
 
 class InsightResult(Record, frozen=True):
-    """Something worth knowing, in words.
+    """A noteworthy finding, in words.
 
     Attributes:
         kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
@@ -297,7 +297,7 @@ NOT_WORSE = "not_worse"
 
 
 class GateResult(Record, frozen=True):
-    """One gate held against one row.
+    """The result of one gate for one row.
 
     Attributes:
         rule: "min", "max", "max_drop", "not_worse" or "coverage".

@@ -1,4 +1,4 @@
-"""A run, complete: what every report and every comparison reads."""
+"""The complete record of a run, read by reports and comparisons."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOO_LOW = "coverage too low"
 
 
 class UsageResult(Record, frozen=True):
-    """What one metric asked of one judge about one model; what metrics share, the first paid.
+    """Calls of one metric to one judge for one model; shared calls count for the first metric.
 
     Attributes:
         calls: Requests, those asked again included.
@@ -91,7 +91,7 @@ def _exact(values: Sequence[float | None]) -> float | None:
 
 
 class PromptUsed(Record, frozen=True):
-    """A prompt that judges were asked with; `own` where the config brought it."""
+    """A prompt used by judges; `own` if it is from the config."""
 
     name: str
     version: int
@@ -104,7 +104,7 @@ REDIRECTED: dict[str, str] = {}
 
 
 class InputFile(Record, frozen=True):
-    """A file that was read, or left out whole, as `left_out` says why.
+    """An input file, read or skipped, with the reason in `left_out`.
 
     Attributes:
         sha256: Of its stored bytes; None: they cannot be read.
@@ -233,12 +233,12 @@ class RunResult(Document, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether every gate was checked, and none failed."""
+        """Whether every gate was checked and passed."""
         return all(gate.status == "passed" for gate in self.gates)
 
     @property
     def incomplete(self) -> str | None:
-        """Why there is no verdict, and what to do; None: there is one.
+        """Why there is no verdict, and what to do; None if there is one.
 
         Too few samples have a value: where no gate says how many samples that takes, no judge may
         have failed to reply; and no model that was to be asked may be missing. Or a gate could not

@@ -1,1 +1,1 @@
-"""Intervals, paired tests and corrections: arrays in, numbers out."""
+"""Intervals, paired tests and corrections on arrays."""

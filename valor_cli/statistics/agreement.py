@@ -1,4 +1,4 @@
-"""What raters said of the same things in; how far they agree beyond chance out.
+"""Chance-corrected agreement between raters.
 
 Cohen, A coefficient of agreement for nominal scales, 1960; Cohen, Weighted kappa, 1968; Fleiss,
 Measuring nominal scale agreement among many raters, 1971; Krippendorff, Content Analysis, 2004.
@@ -19,7 +19,7 @@ Weights: TypeAlias = Literal["linear", "quadratic"] | None
 
 
 def confusion(first: Ints, second: Ints, categories: int) -> Ints:
-    """(categories, categories) how often the first rater said i where the second said j."""
+    """(categories, categories) counts of items rated i by the first and j by the second rater."""
     pairs = np.bincount(first * categories + second, minlength=categories**2)
     return pairs.reshape(categories, categories)
 
@@ -59,7 +59,7 @@ def kappa_interval(
     level: float = 0.95,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """The percentile bootstrap of `cohen_kappa` over the things that were rated.
+    """Percentile bootstrap of `cohen_kappa` over the rated items.
 
     Args:
         first, second: (n,) categories, from 0.
@@ -85,7 +85,7 @@ def kappa_interval(
 
 
 def fleiss_kappa(counts: Ints) -> float | None:
-    """Fleiss' kappa of two raters and more.
+    """Fleiss' kappa of two or more raters.
 
     Args:
         counts: (n, categories) how many raters put a thing into a category; rows add up to the

@@ -1,4 +1,4 @@
-"""The percentile bootstrap (Efron, 1979): how a value varies over resampled units."""
+"""Percentile bootstrap (Efron, 1979)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WEIGHTS_AT_ONCE = 1 << 21
 
 
 def resample_weights(units: int, seed: int, number: int) -> NDArray[np.int64]:
-    """How often each unit stands in one resample, drawn with replacement.
+    """Counts of each unit in one resample, drawn with replacement.
 
     Resample `number` depends on the seed and itself only, so any process may draw it.
 
@@ -27,7 +27,7 @@ def resample_weights(units: int, seed: int, number: int) -> NDArray[np.int64]:
 
 
 def cluster_weights(clusters: NDArray[np.int64], seed: int, number: int) -> NDArray[np.int64]:
-    """How often each unit stands in one resample of clusters, drawn with replacement.
+    """Counts of each unit in one resample of clusters, drawn with replacement.
 
     A cluster is drawn with all of its units (Davison and Hinkley, 1997, section 3.8).
 
@@ -45,7 +45,7 @@ def cluster_weights(clusters: NDArray[np.int64], seed: int, number: int) -> NDAr
 def percentile_intervals(
     resampled: NDArray[np.float64], level: float
 ) -> list[tuple[float, float] | None]:
-    """The central interval that holds `level` of the resampled values, per column.
+    """The central interval with a `level` share of the resampled values, per column.
 
     Args:
         resampled: (resamples, values); NaN where a resample has no value.
@@ -74,7 +74,7 @@ def mean_intervals(
     seed: int,
     clusters: NDArray[np.int64] | None = None,
 ) -> list[tuple[float, float] | None]:
-    """The percentile bootstrap of means over units, or over clusters of them.
+    """Percentile bootstrap of means over units or clusters.
 
     The draws are those of `resample_weights` and `cluster_weights`: an interval is the one that
     evidence whose value is the mean would get with that seed. A resample of clusters has as many

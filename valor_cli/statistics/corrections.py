@@ -1,4 +1,4 @@
-"""p-values of several tests in; the same, corrected for how many were made, out."""
+"""Corrections of p-values for multiple tests."""
 
 from __future__ import annotations
 

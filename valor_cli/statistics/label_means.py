@@ -1,9 +1,10 @@
-"""Means over labels at resamples that do not hold all labels.
+"""Correct means over labels in resamples that miss some labels.
 
-A label of few units is missing from many resamples. Their mean is then over other labels than that
-of all data, and is shifted: up where the missing labels are the worst, down where they are the
-best. The average of these shifts over all resamples is subtracted from each of them. Their spread
-is kept: to fill in the missing labels would let a label of one image pass for one without doubt.
+A label with few units is missing from many resamples. Their mean is then over other labels than
+that of all data, and is shifted: up where the missing labels are the worst, down where they are
+the best. The average of these shifts over all resamples is subtracted from each of them. Their
+spread is kept: filling in the missing labels would make the value of a label with one image look
+certain.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ Floats = NDArray[np.float64]
 
 
 def unshifted(values: NDArray[np.float64] | NDArray[np.int64]) -> Resampled:
-    """(resamples, values) that are no means over labels, or of resamples that hold all labels."""
+    """(resamples, values) without correction: not means over labels, or no labels missing."""
     return Resampled(np.asarray(values, np.float64), np.zeros(values.shape))
 
 
 def joined(blocks: Sequence[Resampled], axis: int) -> Resampled:
-    """Blocks of further resamples (axis 0), or of further values of the same (axis 1)."""
+    """Concatenate resamples (axis 0) or values (axis 1)."""
     return Resampled(*(np.concatenate(both, axis) for both in zip(*blocks, strict=True)))
 
 
 def value_and_shift(
     value: float | None, labels: LabelMean | None, whole: LabelMean | None
 ) -> tuple[float, float]:
-    """The value of a resample, NaN for none, and how much of it is due to missing labels.
+    """The value of a resample, NaN if undefined, and the shift due to missing labels.
 
     That is the difference to the mean in which a missing label has the value it has in all data.
 
@@ -52,7 +53,7 @@ def value_and_shift(
 
 
 def centred(found: Resampled, bounds: Sequence[tuple[float, float | None]]) -> Floats:
-    """(values, resamples) less the average shift of each value, within its bounds.
+    """(values, resamples) minus the average shift of each value, clipped to its bounds.
 
     Args:
         found: Of all resamples.

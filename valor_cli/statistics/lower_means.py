@@ -1,9 +1,9 @@
-"""How many values two sets have, their means and variances in; whether one mean is lower out.
+"""One-sided tests that one mean is lower than another.
 
-Welch's test alone is no judge of parts of the data: thirty samples that all fail have no variance,
-and look certain beside the rest, however few of the rest pass. Student's test, which gives both
-sets the spread of all, errs the other way, where a part varies more than the rest. The larger of
-both p-values is wrong where both are, which is seldom.
+Welch's test alone does not suit slices of data: thirty samples that all fail have no variance and
+look certain beside the rest, however few of the rest pass. Student's test, which gives both sets
+the pooled variance, errs the other way where a slice varies more than the rest. The larger of the
+two p-values is used; it is wrong only where both are, which is rare.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ rounding."""
 
 
 class Moments(NamedTuple):
-    """Of several sets of values, (k,) each: how many, their sum, the sum of their squares.
+    """Counts, sums and sums of squares of several sets of values, (k,) each.
 
     The values should be near 0 as a whole: the variance is a difference of the two sums.
     """
@@ -35,12 +35,12 @@ class Moments(NamedTuple):
 
     @property
     def mean(self) -> Floats:
-        """(k,) NaN of none."""
+        """(k,) means; NaN for empty sets."""
         return np.divide(self.total, self.n, out=self._none(), where=self.n > 0)
 
     @property
     def variance(self) -> Floats:
-        """(k,) with one value less, at least 0; NaN of fewer than two."""
+        """(k,) sample variances (ddof 1), at least 0; NaN for fewer than two values."""
         enough = self.n > 1
         square = np.divide(self.total**2, self.n, out=self._none(), where=enough)
         found = np.divide(self.squares - square, self.n - 1, out=self._none(), where=enough)
@@ -50,12 +50,12 @@ class Moments(NamedTuple):
         return np.full(len(self.n), np.nan)
 
     def of(self, chosen: NDArray[np.bool_]) -> Moments:
-        """Those of some of the sets."""
+        """Select sets."""
         return Moments(self.n[chosen], self.total[chosen], self.squares[chosen])
 
 
 def lower_means(inside: Moments, outside: Moments, *, below: float) -> Floats:
-    """(k,) the one-sided p-value that the mean inside is no lower than the mean outside.
+    """(k,) one-sided p-value of the test that the mean inside is lower than the mean outside.
 
     It is the larger of those of Welch's test and of Student's, as `scipy.stats.ttest_ind` has them
     with `alternative="less"`. Where neither set varies, it is how likely chance alone parts the

@@ -1,4 +1,4 @@
-"""Two models on the same samples in; how likely chance alone is, and how large the effect, out.
+"""Paired significance tests and effect sizes for two models on the same samples.
 
 McNemar, Note on the sampling error of the difference between correlated proportions, 1947;
 Fisher, The Design of Experiments, 1935, section 21 (sign permutation); Koehn, Statistical
@@ -35,7 +35,7 @@ added in another order differ by rounding, and a tie that is missed makes p too 
 
 
 def mcnemar(wins: int, losses: int) -> float:
-    """McNemar's exact test: the two-sided p-value that wins and losses are as likely.
+    """McNemar's exact test: two-sided p-value that wins and losses are equally likely.
 
     As `statsmodels.stats.contingency_tables.mcnemar` with `exact=True`, which is
     `scipy.stats.binomtest(wins, wins + losses)` wherever there is something to test.
@@ -116,7 +116,7 @@ def bootstrap_p(differences: Floats, observed: float) -> float | None:
 
 
 def sign_permutation(differences: Floats, *, seed: int, clusters: Ints | None = None) -> Floats:
-    """The two-sided p-value of each mean paired difference, by changing signs at random.
+    """Two-sided p-value of each mean paired difference, by random sign changes.
 
     Were the two models alike, each difference could as well have the other sign; where samples
     belong together, all of a cluster's change at once. With at most `ALL_SIGNS` differences other

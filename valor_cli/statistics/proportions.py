@@ -1,4 +1,4 @@
-"""Successes among trials in; Wilson's interval of their proportion out."""
+"""Wilson's interval of a proportion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 
 def wilson_interval(successes: float, n: int, level: float) -> tuple[float, float] | None:
-    """The score interval of a proportion of independent trials.
+    """Wilson's score interval of a proportion of independent trials.
 
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927;
     without continuity correction, as `statsmodels.stats.proportion.proportion_confint`.

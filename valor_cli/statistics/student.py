@@ -1,4 +1,4 @@
-"""A number in; how much of Student's distribution lies below it out."""
+"""Cumulative distribution function of Student's t."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import exp, lgamma, log, log1p
 
 
 def student_below(t: float, freedom: float) -> float:
-    """Student's distribution: the chance of a value of at most t.
+    """Cumulative distribution function of Student's t: the probability of a value of at most t.
 
     Args:
         t: Any number.

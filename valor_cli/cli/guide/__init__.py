@@ -1,1 +1,1 @@
-"""Which metric for which question: what the guide says, and how it is shown."""
+"""The guide to choosing metrics: its content and how it is shown."""

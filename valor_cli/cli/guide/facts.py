@@ -1,4 +1,4 @@
-"""A metric as declared in; what the guide tells of it beside when to choose it, out."""
+"""Summarise what a metric needs, asks and costs, for the guide."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTEXTS = "retrieved_contexts"
 
 
 class Facts(Struct, frozen=True):
-    """What a metric needs, asks and costs, with its default parameters.
+    """What a metric needs, calls and costs, with its default parameters.
 
     Attributes:
         needs: What of the inputs it reads.
@@ -41,17 +41,17 @@ class Facts(Struct, frozen=True):
 
     @property
     def inputs(self) -> str:
-        """What it reads, in words."""
+        """The inputs that it reads, in words."""
         return ", ".join(self.needs) + (" (by default)" if self.named else "")
 
     @property
     def way(self) -> str:
-        """How it comes to its value, in words."""
+        """How it computes its value, in words."""
         return f"by {' and '.join(self.asks)}" if self.asks else "computed"
 
     @property
     def cost(self) -> str:
-        """What a sample costs, in words."""
+        """The cost per sample, in words."""
         local = set(self.asks) - {"judge"}
         told = [str(self.calls)] if self.calls else []
         return ", ".join([*told, "a model's time"] if local else told) or "none"
@@ -59,7 +59,7 @@ class Facts(Struct, frozen=True):
 
 @cache
 def facts_of(metric: Metric[Any]) -> Facts:
-    """What a metric says of itself."""
+    """The facts of a metric."""
     needs = Call(metric, {one.name: one.default for one in metric.parameters}).needs
     asks = tuple(asked_by(metric))
     return Facts(
@@ -74,7 +74,7 @@ def facts_of(metric: Metric[Any]) -> Facts:
 
 
 class Traits(Struct, frozen=True):
-    """What holds of some metrics together: "yes", "no", or "some" where it does of some.
+    """Traits shared by some metrics: "yes", "no", or "some".
 
     Attributes:
         truth: Whether they need ground truth or references.
@@ -90,7 +90,7 @@ class Traits(Struct, frozen=True):
 
 
 def traits_of(facts: Iterable[Facts]) -> Traits:
-    """What holds of metrics together."""
+    """The shared traits of metrics."""
     every = list(facts)
     return Traits(
         _of_how_many(bool(one.truth) for one in every),
@@ -101,7 +101,7 @@ def traits_of(facts: Iterable[Facts]) -> Traits:
 
 
 def in_common(facts: Iterable[Facts]) -> str:
-    """What is to be said of all metrics of a part at once, where they are alike."""
+    """A sentence on what all metrics of a part have in common."""
     every = list(facts)
     found = traits_of(every)
     if (found.truth, found.computed, found.reproducible) != ("yes", "yes", "yes"):

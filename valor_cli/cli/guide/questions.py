@@ -1,6 +1,6 @@
-"""The guide as declared: questions, and the metrics that answer them.
+"""The content of the guide: questions, and the metrics that answer them.
 
-What a metric needs, asks and costs is not said here: that is the metric's own to say (`facts`).
+What a metric needs, asks and costs is not written here but derived from its declaration (`facts`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILES = ("classification", "objects", "semantic_segmentation", "text_generation"
 
 
 class Choice(Struct, frozen=True):
-    """A metric, and when to choose it; `also` are others of its kind that `when` tells apart."""
+    """A metric and when to choose it; `also` lists variants that `when` distinguishes."""
 
     metric: str
     when: str
@@ -33,7 +33,7 @@ class Choice(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """What a user asks, what there is to know of it, and the metrics to choose from.
+    """A user's question, background, and the metrics to choose from.
 
     `config` is a whole config, for the sample data.
     """
@@ -50,14 +50,14 @@ class Question(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """Questions of those who have, or want, the same."""
+    """Questions of users with the same data or goal."""
 
     when: str
     questions: tuple[Question, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All metrics of its questions, each as often as it stands there."""
+        """Metrics of its questions, duplicates included."""
         return tuple(
             name
             for question in self.questions
@@ -67,7 +67,7 @@ class Branch(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """The guide to some tasks that share their metrics, or nearly."""
+    """The guide for tasks with mostly the same metrics."""
 
     title: str
     tasks: tuple[str, ...]
@@ -76,12 +76,12 @@ class Part(Struct, frozen=True):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Those of all branches."""
+        """Questions of all branches."""
         return tuple(question for branch in self.branches for question in branch.questions)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All metrics of its questions, each as often as it stands there."""
+        """Metrics of its questions, duplicates included."""
         return tuple(name for question in self.questions for name in question.names)
 
 
@@ -95,7 +95,7 @@ def parts() -> tuple[Part, ...]:
 def narrowed(
     guide: Sequence[Part], tasks: Sequence[Task[Any]], names: Collection[str] | None = None
 ) -> tuple[Part, ...]:
-    """What of a guide is about some tasks, and has one of some metrics (None: any)."""
+    """The part of a guide about some tasks and some metrics (None: any)."""
     found = []
     for part in guide:
         own = [task for task in tasks if task.name in part.tasks]

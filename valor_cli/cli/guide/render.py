@@ -1,4 +1,4 @@
-"""The guide, to what a terminal shows, and JSON."""
+"""Render the guide for a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valor_cli.metric import Task
 
 
 class Known(NamedTuple):
-    """What the metrics of a part say of themselves, by name; and what says there what is right."""
+    """Facts of a part's metrics by name, and what ground truth is called there."""
 
     facts: Mapping[str, Facts]
     truth: str
@@ -37,7 +37,7 @@ When to choose which, and what each needs: valor metrics --guide --task TASK, or
 
 
 def overview(guide: Sequence[Part], tasks: Sequence[Task[Any]]) -> RenderableType:
-    """All questions with the metrics that answer them, and whom each of these asks."""
+    """All questions with the metrics that answer them, and the models these use."""
     lines: list[RenderableType] = []
     for part in guide:
         known = _known(part, tasks)
@@ -52,7 +52,7 @@ def overview(guide: Sequence[Part], tasks: Sequence[Task[Any]]) -> RenderableTyp
 
 
 def in_full(guide: Sequence[Part], tasks: Sequence[Task[Any]]) -> RenderableType:
-    """The path to the questions of each part; their metrics, and when to choose which."""
+    """The questions of each part with their metrics, and when to choose which."""
     lines: list[RenderableType] = []
     for part in guide:
         known = _known(part, tasks)
@@ -109,7 +109,7 @@ def _entry(name: str, choice: Choice, tasks: Sequence[Task[Any]]) -> dict[str, A
 
 
 class Indented(Struct, frozen=True):
-    """A text that stands so many columns from the left, on every line; nothing to its right.
+    """A text indented by a number of columns on every line.
 
     Before its first line stands `lead`.
     """
@@ -181,7 +181,7 @@ def _notes(*texts: str) -> Iterator[Text]:
 
 
 def _prose(text: str) -> Text:
-    """A sentence of the guide, in which `names` stand out."""
+    """A sentence of the guide with `names` highlighted."""
     said = Text()
     for at, piece in enumerate(text.split("`")):
         said.append(piece, "cyan" if at % 2 else "")

@@ -1,4 +1,4 @@
-"""The name of a format comes in; what it can hold, and its writer, go out."""
+"""Object formats that can be written: what each can hold, and its writer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def format_named(name: str) -> Format:
 
 
 def format_of(out: str) -> str:
-    """The name of the format that the ending of a file name says.
+    """The format that matches the extension of a file name.
 
     Raises:
         UnknownNameError: It says none.

@@ -1,4 +1,4 @@
-"""Detections and their ground truth come in; the same detections under its ids go out."""
+"""Rewrite detections to use the image, category and annotation ids of the ground truth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HINT = "Check that both files belong together, or leave these out with --on-inv
 
 
 def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -> ObjectFile:
-    """The same objects with the images, the categories and the ids of a ground truth.
+    """The objects with the images, categories and ids of a ground truth.
 
     Categories meet by name, or by id where the objects have no names; images by the rule of
     evaluations.
@@ -69,7 +69,7 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
 
 
 def known_images(truth: ObjectFile) -> KnownImages:
-    """The images of a ground truth as other files find them, in the order of `images_of`."""
+    """The images of a ground truth for matching, in the order of `images_of`."""
     table = truth.images
     if table is None:
         column = truth.objects["image_id"]

@@ -1,6 +1,6 @@
-"""The bytes of files and a place come in; the whole output stands there, or what was there before.
+"""Write output files atomically.
 
-Everything is written under a temporary name beside the place and renamed at the end.
+Everything is written under a temporary name in the target's folder and renamed at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LISTED = 3
 
 
 def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
-    """Stop before any work where an output cannot stand.
+    """Check early that an output path can be written.
 
     Args:
         out: The file or the folder.
@@ -83,7 +83,7 @@ def write_file(out: str, content: bytes) -> None:
 
 
 def write_folder(out: str, files: Mapping[str, bytes]) -> None:
-    """Write a folder of files, in place of one that stands there.
+    """Write a folder of files, replacing an existing one.
 
     Raises:
         DataError: It cannot be written; what stood there before stays.

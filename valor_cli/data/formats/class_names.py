@@ -1,7 +1,7 @@
-"""A file that names classes comes in; their names by index go out.
+"""Read class names by index from text, JSON or YAML.
 
-It is text with a name a line, or JSON or YAML: a list of names, or a map from index to name. A
-YAML file may have either under `names:`, as the data.yaml of a YOLO data set has.
+A text file has one name per line. JSON and YAML hold a list of names or a map from index to name;
+YAML may have either under `names:`, as the data.yaml of a YOLO data set does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Entry(NamedTuple):
 
 
 def read_names(path: str, *, distinct: bool = True) -> dict[int, str]:
-    """The names of classes by index, in ascending order of the index.
+    """Read class names by index, in ascending order.
 
     Names are taken as written: `3`, `3.0`, `no` and `true` are such names too.
 

@@ -1,4 +1,4 @@
-"""A folder comes in; the files in it, or the text of one, go out."""
+"""List the files of a folder and read their text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from valor_cli.paths import is_url
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path names a folder, on this machine or in an object store.
+    """Whether a path is a folder, local or in an object store.
 
     A name with an extension is taken for that of a file there, and the store is not asked.
 
@@ -31,7 +31,7 @@ def is_folder(path: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Whether a path names a file, on this machine or in an object store.
+    """Whether a path is a file, local or in an object store.
 
     Raises:
         DataError: A store cannot be asked.
@@ -44,7 +44,7 @@ def is_file(path: str) -> bool:
 
 
 def names_in(folder: str) -> list[str]:
-    """The names in a folder, sorted; none where there is no such folder.
+    """Sorted names in a folder; empty if there is no such folder.
 
     Raises:
         DataError: A store cannot be asked.
@@ -59,7 +59,7 @@ def names_in(folder: str) -> list[str]:
 
 
 def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
-    """Paths in a folder and its sub-folders of files that end so, sorted; hidden ones not.
+    """Sorted paths of files with a suffix in a folder and its subfolders, without hidden ones.
 
     The folder may be one of an object store. Links to folders are followed, each folder once; those
     that lead to where they stand are not.
@@ -96,7 +96,7 @@ def _refuse(error: OSError) -> None:
 
 
 def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
-    """Refuse to look for metadata in a format that has none.
+    """Reject a request for metadata in a format without any.
 
     Raises:
         DataError: Ground truth should have metadata.
@@ -110,7 +110,7 @@ def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
 
 
 def text_of(path: str) -> tuple[str, str]:
-    """The text of a file, which may be empty, and the sha256 of its bytes.
+    """The text of a file, possibly empty, and the SHA-256 of its bytes.
 
     Raises:
         DataError: It cannot be read or is no UTF-8 text.
@@ -130,7 +130,7 @@ _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 def digest_of(files: Mapping[str, str]) -> str:
-    """The sha256 of a folder, as `sha256sum FILES | sha256sum` in it says for sorted names.
+    """SHA-256 of a folder, as by `sha256sum FILES | sha256sum` in it with sorted names.
 
     Args:
         files: Name in the folder to the sha256 of the content.

@@ -1,4 +1,4 @@
-"""Rows by name come in; the bytes of a JSONL, JSON or CSV file go out."""
+"""Write rows as JSONL, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from valor_cli.data.formats.records import RowForm
 
 
 def rows_as(rows: Sequence[Mapping[str, Any]], form: RowForm, delimiter: str = ",") -> bytes:
-    """The file of those rows; in CSV, what is no text stands as JSON, and nothing as nothing."""
+    """Rows as file content; in CSV, values that are not text are written as JSON, None as empty."""
     if form == "jsonl":
         return "".join(f"{_json(row)}\n" for row in rows).encode()
     if form == "json":

@@ -1,4 +1,4 @@
-"""A file of rows comes in; each row as it is written, a mapping of its own names, goes out."""
+"""Read the rows of a JSONL, JSON or CSV file unchanged, each a mapping of its own keys."""
 
 from __future__ import annotations
 

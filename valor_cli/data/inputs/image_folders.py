@@ -1,4 +1,4 @@
-"""A folder of images in; which file is whose picture, and thumbnails, out."""
+"""Match the image files of a folder to images, and make thumbnails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".
 
 
 class PictureFolder:
-    """The image files under a folder, found by path, by name, or by name without extension.
+    """The image files in a folder, matched by path, name, or name without extension.
 
     Names come from data and are never joined to a path: only what the folder holds is opened.
 
@@ -48,7 +48,7 @@ class PictureFolder:
                 self._by_name[claim] = None if claim in self._by_name else path
 
     def find(self, name: str) -> str | None:
-        """The file of that path, name or stem, relative to the folder; None if there is no one."""
+        """The file with a path, name or stem; None if not unique."""
         path = os.path.normpath(name)
         base = os.path.basename(path)
         return (
@@ -58,7 +58,7 @@ class PictureFolder:
         )
 
     def size(self, name: str) -> tuple[int | None, int | None]:
-        """Width and height of a file, by the name `find` gave; None if it cannot be read."""
+        """Width and height of a file from `find`; None if unreadable."""
         if name not in self._by_path:
             return None, None
         try:
@@ -68,7 +68,7 @@ class PictureFolder:
         return width, height
 
     def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
-        """Small JPEGs of some files, by the names `find` gave, and what to warn of."""
+        """JPEG thumbnails of files from `find`, with warnings."""
         made: dict[str, bytes] = {}
         told = []
         for name in names:

@@ -1,4 +1,4 @@
-"""The objects of several inputs of one side come in; one `ObjectFile` goes out."""
+"""Join the objects of several inputs into one `ObjectFile`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Name: TypeAlias = tuple[str, int]
 
 
 class Categories(NamedTuple):
-    """What the labels of several parts become.
+    """The joined labels of several parts.
 
     Attributes:
         categories: Of all parts; None where no part names them.
@@ -45,7 +45,7 @@ class Categories(NamedTuple):
 def joined_objects(
     path: str, parts: Sequence[ObjectFile], left_out: LeftOut = NOTHING
 ) -> ObjectFile:
-    """All parts as one input.
+    """Join all parts.
 
     Labels are joined by name, as `joined_categories` says. Ids of objects that count from 1 in
     each part count on.
@@ -208,7 +208,7 @@ def _image_column(table: Table, name: str) -> NDArray[Any]:
 
 
 def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
-    """One category per name, whatever its ids in the parts.
+    """Join categories by name, whatever their ids.
 
     Ids stay as they are where all parts agree on them; else all are numbered anew from 0, by name,
     for the order of the parts must not matter. Two categories of one name in one part stay apart.
@@ -287,7 +287,7 @@ def _columns(tables: Sequence[Table], rows: NDArray[np.int64]) -> Columns:
 def same_type(
     what: str, columns: Sequence[NDArray[Any]], parts: Sequence[ObjectFile]
 ) -> NDArray[Any]:
-    """Columns of one type, one after the other.
+    """Concatenate columns, converted to one type.
 
     Raises:
         DataError: They are of two types.

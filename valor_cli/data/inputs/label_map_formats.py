@@ -1,4 +1,4 @@
-"""The path of an input of label maps comes in; its format goes out."""
+"""Detect the format of a label map input by its extension."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MANIFESTS: Final = (".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 def format_of(path: str) -> Format:
-    """What the extension of an input says; what has none of the known ones is a folder of PNGs."""
+    """The format of an input's extension; without a known one, a folder of PNGs."""
     extension = extension_of(path)
     if extension in MANIFESTS:
         return "manifest"

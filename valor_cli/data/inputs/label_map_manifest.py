@@ -1,7 +1,7 @@
-"""A manifest of label maps, JSONL or CSV, comes in; the maps of one side go out, by sample.
+"""Read label maps listed in a JSONL or CSV manifest.
 
-A row is a sample: `ground_truth` and `prediction` (paths from the manifest's own folder), and if
-wanted `sample_id` and metadata. Without an id, a sample is called like its ground truth file.
+A row is a sample: `ground_truth` and `prediction` (paths relative to the manifest's folder) and,
+optionally, `sample_id` and metadata. Without an id, a sample is named after its ground truth file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_manifest(
     metadata: Sequence[str] = (),
     columns: Mapping[Column, str] | None = None,
 ) -> LabelMaps:
-    """The label maps of one side.
+    """Read the label maps of one side.
 
     Args:
         path: The manifest, plain, gzip or zstd.

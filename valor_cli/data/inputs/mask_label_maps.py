@@ -1,8 +1,8 @@
-"""Folders with a folder of masks for each label come in; label maps by name go out.
+"""Combine a folder of binary masks per label into label maps.
 
-A mask is a PNG of one channel, `<label>/<name>.png`, whose pixels other than 0 are the label's. The
-masks of one name, in the folders of all labels, are one label map: its values count the labels by
-name from 1, and a pixel in no mask has 0. A pixel in two masks is an error.
+A mask is a single-channel PNG, `<label>/<name>.png`, whose nonzero pixels have the label. The
+masks of one name, in the folders of all labels, make one label map: labels are numbered by name
+from 1, and a pixel in no mask is 0. A pixel in two masks is an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MaskedLabelMap(Struct, frozen=True):
         return next(iter(self.masks.values())).path
 
     def look(self, *, decode: bool = False) -> Stored:
-        """The size of the masks, and one digest of all.
+        """The size of the masks, and one digest for all.
 
         Raises:
             DataError: One cannot be used, or has another size than the first.
@@ -79,7 +79,7 @@ class MaskedLabelMap(Struct, frozen=True):
 
 
 def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
-    """The masks under a folder, by relative path below the folder of the label.
+    """Masks in a folder, by path relative to the label's folder.
 
     Args:
         path: The folder.

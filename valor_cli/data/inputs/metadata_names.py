@@ -1,8 +1,8 @@
-"""Records of a file come in; the names of their metadata, those that can tell kinds of samples
-apart, go out.
+"""List the metadata names in the records of a file.
 
-A file is read for this before it is read for its content, and only where all of its metadata is
-wanted. What is wrong in it is for that second reading to say.
+Only names whose values can tell groups of samples apart are listed. The file is read for this
+before its content is read, and only if all of its metadata is wanted; errors are left for that
+second reading to report.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST: Final = 200
 
 
 class MetadataNames:
-    """The names that records have, as long as their values can be metadata.
+    """Names in records whose values can be metadata.
 
     Left out are names of which a value is no single value, is a long text, or differs between the
     records of one sample; and those with very many texts.
@@ -41,7 +41,7 @@ class MetadataNames:
     __slots__ = ("_left_out", "_of_owner", "_others", "_strict", "_values")
 
     def __init__(self, *, strict: bool = False) -> None:
-        """Say when records of one sample differ.
+        """Initialise with how records of one sample may differ.
 
         Args:
             strict: Whether one that says nothing differs from one that says something.
@@ -53,7 +53,7 @@ class MetadataNames:
         self._strict = strict
 
     def note(self, record: Mapping[str, Any], owner: Hashable = None) -> None:
-        """Look at a record, less what is no metadata.
+        """Add a record, without its standard values.
 
         Args:
             record: Values by name.
@@ -68,7 +68,7 @@ class MetadataNames:
                 self._of_owner.pop(name, None)
 
     def found(self) -> frozenset[str]:
-        """The names of which some record has a value."""
+        """The names for which some record has a value."""
         return frozenset(name for name, values in self._values.items() if values)
 
     def _fits(self, name: str, value: Any) -> bool:
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 
 
 def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[str, ...]:
-    """The names that all files of an input have, sorted; one that cannot be read is passed over.
+    """Sorted names that all files of an input have; unreadable files are skipped.
 
     None is looked for where an input can be read only once, a pipe.
 
@@ -131,7 +131,7 @@ def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[
 
 
 def json_lines(path: str) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file; lines that are none are passed over."""
+    """The objects of a JSONL file; invalid lines are skipped."""
     for block in blocks_of_lines(TextSource(path)):
         for line in block.split(b"\n"):
             try:
@@ -143,7 +143,7 @@ def json_lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 def csv_rows(path: str, delimiter: str, *, spaced: bool) -> Iterator[dict[str, str | None]]:
-    """The rows of a CSV file by the names of the first; an empty field says nothing."""
+    """The rows of a CSV file by header name; an empty field is None."""
     text = TextSource(path).whole().decode()
     rows = csv_reader(text.splitlines(True), delimiter, spaced=spaced, strict=False)
     names = [name.strip() for name in next(rows, [])]
@@ -153,7 +153,7 @@ def csv_rows(path: str, delimiter: str, *, spaced: bool) -> Iterator[dict[str, s
 
 
 def first_line(path: str) -> str:
-    """The first line of a file, for its header."""
+    """The header line of a file."""
     text = TextSource(path).whole().decode().lstrip("\r\n")
     return text.split("\n", 1)[0].split("\r", 1)[0]
 
@@ -165,7 +165,7 @@ def said_of(
     *,
     inner_first: bool = False,
 ) -> dict[str, Any]:
-    """What a record says beside its standard names: by itself, or in an object of metadata.
+    """The values of a record beyond its standard names, direct or in a metadata object.
 
     Args:
         record: Values by name.

@@ -1,4 +1,4 @@
-"""The ground truth of objects or of label maps comes in; the names of its metadata go out."""
+"""List the metadata names of ground truth objects or label maps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def object_metadata(
     columns: Mapping[str, str],
     format: str | None = None,  # noqa: A002 - as in YAML
 ) -> tuple[str, ...]:
-    """The names of metadata of the images of a ground truth of objects, sorted.
+    """Sorted metadata names of the images of a ground truth.
 
     Args:
         path: As for `read_objects`.
@@ -60,7 +60,7 @@ def object_metadata(
 
 
 def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tuple[str, ...]:
-    """The names of metadata of the samples of a ground truth of label maps, sorted.
+    """Sorted metadata names of the samples of a ground truth.
 
     Args:
         path: As for the readers of label maps.

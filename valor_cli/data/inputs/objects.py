@@ -1,4 +1,4 @@
-"""The path of any input of objects comes in; an `ObjectFile` goes out, whatever the format."""
+"""Read objects from an input of any format."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Kind(NamedTuple):
 
 
 class Reading(Struct, frozen=True):
-    """How to read, the same for all inputs of a run.
+    """Read options shared by all inputs of a run.
 
     Attributes:
         wanted: Which geometry to take of an object that says several.
@@ -81,7 +81,7 @@ def read_objects(
     reading: Reading,
     format: str | None = None,  # noqa: A002 - as in YAML
 ) -> ObjectFile:
-    """The objects of one side.
+    """Read the objects of one side.
 
     Args:
         path: A file, plain or compressed; a folder; "-" for standard input; or a glob
@@ -160,7 +160,7 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
 
 
 def format_of(path: str) -> str:
-    """The format of an input, by its extension, then by its content.
+    """Detect the format of an input by its extension, then by its content.
 
     Raises:
         DataError: It cannot be told, or the input cannot be read.
@@ -224,7 +224,7 @@ def _is_line(head: bytes) -> bool:
 
 
 def odd_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
-    """Parts whose ids are of another type than those of most, or which alone have no names.
+    """Parts whose id types differ from those of most, or that lack names alone.
 
     A part without objects is like any other.
     """

@@ -1,7 +1,7 @@
-"""COCO panoptic JSON with its PNGs comes in; label maps of the categories go out.
+"""Read COCO panoptic JSON with its PNGs as label maps of categories.
 
-A pixel has the category of its segment, in crowd regions too (as panopticapi's conversion to
-semantic labels has it), and no label where no segment is.
+A pixel has the category of its segment, also in crowd regions (as in panopticapi's conversion to
+semantic labels), and no label outside all segments.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PanopticLabelMap(Struct, frozen=True):
     categories: NDArray[np.unsignedinteger]
 
     def look(self, *, decode: bool = False) -> Stored:
-        """Its size and digest; nothing is decoded unless that is asked for.
+        """Its size and digest; pixels are decoded only on request.
 
         Raises:
             DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, is not
@@ -76,7 +76,7 @@ class PanopticLabelMap(Struct, frozen=True):
         return Stored(size, hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
-        """(height, width) category of each pixel, counted from 1; 0 for none.
+        """(height, width) category index of each pixel from 1; 0 for none.
 
         Raises:
             DataError: As `look`; the pixels cannot be decoded; a segment has pixels and is not
@@ -113,7 +113,7 @@ class PanopticLabelMap(Struct, frozen=True):
 def read_panoptic_maps(
     path: str, role: Role, *, names: Mapping[int, str] | None = None, metadata: Sequence[str] = ()
 ) -> LabelMaps:
-    """The label maps of a COCO panoptic file, called like its PNGs without extension.
+    """Label maps of a COCO panoptic file, named like its PNGs without extension.
 
     The PNGs stand in the folder named like the JSON without its extension, as panopticapi has it,
     or else in the folder `segmentations` beside it.

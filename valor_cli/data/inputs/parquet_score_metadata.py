@@ -1,5 +1,4 @@
-"""A Parquet file of the ground truth of a classification comes in; the names of its metadata, with
-what rows say under them, go out."""
+"""Read metadata names and values of Parquet classification ground truth."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 def parquet_metadata(
     path: str, side: Side, reading: ScoreReading, standard: Collection[str]
 ) -> frozenset[str]:
-    """The names of metadata of a file.
+    """Metadata names of a file.
 
     Args:
         path: The file.

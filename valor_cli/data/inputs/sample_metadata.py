@@ -1,4 +1,4 @@
-"""Text samples come in; the names of their metadata go out."""
+"""List the metadata names of text samples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sample_metadata(
     reading: SampleReading,
     format: str | None = None,  # noqa: A002 - as in YAML
 ) -> tuple[str, ...]:
-    """The names of metadata of the samples, sorted.
+    """Sorted metadata names of the samples.
 
     Args:
         path: As for `read_samples`.

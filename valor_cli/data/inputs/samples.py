@@ -1,4 +1,4 @@
-"""The path of any input of text samples comes in; a `SampleFile` goes out."""
+"""Read text samples from an input of any format."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_samples(
 
 
 def check_reading(path: str, reading: SampleReading, format: str | None) -> None:  # noqa: A002
-    """See that an input can be read so.
+    """Check that an input can be read with these options.
 
     Raises:
         DataError: Its format is not known, or a column is mapped that there is not.
@@ -81,7 +81,7 @@ def check_reading(path: str, reading: SampleReading, format: str | None) -> None
 
 
 def format_of(path: str) -> str:
-    """The format of an input, by its extension, then by its content.
+    """Detect the format of an input by its extension, then by its content.
 
     Raises:
         DataError: It cannot be told, or the input cannot be read.
@@ -116,7 +116,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa: A002
-    """The samples of one file, of one of `FORMATS`.
+    """The samples of one file in one of `FORMATS`.
 
     Raises:
         DataError: The file cannot be read, or what it holds is wrong.
@@ -140,7 +140,7 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
 
 
 def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
-    """All parts as one input."""
+    """Join all parts."""
     before = [0, *accumulate(part.files[0].rows or 0 for part in parts)]
     return SampleFile(
         path,
@@ -227,7 +227,7 @@ def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
 
 
 def without(file: SampleFile, kept: Sequence[int]) -> SampleFile:
-    """The input with some of its rows alone; the others count as left out."""
+    """Select rows of an input; the others count as rejected."""
     if len(kept) == len(file.rows):
         return file
     left_out = Counter(row.file for row in file.rows)

@@ -1,4 +1,4 @@
-"""The ground truth of a classification comes in; the names of its metadata go out."""
+"""List the metadata names of classification ground truth."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def score_metadata(
     reading: ScoreReading,
     format: str | None = None,  # noqa: A002 - as in YAML
 ) -> tuple[str, ...]:
-    """The names of metadata of the samples, sorted; neither classes nor what may be scores.
+    """Sorted metadata names of the samples, without classes and possible scores.
 
     Args:
         path: As for `read_scores`.

@@ -1,7 +1,7 @@
-"""A piece of a file of labels and scores comes in; a `ScorePart` goes out.
+"""Read one piece of a file of labels and scores.
 
-A range of bytes is moved to whole lines or row groups, and where a row is one label of a sample, to
-whole samples. What the beginning of the file says of all its rows is read again with every piece.
+A byte range is extended to whole lines or row groups and, where a row is one label of a sample, to
+whole samples. The head of the file, which describes all its rows, is read again for every piece.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_score_piece(
     reading: ScoreReading,
     format: str | None = None,  # noqa: A002 - as in YAML
 ) -> ScorePart | None:
-    """The samples of a piece; None where its file must be read whole.
+    """Read the samples of a piece; None if the file must be read whole.
 
     None is for a range of bytes of a JSON list; for one of a CSV file in which a quoted field may
     hold a line end; and where a row is one label of a sample, for rows of a sample that contradict

@@ -1,4 +1,4 @@
-"""The path of any input of labels and scores comes in; a `ScoreFile` goes out."""
+"""Read labels and scores from an input of any format."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Files come in; pieces of them, and the text of ranges of their bytes, go out.
+"""Divide input files into byte ranges and read the text of a range.
 
-A large plain file is cut into ranges of bytes, so that several processes read it at once, and one
-in bounded memory. A range is nominal: which bytes a piece has in the end (its `Span`) is for each
-format to say, by a rule that two neighbours apply to the byte between them alike. So spans join
-without gap or overlap, whatever the size of the pieces.
+A large plain file is divided into byte ranges, so that several processes can read it at once, or
+one in bounded memory. A range is nominal: each format decides which bytes a piece has (its
+`Span`), by a rule that both neighbours apply to the byte between them. So spans join without gap
+or overlap, whatever the size of the pieces.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COMPRESSED: Final = (".gz", ".zst")
 
 
 class Piece(Struct, frozen=True):
-    """A range of the bytes of an input, or the whole of one.
+    """A byte range of an input, or all of it.
 
     Attributes:
         path: The input, as the user wrote it.
@@ -55,14 +55,14 @@ class Piece(Struct, frozen=True):
 
 
 class Span(NamedTuple):
-    """The bytes that were read for a piece: from `begin`, less than `end`."""
+    """The bytes read for a piece, from `begin` to below `end`."""
 
     begin: int
     end: int
 
 
 def cut(path: str, size: int) -> list[Piece]:
-    """The pieces of an input: one, unless it is a plain file of this machine and larger.
+    """Divide a large local plain file into pieces; others are one piece.
 
     What is compressed, a pipe, no UTF-8 by its first bytes, or not there, is one piece, and so
     for the reader to speak of.
@@ -82,7 +82,7 @@ def cut(path: str, size: int) -> list[Piece]:
 
 
 def seamless(spans: Sequence[Span], size: int) -> bool:
-    """Whether spans, in the order of their pieces, are the bytes of a file, each once.
+    """Whether the spans, in piece order, cover every byte of a file once.
 
     They are not where the file was written to while it was read.
 
@@ -99,7 +99,7 @@ def seamless(spans: Sequence[Span], size: int) -> bool:
 
 
 def sha256_of(path: str) -> str:
-    """Hex digest of the stored bytes of a plain file, which are not held in memory.
+    """SHA-256 of a plain file, read in blocks.
 
     Other threads run meanwhile: hashing a large file takes as long as reading it in pieces.
 
@@ -114,7 +114,7 @@ def sha256_of(path: str) -> str:
 
 
 class SpanSource(TextSource):
-    """The text of a range of bytes of a plain file, which begins and ends between characters.
+    """The text of a byte range that begins and ends at character boundaries.
 
     Its `sha256` is empty: a range alone cannot tell that of the file.
     """
@@ -127,11 +127,11 @@ class SpanSource(TextSource):
 
     @property
     def sha256(self) -> str:
-        """Nothing."""
+        """An empty string: the whole file is hashed elsewhere."""
         return ""
 
     def chunks(self, size: int = CHUNK) -> Generator[bytes, None, None]:
-        """The text in chunks of up to `size` bytes, cut anywhere; none of an empty range.
+        """The text in chunks of up to `size` bytes, divided anywhere; none for an empty range.
 
         Raises:
             DataError: The file is missing, unreadable, shorter than the range, or no UTF-8 text.
@@ -161,7 +161,7 @@ class SpanSource(TextSource):
 
     @contextmanager
     def stored(self) -> Iterator[BinaryIO]:
-        """The bytes of the whole file, to read and to move in.
+        """The whole file, for seeking.
 
         Raises:
             DataError: They cannot be read.
@@ -174,7 +174,7 @@ class SpanSource(TextSource):
 
 
 def span_of_lines(piece: Piece) -> Span:
-    """The lines that begin in a range of bytes; a line ends behind its "\\n".
+    r"""The lines that begin in a byte range; a line ends after its "\n".
 
     Raises:
         DataError: The file cannot be read.
@@ -186,7 +186,7 @@ def span_of_lines(piece: Piece) -> Span:
 
 
 def rest_of(path: str, at: int) -> Span:
-    """The bytes of a plain file from one on.
+    """The bytes of a plain file from an offset.
 
     Raises:
         DataError: The file cannot be read.
@@ -196,7 +196,7 @@ def rest_of(path: str, at: int) -> Span:
 
 
 def line_above(path: str, at: int) -> Span:
-    """The line that ends where another begins.
+    """The line before an offset.
 
     Args:
         path: A plain file.

@@ -1,9 +1,9 @@
-"""What became of each file of an input comes in; the parts to join, and what was left out, go out.
+"""Collect the files of an input that could be read and report those that were skipped.
 
-A file that cannot be used as a whole (cut off, no UTF-8, other columns, gone) is left out whole
-where that is allowed, and not read as far as it goes: how much of it is lost is not known, and what
-comes before a fault is no fair sample of a file. Rows that are wrong by themselves are for the
-readers to leave out, one by one.
+A file that cannot be read as a whole (truncated, not UTF-8, other columns, deleted) is skipped
+entirely where that is allowed, and not read up to the fault: how much of it is lost is unknown,
+and the rows before a fault are not a fair sample of a file. Single invalid rows are skipped by the
+readers.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_shards(
 
 
 def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
-    """What reading one file gives. Errors that no file is the cause of are raised at once."""
+    """The result of reading one file; errors not caused by the file are raised at once."""
     try:
         return read(name)
     except DataError as error:
@@ -95,7 +95,7 @@ def gathered(
     invalid: InvalidRows,
     odd: Odd[P] | None = None,
 ) -> Gathered[P]:
-    """The parts that there are, of outcomes in the order of their files.
+    """The readable parts, in file order.
 
     Args:
         path: What the user wrote for all of them.
@@ -171,7 +171,7 @@ def _of_file(errors: Sequence[DataError]) -> DataError:
 
 
 def together(errors: Sequence[DataError]) -> DataError:
-    """One error for all: some problems of each, and all hints; what several say counts once."""
+    """Combine errors into one: some problems of each, and all hints without duplicates."""
     errors = list({(error.problems, error.hint): error for error in errors}.values())
     hints = dict.fromkeys(line for error in errors for line in error.hint.split("\n") if line)
     total = sum(error.total for error in errors)
@@ -179,7 +179,7 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 
 def left_out(names: Sequence[str], broken: dict[str, DataError]) -> LeftOut:
-    """The records of files that are left out, and the warning that says so.
+    """Records of the skipped files, and a warning.
 
     Args:
         names: All files of the input.

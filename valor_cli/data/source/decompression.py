@@ -1,8 +1,8 @@
-"""How much one compressed input may unpack to.
+"""Limits on the unpacked size of one compressed input.
 
-A gzip of a megabyte holds up to a gigabyte, a zstd of a megabyte thirty. Bounds are checked while
-an input is read, so that nothing of that size is ever in memory. They are of the environment, as
-every command and every process of a run reads inputs.
+A gzip file of a megabyte can hold a gigabyte, a zstd file of a megabyte thirty. Limits are checked
+while an input is read, so nothing of that size is ever in memory. They are set by environment
+variables, because every command and every process of a run reads inputs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class UnpackLimit:
 
 
 def bound(name: str, usual: float) -> float:
-    """What the environment says of a bound.
+    """A limit from an environment variable, or the default.
 
     Raises:
         ConfigError: It says something else than a number above 0.

@@ -1,4 +1,4 @@
-"""Opening text inputs: a path, a URL or "-" comes in; UTF-8 bytes and the file's sha256 go out."""
+"""Open UTF-8 text inputs (path, URL or "-") and hash what is read."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class TextSource:
-    """One input of UTF-8 text: a file, a gzip or zstd file, a URL, a pipe, or "-" (standard input).
+    """A UTF-8 text input: a file, a gzip or zstd file, a URL, a pipe, or "-" (standard input).
 
     It can be read more than once, each time from its beginning; what cannot be rewound (a pipe)
     is kept in memory for that. A UTF-8 byte order mark is left out.
@@ -75,7 +75,7 @@ class TextSource:
         return self._sha256
 
     def chunks(self, size: int = CHUNK) -> Generator[bytes, None, None]:
-        """The text in pieces of up to `size` bytes, cut anywhere.
+        """The text in chunks of up to `size` bytes, divided anywhere.
 
         Raises:
             DataError: The input is missing, a folder, unreadable, empty, a broken gzip or zstd
@@ -97,7 +97,7 @@ class TextSource:
             raise self._os_error(error) from error
 
     def whole(self) -> bytes:
-        """The text in one piece. Raises as `chunks` does."""
+        """The whole text. Raises as `chunks` does."""
         try:
             size = CHUNK if is_url(self.path) else os.stat(self.path).st_size + 1
         except (OSError, ValueError):
@@ -233,7 +233,7 @@ def _of_size(texts: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 class NotUtf8Error(Exception):
-    """Bytes that are no UTF-8; `offset` is of the first of them, from 0."""
+    """Bytes that are not UTF-8; `offset` is that of the first, from 0."""
 
     def __init__(self, byte: int, offset: int) -> None:
         super().__init__(
@@ -267,7 +267,7 @@ def _is_zstd(magic: bytes) -> bool:
 
 
 def is_plain(head: bytes) -> bool:
-    """Whether a file whose first four bytes these are may be UTF-8, and is not compressed."""
+    """Whether a file starting with these four bytes may be uncompressed UTF-8."""
     packed = head.startswith(_GZIP_MAGIC) or _is_zstd(head)
     return not (packed or _is_wide(head))
 
@@ -278,7 +278,7 @@ def _is_wide(head: bytes) -> bool:
 
 
 def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
-    """Pass UTF-8 on, less its byte order mark.
+    """Check UTF-8 and remove the byte order mark.
 
     Raises:
         DataError: The bytes are UTF-16, UTF-32, or nothing.
@@ -297,7 +297,7 @@ def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
 
 
 def utf8_text(chunks: Iterable[bytes], offset: int) -> Iterator[bytes]:
-    """Pass UTF-8 on.
+    """Check UTF-8.
 
     Args:
         chunks: The text, none of them empty.

@@ -1,4 +1,4 @@
-"""What the user wrote for an input comes in; the files it names, and how they begin, go out."""
+"""Expand input patterns and look at the first bytes of an input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMPRESSED = (".gz", ".zst")
 
 
 def expanded(path: str) -> list[str]:
-    """The inputs that a path or a URL names: itself, or those that match it, sorted.
+    """The sorted inputs that a path, URL or pattern matches.
 
     Raises:
         DataError: Nothing matches.
@@ -50,7 +50,7 @@ def _on_disk(pattern: str) -> list[str]:
 
 
 def extension_of(path: str) -> str:
-    """The extension in lower case, less that of a compressed file and a URL's query."""
+    """The lower-case extension, without compression suffix or URL query."""
     stem, extension = os.path.splitext(bare(path))
     if extension.lower() in _COMPRESSED:
         extension = os.path.splitext(stem)[1]
@@ -58,7 +58,7 @@ def extension_of(path: str) -> str:
 
 
 def head_of(path: str) -> bytes:
-    """The first bytes of the text of an input; nothing of what could not be read again.
+    """The first bytes of an input's text; empty if it can be read only once.
 
     Raises:
         DataError: It cannot be read.

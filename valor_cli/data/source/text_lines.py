@@ -1,4 +1,4 @@
-"""An input comes in; its text in blocks of whole lines goes out."""
+"""Read an input in blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def lines_at(block: bytes, chosen: NDArray[Any]) -> list[bytes]:
-    """Some lines of a block, without their line ends.
+    """Select lines of a block, without line ends.
 
     Args:
         block: Whole lines.

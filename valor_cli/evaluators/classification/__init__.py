@@ -1,4 +1,4 @@
-"""Classification: labels and their scores, held against the label that each sample has."""
+"""Classification wing: predicted labels and scores compared with true labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifier: what models trained for one question say of responses."""
+"""Classifier wing: metrics by models trained for a specific question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labels of a model in; which of them a metric means, or that none can be told, out."""
+"""Find the labels of a model that a metric needs."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _UNNAMED: tuple[tuple[str, int, int], ...] = (
 
 
 class Inference(NamedTuple):
-    """Which labels of a model of natural language inference say what, by their positions."""
+    """Positions of the labels of an NLI model."""
 
     entailment: int
     contradiction: int
 
 
 def toxicity_labels(classifier: Classifier) -> dict[str, int]:
-    """By output of toxicity_detoxify, the position of the label that says it.
+    """Position of the label for each output of toxicity_detoxify.
 
     Raises:
         ConfigError: The model lacks one, or its labels exclude each other.
@@ -64,7 +64,7 @@ def toxicity_labels(classifier: Classifier) -> dict[str, int]:
 
 
 def biased_label(classifier: Classifier, name: str | None) -> int:
-    """The position of the label that says "biased".
+    """Position of the label "biased".
 
     Args:
         classifier: The model.
@@ -90,7 +90,7 @@ def biased_label(classifier: Classifier, name: str | None) -> int:
 
 
 def inference_labels(classifier: Classifier, metric: str) -> Inference:
-    """Which labels say entailment and contradiction, by their names, or by the model's own.
+    """Positions of entailment and contradiction, by name or as the model defines them.
 
     Raises:
         ConfigError: It cannot be told.

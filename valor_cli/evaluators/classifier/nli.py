@@ -1,4 +1,4 @@
-"""Responses and what they should follow from in; how far each sentence does, by NLI, out.
+"""NLI of each response sentence against its document.
 
 NLI is natural language inference: whether a premise entails a hypothesis, or contradicts it. Here
 sentences of the document are premises, those of the response hypotheses.
@@ -35,7 +35,7 @@ LEFT_OUT = "sentences_left_out"
 
 
 class Compared(Struct, frozen=True):
-    """A response beside its document.
+    """A response with its document.
 
     Attributes:
         sentences: Of the response.
@@ -51,7 +51,7 @@ class Compared(Struct, frozen=True):
     left_out: int
 
     def outcome(self, value: float, values: Sequence[float], best: Sequence[int]) -> Outcome:
-        """What becomes of the sample.
+        """The outcome of the sample.
 
         Args:
             value: Of the response.
@@ -83,7 +83,7 @@ class Compared(Struct, frozen=True):
 def compared(
     texts: ModelTexts, metric: str, model: str, source: Source, limits: Limits
 ) -> tuple[list[Compared | Outcome], ModelIdentity]:
-    """Each response beside its document; or why there is nothing to compare.
+    """Each response with its document, or an outcome that says why it cannot be compared.
 
     The model is asked once, about distinct pairs of sentences, for all metrics with equal settings.
 
@@ -146,7 +146,7 @@ def _beside(own: SummarySentences, found: Mapping[Pair, tuple[Floats, Floats]]) 
 
 
 def mean_of_summaries(sampled: Sampled) -> Findings:
-    """The mean over samples; with a warning where sentences were left out."""
+    """The mean over samples, with a warning if sentences were skipped."""
     values = [sampled.mean("value")]
     if sampled.weights is not None:
         return sampled.findings(values)

@@ -1,4 +1,4 @@
-"""A text of a sample in; where its sentences are, as marks name them, out."""
+"""Locate the sentences of a sample's texts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from valor_cli.results import Mark
 
 
 class Place(NamedTuple):
-    """A piece of one of a sample's texts, as marks name it."""
+    """A span of one of a sample's texts."""
 
     field: str
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """What stands there."""
+        """The text at this place."""
         return text[self.start : self.end]
 
     def mark(self, kind: str) -> Mark:
-        """A mark on it."""
+        """A mark of this span."""
         return Mark(self.field, self.start, self.end, kind)
 
 
 def sentence_places(texts: ModelTexts, field: str, text: str) -> list[Place]:
-    """Where the sentences of a text are."""
+    """Spans of the sentences of a text."""
     return [Place(field, start, end) for start, end in texts.sentences(text)]

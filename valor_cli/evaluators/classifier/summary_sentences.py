@@ -1,6 +1,6 @@
-"""Samples in; the sentences of each response and of its document out, or why there are none.
+"""Split each summary and its source into sentences.
 
-The response is a summary; the document is what it summarises, or what was retrieved for it.
+The response is a summary; the source is the text it summarises, or the retrieved contexts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MaxSentences = Annotated[int, Interval(ge=1)] | None
 
 
 class Limits(NamedTuple):
-    """Which sentences are looked at.
+    """Limits on the sentences that are compared.
 
     Attributes:
         shortest: Characters that one must have.
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 class SummarySentences(Struct, frozen=True):
-    """The sentences of a sample, as places and as texts.
+    """The sentences of a sample, as spans and as texts.
 
     Attributes:
         response, document: Of either, at least one.
@@ -48,14 +48,14 @@ class SummarySentences(Struct, frozen=True):
     left_out: int
 
     def pairs(self) -> Iterator[Pair]:
-        """Each sentence of the document with each of the response."""
+        """All pairs of a document sentence and a response sentence."""
         return (Pair(one, other) for _, other in self.response for _, one in self.document)
 
 
 def summary_sentences(
     texts: ModelTexts, source: Source, limits: Limits
 ) -> list[SummarySentences | Outcome]:
-    """The sentences of each sample, or why it cannot be looked at."""
+    """The sentences of each sample, or an outcome that says why there are none."""
     data = texts.data
     documents = data.user_input if source == "user_input" else data.retrieved_contexts
     return [
@@ -65,7 +65,7 @@ def summary_sentences(
 
 
 def source_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of the inputs the document is."""
+    """The inputs that serve as the document."""
     return (str(parameters["source"]),)
 
 

@@ -1,4 +1,4 @@
-"""Detection: boxes and shapes found in images, held against those that are there."""
+"""Detection wing: predicted boxes and shapes compared with ground truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedding: what vectors of texts say of responses, contexts and questions."""
+"""Embedding wing: metrics on vectors of responses, contexts and questions."""
 
 from __future__ import annotations
 

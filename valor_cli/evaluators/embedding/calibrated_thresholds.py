@@ -1,7 +1,7 @@
-"""The name of an embedding model in; the thresholds that were calibrated for it out.
+"""Similarity thresholds calibrated per embedding model.
 
-Cosines of different models are not comparable: of MiniLM, two thirds of true paraphrases lie below
-the 0.75 that suits BGE, and of E5 unrelated sentences lie above it.
+Cosines of different models are not comparable: with MiniLM, two thirds of true paraphrases lie
+below the 0.75 that suits BGE, and with E5 unrelated sentences lie above it.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ CALIBRATED: Mapping[str, Mapping[str, Mapping[str, float]]] = {
 
 
 def family_of(name: str) -> str | None:
-    """The family of an embedder by its name, whoever's account it is under; None: not known."""
+    """The family of an embedder by its name, without the account; None if unknown."""
     return _FAMILIES.get(name.rpartition("/")[2].lower())

@@ -1,6 +1,6 @@
-"""Samples in; the texts that a metric compares, and how near their sentences are, out.
+"""Pair the texts that a metric compares and find their nearest sentences.
 
-samples ─paired─▶ one text beside others ─compared─▶ cosines of the nearest sentences
+samples ─paired─▶ one text and others ─compared─▶ cosines of the nearest sentences
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Passage(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A text, and those that it is compared with."""
+    """A text, and the texts it is compared with."""
 
     one: Passage
     others: tuple[Passage, ...]
 
 
 class Compared(NamedTuple):
-    """How near the sentences of a text are to those of others.
+    """Similarities of the sentences of a text to those of others.
 
     Attributes:
         one: The text.
@@ -62,7 +62,7 @@ class Compared(NamedTuple):
     vectors: Floats
 
     def nearest_span(self, sentence: int, other: int) -> tuple[int, int]:
-        """Where in one of the others the sentence stands that is nearest to one of `one`."""
+        """Span of the nearest sentence, in one of the others, to a sentence of `one`."""
         start = len(self.one.spans) + sum(len(each.spans) for each in self.others[:other])
         spans = self.others[other].spans
         own = self.vectors[start : start + len(spans)]
@@ -72,7 +72,7 @@ class Compared(NamedTuple):
 def paired(
     texts: ModelTexts, one: Field, others: Field, *, whole: Collection[str] = ("user_input",)
 ) -> list[Pair | Outcome]:
-    """Of each sample what is compared with what, or what it lacks; blank texts are left out.
+    """The texts to compare for each sample, or why there are none; blank texts are dropped.
 
     Args:
         texts: The samples.
@@ -122,7 +122,7 @@ def _listed(texts: ModelTexts, field: Field) -> Iterator[tuple[str, ...] | None]
 
 
 def compared(texts: ModelTexts, pairs: Sequence[Pair | Outcome]) -> Iterator[Compared | Outcome]:
-    """How near the sentences of each pair are; what a sample lacks goes through.
+    """Compare the sentences of each pair; outcomes are passed through.
 
     Nothing is embedded of a text that is beside no other.
     """
@@ -163,13 +163,13 @@ def by_sentences(
     look: Callable[[Compared], Outcome],
     outputs: Sequence[str] = ("value",),
 ) -> Outcomes:
-    """What `look` says of each pair, with the embedder and the splitter beside the values."""
+    """Outcomes by `look` for each pair, recorded with the embedder and the sentence splitter."""
     found = [one if isinstance(one, Outcome) else look(one) for one in compared(texts, pairs)]
     return Outcomes.of(found, outputs, beside=beside(texts))
 
 
 def beside(texts: ModelTexts) -> Mapping[str, Scalar]:
-    """What stands beside values that rest on vectors of sentences."""
+    """Parameters recorded with values that use sentence vectors."""
     return {**texts.models.embedder.beside, "splitter": SPLITTER}
 
 
@@ -180,7 +180,7 @@ AT_ONCE: Final = 4_000_000
 def nearest_of_each(
     ones: NDArray[np.float64], others: NDArray[np.float64], starts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The highest cosine of each of some vectors with the vectors of each of several texts.
+    """Highest cosine of each vector with the vectors of each text.
 
     Args:
         ones: (m, dimensions) of length 1, or zeros.

@@ -1,7 +1,7 @@
-"""Pairs of texts and a token encoder in; how well the tokens of each pair match out.
+"""Match the tokens of text pairs by the cosine of their vectors.
 
-Each distinct text is encoded once. The states of a text, a megabyte and more, are held from the
-first to the last pair that it is in: pairs that share texts should follow each other.
+Each distinct text is encoded once. The states of a text, a megabyte and more, are kept from the
+first to the last pair that contains it, so pairs that share texts should be adjacent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tokens(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Of each token the best cosine with one of the other text."""
+    """The best cosine of each token with a token of the other text."""
 
     ones: Floats
     others: Floats
@@ -46,7 +46,7 @@ class Match(NamedTuple):
 def matched(
     encoder: TokenEncoder, pairs: Sequence[Pair], alone: Sequence[str] = ()
 ) -> tuple[dict[str, Tokens], list[Match]]:
-    """The tokens of all texts, and how those of each pair match.
+    """The tokens of all texts, and the matches of each pair.
 
     Args:
         encoder: Makes vectors of tokens.
@@ -84,10 +84,10 @@ def _words(special: NDArray[np.bool_]) -> Floats:
 
 
 class Weights:
-    """How much each token of a text counts."""
+    """Weights of the tokens of texts."""
 
     def __init__(self, tokens: dict[str, Tokens], documents: Sequence[str] | None) -> None:
-        """Count in which documents tokens stand.
+        """Count the documents that contain each token.
 
         Args:
             tokens: Of all texts.
@@ -101,6 +101,6 @@ class Weights:
         )
 
     def of(self, text: str) -> Floats:
-        """(tokens,) not negative; 0 of special tokens."""
+        """(tokens,) non-negative weights; 0 for special tokens."""
         ids, words, _ = self._tokens[text]
         return words if self._frequencies is None else words * self._frequencies.inverse(ids)

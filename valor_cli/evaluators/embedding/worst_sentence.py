@@ -1,4 +1,4 @@
-"""The sentence of a response that is furthest from its texts in; what is told of it out."""
+"""Report the least similar sentence of a response."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_worst_sentence(
 
 
 def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:
-    """The mean over samples, and in words the worst sentence of all if it is below the threshold.
+    """The mean over samples, with a remark on the worst sentence if it is below the threshold.
 
     Args:
         sampled: With the details that `with_worst_sentence` makes.

@@ -1,4 +1,4 @@
-"""Judges: what a language model that is asked says of responses and of what was retrieved."""
+"""Judge wing: metrics for which a language model judges responses and contexts."""
 
 from __future__ import annotations
 

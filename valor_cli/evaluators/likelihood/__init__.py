@@ -1,4 +1,4 @@
-"""Likelihood: how probable a language model finds responses."""
+"""Likelihood wing: how probable a language model finds responses."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The templates of GPTScore: texts with the places of what is told and of what is scored.
+"""Templates of GPTScore.
 
 The instructions are those of H2O Eval Studio's documentation, which has them from Fu et al., whose
-appendix lists them. Its pages lost white space; here it is as in the paper and its program: a blank
-line before "Tl;dr" and a line end after it; one space around "In other words,"; each part of the
-question on a line of its own. A conversation begins on a new line, "human:" and "AI:" before what
-each said. What is scored of a conversation is the word "Yes", as a model writes it after "Answer:",
-with its space before it; H2O's program scores "Answer:" too, which says nothing of the
-conversation.
+appendix lists them. Its pages lost white space; here it is as in the paper and its program: a
+blank line before "Tl;dr" and a line end after it; one space around "In other words,"; each part of
+the question on a line of its own. A conversation begins on a new line, with "human:" and "AI:"
+before each turn. The scored target of a conversation is the word "Yes", with the space before it,
+as a model writes it after "Answer:"; H2O's program scores "Answer:" too, which does not depend on
+the conversation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEXT, TARGET = "{text}", "{target}"
 
 
 class Template(NamedTuple):
-    """What stands before a text, between it and the target, and right before the target."""
+    """The texts before a passage, between it and the target, and right before the target."""
 
     before: str
     between: str
@@ -31,7 +31,7 @@ class Template(NamedTuple):
 
     @staticmethod
     def of(template: str) -> Template:
-        """That of a text with one `TEXT` in it, and `TARGET` at its end.
+        """Parse a template with one `TEXT` in it, and `TARGET` at its end.
 
         A space before the target is its own, for a token begins with its space.
         """
@@ -41,7 +41,7 @@ class Template(NamedTuple):
         return Template(before, cue, between[len(cue) :])
 
     def passage(self, text: str, target: str) -> Passage:
-        """The passage for a text; no character of either has a meaning here."""
+        """The passage for a text, inserted literally."""
         return Passage(f"{self.before}{text}{self.between}", f"{self.lead}{target}")
 
 
@@ -50,7 +50,7 @@ Aspects = Mapping[str, Template]
 
 
 def conversation(question: str, answer: str) -> str:
-    """What was said, as the templates of dialogues have it."""
+    """A question and answer, formatted for the dialogue templates."""
     return f"\nhuman: {question}\nAI: {answer}"
 
 

@@ -1,4 +1,4 @@
-"""Passages in; the log-probabilities of their targets, each distinct one asked for once, out."""
+"""Request target log-probabilities, each distinct passage once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Stride: TypeAlias = Annotated[int, Interval(ge=1)] | None
 def surprises(
     model: TransformersLanguageModel, passages: Sequence[Passage], stride: Stride
 ) -> dict[Passage, Surprise | None]:
-    """How unlikely the target of each passage is; None where the model scored no token of it.
+    """Negative log-likelihood of each passage's target; None if no token was scored.
 
     All are asked for in one call: batches are the model's own business.
 

@@ -1,4 +1,4 @@
-"""Overlap: responses compared with references, or with each other, word by word."""
+"""Overlap wing: responses compared with references, or with each other, by their words."""
 
 from __future__ import annotations
 

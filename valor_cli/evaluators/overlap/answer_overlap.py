@@ -1,4 +1,4 @@
-"""Texts of a shard in; their words as numbers, and which texts lose most of theirs, out."""
+"""Encode the words of texts as integers, and warn of texts that a tokenizer mostly drops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPLIT: Final[dict[Tokenizer, Callable[[str], list[str]]]] = {
 
 
 def word_codes(tokenizer: Tokenizer, use_stemmer: bool) -> WordCodes:
-    """Numbers for words, or for their stems."""
+    """Codes of words, or of their stems."""
     at_once = ascii_lines if tokenizer == "rouge" else None
     return WordCodes(_SPLIT[tokenizer], _stem_of_word if use_stemmer else None, at_once)
 
@@ -36,7 +36,7 @@ def loses_most(texts: list[str], tokenizer: Tokenizer) -> bool:
 
 
 def lost_warning(sampled: Sampled) -> list[str]:
-    """A warning where most samples lose most of their letters; nothing for a resample."""
+    """A warning if most samples lose most of their letters; none for a resample."""
     if sampled.weights is not None:
         return []
     lost, scored = int(sampled.summed(LOST)), int(sampled.scored.sum())

@@ -1,4 +1,4 @@
-"""Samples come in; the n-grams that each response shares with its references go out, made once."""
+"""Count the n-grams that responses share with their references, once per sample."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USUAL_ORDER = 4
 
 
 def matches_of(texts: Texts, key: object, words: Words, order: int) -> dict[int, NgramMatches]:
-    """What BLEU rests on, of the samples that can be compared, by their positions.
+    """N-gram matches of the samples that can be compared, by position.
 
     Args:
         texts: The samples.

@@ -1,4 +1,4 @@
-"""Samples come in; those with a response and references go out, and what the others lack."""
+"""Select the samples that have a response and references."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def comparable(data: TextDataset) -> list[Comparable]:
 
 
 def lacking(data: TextDataset) -> list[Outcome]:
-    """What is said of each sample, as of one that has no response, or else no references."""
+    """The outcome of every sample without a response or without references."""
     no_response, no_reference = missing("no response"), missing("no reference")
     return [no_response if response is None else no_reference for response in data.response]
 
@@ -42,7 +42,7 @@ def lacking(data: TextDataset) -> list[Outcome]:
 def compared(
     data: TextDataset, compare: Callable[[str, tuple[str, ...]], Outcome]
 ) -> list[Outcome]:
-    """What `compare` says of the response and the references of each sample that has both."""
+    """Apply `compare` to the response and references of each sample that has both."""
     outcomes = lacking(data)
     for at, response, references in comparable(data):
         outcomes[at] = compare(response, references)

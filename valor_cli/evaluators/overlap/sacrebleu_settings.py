@@ -1,9 +1,9 @@
-"""Counts of samples and a metric of sacrebleu come in; its values and its signature go out.
+"""Compute values and signatures with sacrebleu from per-sample counts.
 
-Its metrics are of a corpus. Of each sample whole numbers are kept that add up, and the value of any
-samples together is computed from their sums; a sample's own value is what sacrebleu says of it as a
-sentence. The signature tells every setting (Post, A Call for Clarity in Reporting BLEU Scores, WMT
-2018) and stands among the parameters of the value.
+Sacrebleu's metrics are for a corpus. Each sample keeps integer counts that add up, and the value
+of any samples together is computed from their sums; a sample's own value is sacrebleu's sentence
+score. The signature lists every setting (Post, A Call for Clarity in Reporting BLEU Scores, WMT
+2018) and is reported among the parameters of the value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REFERENCES = "references"
 
 
 def reference_counts(data: TextDataset) -> Ints:
-    """(n,) how many references each sample has."""
+    """(n,) number of references of each sample."""
     return np.array([len(each) for each in data.references], np.int64)
 
 
@@ -35,7 +35,7 @@ def of_corpus(
     settings: Callable[[], SacrebleuMetric],
     values: Callable[[], Sequence[MetricValue]],
 ) -> Findings:
-    """The values of all samples that are "ok" together, with their number and the signature.
+    """The values of all "ok" samples together, with their number and the signature.
 
     Args:
         sampled: What was found of each.
@@ -55,7 +55,7 @@ def of_corpus(
 
 
 def signature(metric: SacrebleuMetric, references: Ints) -> str:
-    """What sacrebleu prints beside a number; from the number of references of each sample."""
+    """Sacrebleu's signature, given the number of references of each sample."""
     distinct = np.unique(references).tolist()
     # sacrebleu sets this when it reads a corpus; -1 stands for numbers that vary.
     setattr(metric, "num_refs", distinct[0] if len(distinct) == 1 else -1)  # noqa: B010

@@ -1,4 +1,4 @@
-"""Rules: what a response must say, must not say, and what form it must have."""
+"""Rules wing: deterministic checks of the content and form of responses."""
 
 from __future__ import annotations
 

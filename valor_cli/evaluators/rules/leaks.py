@@ -1,7 +1,7 @@
-"""Texts and a finder of secret places in; a verdict on each sample, which shows none of them, out.
+"""Pass or fail samples by the secrets found in their texts.
 
-A sample passes where nothing is found in its response; its retrieved contexts are judged beside.
-Details hold where something stands and its shape, never what it says.
+A sample passes if nothing is detected in its response; its retrieved contexts are checked
+separately. Details give the position and shape of a secret, never its text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WHERE = {True: "the response", False: "the contexts"}
 
 
 def leaks(texts: Texts, find: Finder) -> Outcomes:
-    """Whether responses, and contexts, are free of what a finder finds.
+    """Whether responses, and contexts, contain none of the secrets that a detector finds.
 
     Args:
         texts: Samples; one without a response has no verdict.
@@ -59,13 +59,13 @@ def _judged(response: str, contexts: Sequence[str] | None, find: Finder) -> Outc
 
 
 def fields_of(response: str, contexts: Sequence[str] | None) -> list[tuple[str, str]]:
-    """(field, text) of what rules judge of a sample."""
+    """(field, text) of a sample's texts that are checked."""
     named = [(f"retrieved_contexts[{at}]", one) for at, one in enumerate(contexts or ())]
     return [("response", response), *named]
 
 
 def place(name: str, text: str, span: Span) -> Mapping[str, Any]:
-    """Where something stands, and its shape: letters and digits are masked."""
+    """The position and shape of a match, with letters and digits masked."""
     shape = masked(text[span.start : span.end], [Span(0, span.end - span.start, span.kind)])
     return {
         "field": name,
@@ -77,12 +77,12 @@ def place(name: str, text: str, span: Span) -> Mapping[str, Any]:
 
 
 def secret_mark(name: str, span: Span) -> Mark:
-    """The mark of a place whose characters are shown nowhere."""
+    """The mark of a masked span."""
     return Mark(name, span.start, span.end, span.kind, secret=True)
 
 
 def told(found: Iterable[tuple[str, str]]) -> str:
-    """What was found, in words: "2 EMAIL_ADDRESS, 1 US_SSN in the response; …".
+    """A summary of the matches: "2 EMAIL_ADDRESS, 1 US_SSN in the response; …".
 
     Args:
         found: (field, what) of each place.

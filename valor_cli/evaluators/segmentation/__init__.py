@@ -1,4 +1,4 @@
-"""Semantic segmentation: the label of every pixel, held against the right one."""
+"""Segmentation wing: predicted label maps compared with ground truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structure: whether a response repeats itself, and leaves what it should."""
+"""Structure wing: repetition in responses, and the files that agents produce."""
 
 from __future__ import annotations
 

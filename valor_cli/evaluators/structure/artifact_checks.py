@@ -1,4 +1,4 @@
-"""A check and a folder in; what came of it, file by file, out."""
+"""Run a check on the files of an artifacts folder."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FORMATS: dict[str, Format] = {
 
 
 class CheckResult(NamedTuple):
-    """What came of a check of one file.
+    """The result of a check for one file.
 
     Attributes:
         name: What was checked.
@@ -70,11 +70,11 @@ class CheckResult(NamedTuple):
 
 
 class _NotPassedError(Exception):
-    """A file does not pass; the message says why."""
+    """A file does not pass a check; the message says why."""
 
 
 def results_of(check: Check, artifacts: Artifacts, patience: Patience) -> Iterator[CheckResult]:
-    """What comes of a check: of each file that it names, or of each path that has to be there.
+    """Results of a check for each file that it names, or each path that must exist.
 
     A pattern that no file has asks nothing; a path that no file has does not pass.
     """

@@ -1,6 +1,6 @@
-"""A folder in; its files, and their bytes, out.
+"""List and read the files of an artifacts folder.
 
-Links are not followed, and nothing outside of the folder is read.
+Links are not followed, and nothing outside the folder is read.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LARGEST = 1 << 26
 
 
 class TooMuchError(Exception):
-    """What was not looked at for its size; the message says what."""
+    """Content that was skipped because of its size."""
 
 
 class UnusableFileError(Exception):
-    """A file that cannot be read; the message says why."""
+    """A file that cannot be read."""
 
 
 class ArtifactFile(NamedTuple):
@@ -53,12 +53,12 @@ class Artifacts:
         self.files = sorted(_walk(folder))
 
     def matching(self, pattern: str) -> list[ArtifactFile]:
-        """The files that a path or pattern names."""
+        """The files that match a path or pattern."""
         parts = pattern.split("/")
         return [file for file in self.files if _matches(file.path.split("/"), parts)]
 
     def read(self, file: ArtifactFile) -> bytes:
-        """All bytes of a file.
+        """The content of a file.
 
         Raises:
             UnusableFileError: It cannot be read, or is no ordinary file any more.
@@ -97,7 +97,7 @@ def _walk(folder: str) -> Iterator[ArtifactFile]:
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path may name several files."""
+    """Whether a path is a pattern."""
     return any(each in path for each in "*?[")
 
 

@@ -1,4 +1,4 @@
-"""What `agent_sanity` can be asked to check of the files that an agent leaves."""
+"""Config of the checks that `agent_sanity` can make."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class _Check(BaseModel):
 
 
 class Exists(_Check):
-    """There is a file of that path or pattern."""
+    """A file of this path or pattern must exist."""
 
     check: Literal["exists"] = _KIND
     path: Files
 
 
 class Layout(_Check):
-    """There is a file of each of several paths and patterns."""
+    """A file of each path and pattern must exist."""
 
     check: Literal["layout"] = _KIND
     # Behind `_known`, what was a list in the config is one, and no tuple.
@@ -67,14 +67,14 @@ class Layout(_Check):
 
 
 class NotEmpty(_Check):
-    """A file says something: white space alone is nothing."""
+    """A file must contain more than white space."""
 
     check: Literal["not_empty"] = _KIND
     path: Files = "**/*"
 
 
 class MinSize(_Check):
-    """A file has so many bytes or more."""
+    """A file must have a minimum size in bytes."""
 
     check: Literal["min_size"] = _KIND
     path: Files
@@ -82,7 +82,7 @@ class MinSize(_Check):
 
 
 class MinPages(_Check):
-    """A PDF has so many pages or more."""
+    """A PDF must have a minimum number of pages."""
 
     check: Literal["min_pages"] = _KIND
     path: Files = "**/*.pdf"
@@ -90,7 +90,7 @@ class MinPages(_Check):
 
 
 class Parses(_Check):
-    """A file can be read as what its name, or `format`, says; of other names nothing is asked."""
+    """A file must parse as the format of its extension or of `format`; others pass."""
 
     check: Literal["parses"] = _KIND
     path: Files = "**/*"
@@ -100,7 +100,7 @@ class Parses(_Check):
 
 
 class ValidJson(_Check):
-    """A file is JSON, and valid under a JSON Schema, written here or named as a file."""
+    """A file must be JSON that is valid under a JSON Schema, inline or in a file."""
 
     check: Literal["json_schema"] = _KIND
     path: Files
@@ -110,7 +110,7 @@ class ValidJson(_Check):
 
 
 class Matches(_Check):
-    """A regular expression is found in a file, or is not."""
+    """A regular expression must match, or must not match, in a file."""
 
     check: Literal["regex"] = _KIND
     path: Files
@@ -163,7 +163,7 @@ Checks = Annotated[
 
 
 def check_of(written: Written) -> Check:
-    """The check that a validated mapping is."""
+    """The check in a validated mapping."""
     kind = _KINDS[written["check"]]
     names = {field.alias or name: name for name, field in kind.model_fields.items()}
     return kind.model_construct(None, **{names[key]: value for key, value in written.items()})

@@ -1,8 +1,8 @@
-"""The bytes of a PDF in; how many pages it has out.
+"""Count the pages of a PDF.
 
-The number is that of the document's page tree: the `/Count` of the `/Pages` that the catalog of the
-last trailer names (ISO 32000-1, 7.7). Objects are found where they stand, in the file or in its
-object streams; of several versions of one the last counts. Nothing is drawn or evaluated.
+The number is that of the document's page tree: the `/Count` of the `/Pages` that the catalog of
+the last trailer names (ISO 32000-1, 7.7). Objects are located by scanning the file and its object
+streams; of several versions of one the last counts. Nothing is rendered or evaluated.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _NUMBER = re.compile(rb"\d{1,10}")
 
 
 def is_pdf(data: bytes) -> bool:
-    """Whether these are the bytes of a PDF."""
+    """Whether the bytes are a PDF."""
     return b"%PDF-" in data[:_HEAD]
 
 
 def page_count(data: bytes) -> int | None:
-    """How many pages a PDF has; None where its page tree cannot be followed."""
+    """Number of pages; None if the page tree is invalid."""
     objects: dict[int, bytes] = {}
     root = None
     for number, content in _objects(data):

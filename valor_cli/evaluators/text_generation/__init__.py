@@ -1,4 +1,4 @@
-"""Text generation: what language models answer, by rules, by models, and as judges see it."""
+"""Text generation task: rules, model-based metrics and judges on text samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the `data:` block of a text generation config says."""
+"""Config of text generation: the `data:` block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _known(columns: dict[str, str]) -> dict[str, str]:
 
 
 class TextInputs(Strict):
-    """Files of a text generation run: samples, and what models answered."""
+    """Files of a text generation run: samples with the responses of models."""
 
     samples: ByModel = Field(
         description="files of samples: JSONL, CSV, JSON or Parquet; .gz, .zst and globs work; one "
@@ -55,5 +55,5 @@ class TextInputs(Strict):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """Path of each model's samples; a lone path is named after its file."""
+        """Path of each model's samples; a single path is named after its file."""
         return model_paths(self.samples)

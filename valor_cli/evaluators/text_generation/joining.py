@@ -1,4 +1,4 @@
-"""The samples of several models in; rows of the same samples for each of them out."""
+"""Join the samples of several models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Joined(NamedTuple):
 
 
 class Having(NamedTuple):
-    """What the rows of a model say.
+    """What the rows of a model contain.
 
     Attributes:
         file: Where they stand.
@@ -55,7 +55,7 @@ def join_models(
     optional: Sequence[str] = (),
     of_answers: Sequence[str] = (),
 ) -> Joined:
-    """Give every model a row for each sample that any has, if they have any in common.
+    """Give every model a row for each sample of any model, if they share samples.
 
     A sample that a model lacks has no response there. What only the files of other models say of a
     sample holds for all of them that were asked the same.
@@ -103,7 +103,7 @@ def join_models(
 def joins_told(
     files: Mapping[str, SampleFile], ids: Mapping[str, Ids], shared: Mapping[str, int]
 ) -> list[str]:
-    """What to warn of where models have few samples in common with the first of them.
+    """Warnings if models have few samples in common with the first one.
 
     Args:
         files: By model, where its samples stand.
@@ -156,7 +156,7 @@ def lent(
     filled: Mapping[str, tuple[int, Sequence[str]]],
     samples: int,
 ) -> list[str]:
-    """What to warn of where models have no rows, or no columns, that others have.
+    """Warnings about rows or columns that were filled in from other models.
 
     Args:
         said: What each model says.
@@ -178,14 +178,14 @@ def lent(
 
 
 def unlent_of(metadata: Sequence[str], of_answers: Sequence[str]) -> set[int]:
-    """The positions of metadata that models do not lend each other."""
+    """Positions of metadata that is not shared between models."""
     return {at for at, name in enumerate(metadata) if name in of_answers}
 
 
 def check_needs(
     models: Mapping[str, Having], needs: frozenset[str], columns: Mapping[str, str]
 ) -> list[str]:
-    """See that every model has the columns that metrics need.
+    """Check that every model has the columns that metrics need.
 
     A column that is there and says nothing of any sample is what a model, or a data set, made of
     them: no sample has a value, and that is warned of.
@@ -226,7 +226,7 @@ def check_needs(
 
 
 def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, Having]:
-    """By model, which of some columns its rows have values of."""
+    """By model, which columns have values."""
     known = [name for name in COLUMNS if name in names]
     return {
         model: Having(own.file, frozenset(name for name in known if _any_has(own, name)))
@@ -235,13 +235,13 @@ def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, 
 
 
 def absent_from_all(models: Mapping[str, Having], wanted: frozenset[str]) -> frozenset[str]:
-    """Those of some columns that no row of any model has."""
+    """Columns that no row of any model has."""
     there = frozenset().union(*(own.names for own in models.values()))
     return frozenset(name for name in wanted if name in COLUMNS and name not in there)
 
 
 class Lacks(NamedTuple):
-    """What the file of a model does not say of samples: columns, and positions of metadata."""
+    """Columns and metadata that are missing in one model's file."""
 
     columns: tuple[str, ...]
     metadata: tuple[int, ...]
@@ -251,7 +251,7 @@ class Lacks(NamedTuple):
         return f"has no {named}; what other files say of the same samples is used"
 
     def completed(self, row: SampleRow, said: Sequence[SampleRow]) -> SampleRow:
-        """A row with what is said of the sample, by itself and by others that ask the same."""
+        """A row completed with what other rows of the same sample have."""
         common = _said([one for one in said if not _other_input(one, row)])
         values: dict[str, Any] = {name: getattr(common, name) for name in self.columns}
         if self.metadata:
@@ -265,7 +265,7 @@ class Lacks(NamedTuple):
 def lacks_of(
     said: Mapping[str, Having], metadata: Sequence[str], of_answers: Sequence[str]
 ) -> dict[str, Lacks]:
-    """By model, what other models' files say, and its own does not."""
+    """By model, what other models' files have and its own does not."""
     there = frozenset().union(*(own.names for own in said.values()))
     return {
         model: Lacks(
@@ -285,7 +285,7 @@ def _any_has(own: ModelRows, name: str) -> bool:
 
 
 def _said(rows: Sequence[SampleRow]) -> SampleRow:
-    """What models say of a sample, each thing as the first of them says it that does."""
+    """The inputs of a sample, each from the first model that has it."""
     first = rows[0]
     values: dict[str, Any] = {
         name: next((getattr(row, name) for row in rows if row.has(name)), getattr(first, name))
@@ -299,7 +299,7 @@ def _said(rows: Sequence[SampleRow]) -> SampleRow:
 
 
 def _other_input(one: SampleRow, other: SampleRow) -> bool:
-    """Whether both say what the model was asked, and it is not the same but for white space."""
+    """Whether the inputs of both differ by more than white space."""
     asked, also = one.user_input or "", other.user_input or ""
     return bool(asked and also) and asked.split() != also.split()
 
@@ -322,7 +322,7 @@ def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
 
 
 class Difference(NamedTuple):
-    """A sample of which a model says something else than one before it.
+    """A sample for which two models disagree on an input.
 
     Attributes:
         name: What: "user_input", "references".
@@ -336,7 +336,7 @@ class Difference(NamedTuple):
 
 
 def differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> Iterator[Difference]:
-    """Where models were asked, or held against, something else under one id; each sample once.
+    """Samples whose inputs or references differ between models; each once.
 
     Args:
         by_id: By model, its rows by their samples.
@@ -361,7 +361,7 @@ def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> dict[str, list[s
 
 
 def differences(found: Mapping[str, tuple[int, Sequence[str]]]) -> list[str]:
-    """What to warn of: by what is said otherwise, of how many samples, and of which first."""
+    """Warnings about differences: the field, the number of samples, and the first of them."""
     return [
         f"models have another {name} under the same sample_id: {count:,} samples "
         f"(the first: {_ids(first)})"
@@ -380,7 +380,7 @@ def check_metadata(
     *,
     shared: bool,
 ) -> None:
-    """See that each column of metadata is there.
+    """Check that each metadata column exists.
 
     Args:
         files: Where the samples of each model stand.

@@ -1,4 +1,4 @@
-"""The `data:` block of a text generation config in; data sets, ready to evaluate, out."""
+"""Load text datasets."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
 
 
 class Linking(NamedTuple):
-    """What links the samples of a model.
+    """Links between the samples of a model.
 
     Attributes:
         file: Where they stand.
@@ -118,7 +118,7 @@ def _linking(own: ModelRows) -> Linking:
 def links_of(
     models: Mapping[str, Linking], *, skip: bool
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """By model, from changed copies to their originals, and what to warn of.
+    """By model, links from perturbed copies to their originals, with warnings.
 
     Raises:
         DataError: `perturbed_from` names no sample of the model, or the copy itself.
@@ -160,7 +160,7 @@ def _dangling(file: SampleFile, row: SampleRow) -> Problem:
 def selected(
     models: Mapping[str, ModelRows], columns: Sequence[str], selection: Selection
 ) -> dict[str, Sequence[int]]:
-    """By model, the positions of its rows that are under evaluation, ascending.
+    """By model, positions of the evaluated rows, ascending.
 
     Raises:
         DataError: The filter leaves no sample of a model, names a sample that no model has, or
@@ -243,12 +243,12 @@ def _dataset(
 
 
 def folder_of(inputs: TextInputs, path: str) -> str:
-    """Where the paths of a file's artifacts begin."""
+    """The folder to which a file's artifact paths are relative."""
     return inputs.artifacts or ("" if path == STDIN else os.path.dirname(path))
 
 
 def check_artifacts(inputs: TextInputs, *, named: bool) -> None:
-    """See that the folder of artifacts is there, where rows name any.
+    """Check that the artifacts folder exists if rows name one.
 
     Raises:
         DataError: It is not.
@@ -261,12 +261,12 @@ def check_artifacts(inputs: TextInputs, *, named: bool) -> None:
 
 
 def _named(models: Iterable[Rows]) -> set[str]:
-    """What references say, less white space around it."""
+    """The labels in references, stripped."""
     return {one.strip() for rows in models for row in rows for one in row.references}
 
 
 def labels_of(texts: Iterable[str], selection: Selection) -> list[str]:
-    """The labels that references name, sorted."""
+    """The labels in the references, sorted."""
     return sorted({selection.label_map.get(one, one) for one in texts if one})
 
 
@@ -286,7 +286,7 @@ def _spent(rows: Rows) -> Spent:
 
 
 def spent_of(durations: Sequence[float], costs: Sequence[float]) -> Spent:
-    """What samples took together, of those that say it."""
+    """Total usage of the samples that report it."""
     seconds = _total(durations)
     return Spent(None if seconds is None else seconds / len(durations), _total(costs))
 

@@ -1,4 +1,4 @@
-"""What a text config says of models in; the session that asks them out."""
+"""Open the models that a text run needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ or, from a package and without a network: language_model: {model: smollm2-135m}"
 
 
 def lacks(options: TextOptions, call: Call) -> Lack | None:
-    """The model that the config must still name before a call can be made."""
+    """The model that the config must name for a call."""
     if "judge" in call.asks and not options.panel:
         return Lack("asks a judge, and the config names none", JUDGE)
     if "language_model" in call.asks and options.language_model is None:
@@ -35,7 +35,7 @@ def lacks(options: TextOptions, call: Call) -> Lack | None:
 
 
 def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> Session:
-    """The models that some calls ask, not asked yet.
+    """Open a session for the models that some calls use.
 
     Raises:
         ConfigError: An own prompt cannot be used.
@@ -66,7 +66,7 @@ def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> S
 
 
 def model_asked(options: TextOptions, call: Call) -> str | None:
-    """What results call the model of this machine that a call asks; None: it asks none."""
+    """The local model that a call uses, as named in results; None if it uses none."""
     if (named := _own_model(call)) is not None:
         return model_name(named)
     if "language_model" in call.asks and options.language_model is not None:
@@ -93,8 +93,7 @@ def _named(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
 
 
 def tuned(options: TextOptions, call: Call) -> tuple[Call, str | None]:
-    """The call with the name of the model that it asks, and with the thresholds that were
-    calibrated for the embedder; and what to warn of.
+    """The call with its model's name and the thresholds calibrated for the embedder, with warnings.
 
     Args:
         options: Which embedder is asked.

@@ -1,4 +1,4 @@
-"""What a text generation config says beside the data: whom to ask, and with which words."""
+"""Config of text generation beside the data: models and prompts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from valor_cli.paths import LocalPath
 
 
 def _several(judges: tuple[JudgeSettings, ...]) -> tuple[JudgeSettings, ...]:
-    """Judges that results can tell apart.
+    """Check that results can distinguish the judges.
 
     Raises:
         ValueError: There are none, or two of one name.
@@ -31,7 +31,7 @@ def _several(judges: tuple[JudgeSettings, ...]) -> tuple[JudgeSettings, ...]:
 
 
 class TextOptions(Strict):
-    """The models that a text generation run asks."""
+    """The models that a text generation run uses."""
 
     judge: JudgeSettings | None = Field(
         None, description="the language model that judge metrics ask"
@@ -67,5 +67,5 @@ class TextOptions(Strict):
 
     @property
     def panel(self) -> tuple[JudgeSettings, ...]:
-        """All judges; none: nobody is asked."""
+        """All judges; empty if none."""
         return self.judges or (() if self.judge is None else (self.judge,))

@@ -1,4 +1,4 @@
-"""Pieces of inputs of text, and what each of them tells before its texts are looked at."""
+"""Summaries of the pieces of text inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valor_cli.metric import Selection
 
 
 class SamplePiece(Struct, frozen=True):
-    """A piece of an input, and how to read it.
+    """A piece of an input.
 
     Attributes:
         model: Whose input it is, by the config.
@@ -38,7 +38,7 @@ class SamplePiece(Struct, frozen=True):
 
 
 class PieceTold(Struct, frozen=True):
-    """What a piece says before its texts are looked at.
+    """Summary of a piece, before its texts are read.
 
     Attributes:
         head: Its file, or its part of one, without rows.

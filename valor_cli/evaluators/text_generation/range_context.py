@@ -1,4 +1,4 @@
-"""What ranges of samples of text rest on: which rows are theirs, and what holds for all of them."""
+"""What all ranges of text samples share in a streaming run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows: TypeAlias = tuple[int, int] | Ints
 
 
 def numbered(numbers: Sequence[int], rows: Rows) -> Sequence[int]:
-    """The numbers of some rows."""
+    """Row numbers."""
     if isinstance(rows, tuple):
         return numbers[slice(*rows)]
     return [numbers[at] for at in rows.tolist()]
@@ -45,14 +45,14 @@ class Pick(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The rows of a range; it is the `number`th."""
+    """The rows of a range, the `number`th."""
 
     number: int
     picks: Sequence[Pick]
 
 
 class Told(NamedTuple):
-    """What is known of a run before its texts are looked at.
+    """What is known of a run before its texts are read.
 
     Attributes:
         having: What each model's rows say; of models with samples in common, as they were read.
@@ -78,7 +78,7 @@ class Told(NamedTuple):
 
 
 class Ground(Struct, frozen=True):
-    """What all ranges need to know, and what is told of them in the end.
+    """What all ranges share, and what they add to it.
 
     Attributes:
         columns: The names of the metadata of all rows.

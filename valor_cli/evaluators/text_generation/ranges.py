@@ -1,4 +1,4 @@
-"""Rows of pieces in; the data sets of a range of samples out, and those of all ranges together."""
+"""Load the datasets of a range of samples, and join ranges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_FLOATS: Final = np.zeros(0, np.float64)
 
 
 class Otherwise(NamedTuple):
-    """A sample of which a model says something else than one before it; in the order of telling.
+    """A sample for which two models disagree on an input, in order of report.
 
     Attributes:
         model: Which model, from 0.
@@ -53,7 +53,7 @@ class Otherwise(NamedTuple):
 
 
 class RangeFacts(Struct, frozen=True):
-    """What a range says for all of them together.
+    """Facts of a range, to be joined over all ranges.
 
     Attributes:
         counts: Of each model, its samples.
@@ -110,7 +110,7 @@ def load_range(
 
 
 def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[TextDataset]:
-    """All ranges; the datasets are those of the first.
+    """Join all ranges; the datasets are those of the first.
 
     Raises:
         DataError: A column that metrics need is missing; there is no folder of artifacts.
@@ -218,7 +218,7 @@ def _shared_rows(
 def _otherwise(
     parts: Sequence[Mapping[str, tuple[int, Sequence[Otherwise]]]],
 ) -> dict[str, tuple[int, list[str]]]:
-    """By column, of how many samples models say something else, and the first of these."""
+    """By column, the number of samples on which models disagree, and the first of them."""
     counts: Counter[str] = Counter()
     first: dict[str, list[Otherwise]] = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""The `data:` block in; the samples of every model, read, or the problems of all files, out."""
+"""Read all input files of a text run, and report the problems of all."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
 
 
 def told_of(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
-    """The files of all inputs, each once; and what was odd about them."""
+    """The files of all inputs, each once, and warnings."""
     warnings = [warning for file in files for warning in file.warnings]
     records = [one for file in files for one in file.files]
     warnings += [
@@ -94,7 +94,7 @@ def told_of(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
 
 
 def metadata_there(inputs: TextInputs) -> list[str]:
-    """The names of metadata that some file has, sorted."""
+    """The metadata names of all files, sorted."""
     # Few runs look for slices: the others need none of its parsers.
     from valor_cli.data.inputs.sample_metadata import sample_metadata
 
@@ -152,7 +152,7 @@ def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
 
 
 def malformed_conditions(conditions: Iterable[str | None]) -> dict[str, ConditionError]:
-    """Those of some conditions that cannot be read, and why."""
+    """Conditions that cannot be parsed, and why."""
     # Only runs that look at conditions need their parser.
     from valor_cli.kernels.patterns.conditions import ConditionError, parse_condition
 

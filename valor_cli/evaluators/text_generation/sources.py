@@ -1,4 +1,4 @@
-"""What pieces of inputs tell in; whose rows stand where, out."""
+"""Record which piece holds the rows of each model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Source(Struct, frozen=True, eq=False):
     numbers: Sequence[int] | None
 
     def digests(self) -> NDArray[np.uint64]:
-        """(count,) hashes of the ids of the samples."""
+        """(count,) hashes of the sample ids."""
         found = self.told.digests
         if found is None:
             return TextColumn.of(self.ids()).digests()
@@ -61,13 +61,13 @@ class Source(Struct, frozen=True, eq=False):
         return found
 
     def columns(self) -> SampleColumns:
-        """What is told of the rows."""
+        """Columns of the rows."""
         rows = self.told.rows
         return rows.part(*self.rows) if isinstance(self.rows, tuple) else rows.take(self.rows)
 
 
 class Sources(Struct, frozen=True):
-    """Where the rows of all models stand.
+    """The location of the rows of all models.
 
     Attributes:
         files: Of each input, all of it, without rows.
@@ -83,7 +83,7 @@ class Sources(Struct, frozen=True):
 def sources_of(
     inputs: TextInputs, pieces: Sequence[SamplePiece], told: Sequence[PieceTold]
 ) -> Sources | None:
-    """Whose rows stand where; None where rows lack what others say, or a file was written to.
+    """Locate the rows of all models; None if rows are incomplete or a file changed.
 
     Raises:
         DataError: A file has no samples, or no column of a known name.
@@ -115,7 +115,7 @@ def sources_of(
 
 
 class _Place(NamedTuple):
-    """Where a piece stands: its file, the lines above it; the numbers of its rows."""
+    """The position of a piece: file, lines before it, row numbers."""
 
     file: int
     lines_above: int

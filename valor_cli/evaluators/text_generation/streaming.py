@@ -1,7 +1,7 @@
-"""Inputs of text, piece by piece: what each piece holds in; samples range by range out.
+"""Stream text inputs: read them in pieces, load samples range by range.
 
-A piece is a file, or some lines of a large one. Samples stay in the order of the files; only those
-that several models answered are brought together, wherever their rows stand.
+A piece is a file, or some lines of a large one. Samples keep the order of the files; only samples
+that several models answered are brought together, whichever piece they are in.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
 def cut_inputs(
     inputs: TextInputs, options: NoOptions, selection: Selection, size: int
 ) -> list[SamplePiece] | None:
-    """The pieces of all inputs; None where these are small, or to be known as a whole.
+    """The pieces of all inputs; None if they are small or must be read whole.
 
     Raises:
         DataError: An input is not there, or its format cannot be told.
@@ -99,7 +99,7 @@ def _length(file: str) -> int | None:
 
 
 def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
-    """A piece, and its rows; None where it can only be read with all others.
+    """A piece with its rows; None if it must be read with all others.
 
     Raises:
         DataError: What it holds is wrong.
@@ -169,7 +169,7 @@ def _models(rows: SampleColumns) -> tuple[tuple[str | None, ...], NDArray[np.int
 def illustrate(
     parts: Sequence[TextDataset], examples: Sequence[MetricExample]
 ) -> list[Illustration]:
-    """What is shown of examples, wherever their samples are."""
+    """The illustration of examples, from any range."""
     ids = [str(example.sample_id) for example in examples]
     digests = TextColumn.of(ids).digests()
     found: dict[str, tuple[TextDataset, int]] = {}

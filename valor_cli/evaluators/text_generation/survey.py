@@ -1,7 +1,7 @@
-"""What all pieces of inputs of text tell in; what holds for the run, and ranges of samples, out.
+"""Survey all pieces of text inputs and divide the samples into ranges.
 
-What is out of the ordinary (samples that stand twice, rows without an id among others, copies in
-files that share samples) is left to those who load everything: they have the words for it.
+Unusual inputs (duplicate samples, some rows without an id, copies in files that share samples) are
+left to the full loader, which has the messages for them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MOST_RANGES: Final = 256
 
 
 class _Placed(Struct, frozen=True):
-    """Rows of a source, and where they stand among all samples; as in `Pick`."""
+    """Rows of a source and their positions among all samples; as in `Pick`."""
 
     source: Source
     rows: Rows
@@ -68,7 +68,7 @@ def survey(
     pieces: Sequence[SamplePiece],
     told: Sequence[PieceTold],
 ) -> Survey | None:
-    """What holds for the whole run, and ranges of samples; None where all is to be loaded.
+    """The survey of a run and ranges of samples; None if everything must be loaded.
 
     Raises:
         DataError: As `load_text`, of what is known without the texts.
@@ -114,7 +114,7 @@ def _ids(model: str, own: Sequence[Source]) -> Ids:
 def _apart(
     inputs: TextInputs, selection: Selection, sources: Sources
 ) -> tuple[Ground, list[_Placed]]:
-    """Models that have no sample in common: one stands behind the other."""
+    """Place models without common samples one after the other."""
     columns = filtered_columns(selection)
     files = [file for file, _ in sources.of.values()]
     check_metadata(files, columns, selection.optional, shared=False)
@@ -148,7 +148,7 @@ def _apart(
 def _shared(
     inputs: TextInputs, selection: Selection, sources: Sources, hashes: NDArray[np.uint64]
 ) -> tuple[Ground, list[_Placed]] | None:
-    """Models that have samples in common: each sample stands where the first has it that has it."""
+    """Place models with common samples: each sample where it first occurs."""
     linked = any("perturbed_from" in one.told.rows.texts for one in _all(sources))
     if selection.keep or selection.limit is not None or linked:
         return None
@@ -209,7 +209,7 @@ def _all(sources: Sources) -> list[Source]:
 
 
 def _having(sources: Sources) -> dict[str, Having]:
-    """What each model's rows say."""
+    """The columns of each model's rows."""
     return {
         model: Having(file, frozenset().union(*(one.names for one in own)))
         for model, (file, own) in sources.of.items()
@@ -291,7 +291,7 @@ def _perturbed(
 def _filled(
     own: Sequence[Ints], sources: Sequence[Source], places: Mapping[int, Ints], count: int
 ) -> tuple[int, list[str]]:
-    """How many samples a model lacks, and the ids of the first."""
+    """The number of samples that a model is missing, and the first ids."""
     lacks = np.ones(count, np.bool_)
     for one in own:
         lacks[one] = False

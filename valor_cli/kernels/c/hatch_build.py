@@ -1,6 +1,6 @@
-"""Builds the compiled kernel as a part of the package's own build.
+"""Build the compiled kernel during the package build.
 
-Without a compiler the package is built all the same, without the kernel: numpy does its work.
+Without a compiler the package is built without the kernel, and NumPy is used instead.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def put(module: Path, place: Path) -> None:
 
 
 def _platform() -> str:
-    """What the wheel runs on, as its name says it."""
+    """The platform tag of the wheel."""
     return sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 

@@ -1,7 +1,7 @@
-"""JSON text of COCO comes in; columns of boxes and masks go out, by the compiled kernel.
+"""Parse COCO JSON into columns of boxes and masks with the compiled kernel.
 
-It reads what is written as usual, and nothing else: for any other text, sound or not, the answer is
-None, and a reader that knows all forms is to be asked.
+Only JSON in the usual form is parsed; for any other text, valid or not, the result is None and the
+full reader is used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AnnotatedBoxes(NamedTuple):
 
 
 def room_for(text: bytes | memoryview) -> DetectedBoxes:
-    """Columns with room for all detections that a text may hold."""
+    """Columns with room for all detections in a text."""
     room = len(text) // (SHORTEST + len(',"score":0')) + 1
     return DetectedBoxes(
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, 4)), np.empty(room)
@@ -65,7 +65,7 @@ def room_for(text: bytes | memoryview) -> DetectedBoxes:
 def detected_boxes(
     text: bytes | memoryview, columns: DetectedBoxes, largest: float
 ) -> DetectedBoxes | None:
-    """Detections of a JSON list with whole numbers as ids.
+    """Detections of a JSON list with integer ids.
 
     Args:
         text: UTF-8.
@@ -85,7 +85,7 @@ def detected_boxes(
 
 
 def room_for_masks(text: bytes | memoryview) -> DetectedMasks:
-    """Columns with room for all masks that a text may hold."""
+    """Columns with room for all masks in a text."""
     room = len(text) // len('{"image_id":1,"category_id":1,"segmentation":{},"score":0}') + 1
     ids, others = np.empty(room, np.int64), np.empty(room, np.int64)
     letters, length = np.empty(len(text), np.uint8), np.empty(room, np.int64)
@@ -97,7 +97,7 @@ def room_for_masks(text: bytes | memoryview) -> DetectedMasks:
 def detected_masks(
     text: bytes | memoryview, columns: DetectedMasks, largest_side: int
 ) -> DetectedMasks | None:
-    """Detections of a JSON list that are masks of compressed run lengths, as `detected_boxes`.
+    """Compressed-mask detections of a JSON list, as `detected_boxes`.
 
     Args:
         text: UTF-8.
@@ -114,7 +114,7 @@ def detected_masks(
 
 
 def annotated_boxes(text: bytes | memoryview, largest: float) -> AnnotatedBoxes | None:
-    """Annotations of a JSON list with whole numbers as ids; all or none have an id of their own.
+    """Annotations of a JSON list with integer ids; all or none have their own id.
 
     The arguments and None are as those of `detected_boxes`.
     """
@@ -137,7 +137,7 @@ def annotated_boxes(text: bytes | memoryview, largest: float) -> AnnotatedBoxes 
 
 
 def member_of(text: bytes, name: str) -> slice | None:
-    """Where the value of a member of a JSON object stands.
+    """Position of the value of a JSON object's member.
 
     Args:
         text: UTF-8: an object.

@@ -1,4 +1,4 @@
-"""Positions of fields in a text come in; their bytes as words, and as fixed-width text, go out."""
+"""Read fields of a text at given positions as words or fixed-width text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AFTER: Final = 512
 
 
 class FieldText:
-    """A text whose bytes are read eight at a time, from any position.
+    """A text whose bytes can be read eight at a time from any position.
 
     The words from all positions are laid out once: gathering from them is four times as fast as
     from overlapping views of the bytes, for eight times their memory.
@@ -36,11 +36,11 @@ class FieldText:
         self._words = np.ascontiguousarray(overlapping, np.uint64)
 
     def eight(self, at: Ints) -> Words:
-        """The eight bytes from each position on, the first in the lowest bits; 0 outside."""
+        """The eight bytes from each position, little-endian; 0 past the end."""
         return self._words.take(at + BEFORE)
 
     def positions(self, *wanted: int) -> Ints:
-        """Where any of these bytes stands, ascending."""
+        """Positions of any of these bytes, in ascending order."""
         first, *others = wanted
         found = self.bytes == first
         for byte in others:
@@ -53,7 +53,7 @@ class FieldText:
 
 
 def field_words(text: FieldText, start: Ints, length: Ints, longest: int) -> list[Words]:
-    """The bytes of fields as words, with zeros behind their ends.
+    """The bytes of fields as words, zero-padded.
 
     Args:
         text: The text.

@@ -1,4 +1,4 @@
-"""Order, group and look up rows of columns without a Python loop."""
+"""Sort, group and look up rows of columns without Python loops."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def spread(starts: Ints, counts: Ints) -> NDArray[np.int64]:
 
 
 def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray[np.float64]:
-    """part / whole, and `instead` where whole is 0; of any one shape."""
+    """part / whole, with `instead` where whole is 0, for any shape."""
     shape = np.broadcast_shapes(part.shape, whole.shape)
     return np.asarray(np.divide(part, whole, out=np.full(shape, float(instead)), where=whole != 0))
 
 
 def nulls(column: NDArray[Any]) -> list[float | None]:
-    """The numbers of a column, (n,), and None for each NaN."""
+    """A list of the numbers of a column, (n,), with None for NaN."""
     return [value if value == value else None for value in column.tolist()]
 
 
 def summed(group: Ints, amounts: NDArray[Any] | None, length: int) -> NDArray[np.int64]:
-    """The sum of the amounts of each group; exact below 2**53, as bincount adds them as floats.
+    """Sum of each group; exact below 2**53, since bincount adds floats.
 
     Args:
         group: (n,) the group of each amount, 0 … length - 1.
@@ -56,7 +56,7 @@ def summed(group: Ints, amounts: NDArray[Any] | None, length: int) -> NDArray[np
 def tallies(
     values: Ints, length: int, weights: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """How often each of 0 … length - 1 stands in `values`, or the sum of its weights.
+    """Counts or summed weights of 0 … length - 1 in `values`.
 
     Args:
         values: (n,) whole numbers.
@@ -80,7 +80,7 @@ def reaching(
     groups: int,
     weights: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """How many values of each group are at least each level, or the sum of their weights.
+    """Number or summed weight of each group's values at or above each level.
 
     Args:
         values: (n,) what is held against the levels.
@@ -111,7 +111,7 @@ def reaching(
 
 
 def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each value stands in sorted, distinct keys; -1 where it does not.
+    """Position of each value in sorted, distinct keys; -1 if absent.
 
     Args:
         values: (n,) what to find.
@@ -132,7 +132,7 @@ def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def are_distinct(values: NDArray[Any]) -> bool:
-    """Whether no value of a column, (n,), stands twice."""
+    """Whether all values of a column, (n,), are distinct."""
     # Not np.unique, whose plain form imports all of numpy.ma: 4 ms.
     ordered = np.sort(values)
     return not bool((ordered[1:] == ordered[:-1]).any())
@@ -141,7 +141,7 @@ def are_distinct(values: NDArray[Any]) -> bool:
 def ranked(
     label: Ints, score: NDArray[np.float64], image: Ints, within: Ints | None = None
 ) -> NDArray[np.int64]:
-    """Order rows by label, then score descending, then image, then `within`, then position.
+    """Order rows by label, descending score, image, `within`, position.
 
     Equal scores of one label stand in image order and, inside an image, in file order, as in
     pycocotools' stable sorts.
@@ -168,7 +168,7 @@ def ranked(
 def standing(
     score: NDArray[np.float64], nearest: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """(n,) what takes the place of scores where equal ones are ranked by another column, too.
+    """(n,) ranks that order by score, with ties broken by another column.
 
     Args:
         score: (n,) the scores.
@@ -193,14 +193,14 @@ def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
 
 
 def places_in_runs(values: Ints) -> NDArray[np.int64]:
-    """0, 1, 2 … inside each run of equal neighbours."""
+    """0, 1, 2 … within each run of equal neighbours."""
     start = np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]
     begins = np.flatnonzero(start)
     return np.arange(len(values)) - np.repeat(begins, np.diff(np.append(begins, len(values))))
 
 
 def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Row numbers ordered by cell (rows of a cell keep their order), and the starts of the cells.
+    """Row numbers ordered by cell (stable), and the start of each cell.
 
     Args:
         cell: (n,) group of each row, from 0.
@@ -229,7 +229,7 @@ def _order_by(group: Ints) -> NDArray[np.int64]:
 
 
 def order_of_codes(code: NDArray[np.integer], count: int) -> NDArray[np.int64]:
-    """Positions of codes in ascending order; equal ones keep theirs.
+    """Positions of codes in ascending order; the sort is stable.
 
     Args:
         code: (n,) from 0 to count - 1.
@@ -240,7 +240,7 @@ def order_of_codes(code: NDArray[np.integer], count: int) -> NDArray[np.int64]:
 
 
 def blocks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Consecutive ranges of rows, each of at most so much work, or of a single row with more.
+    """Consecutive ranges of rows with bounded work each, or single rows that exceed the bound.
 
     Args:
         work: (n,) how much each row is.

@@ -1,4 +1,4 @@
-"""Positions of decimal numbers in a text come in; floats, rounded as Python's own, go out."""
+"""Parse decimal numbers at given positions of a text, rounded as by Python."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Decimals(NamedTuple):
 
 
 def decimal_numbers(text: FieldText, start: Ints, end: Ints) -> tuple[Floats, Bools]:
-    """Numbers of the form [-]digits[.digits][e[±]digits], each the float nearest to it.
+    """Parse numbers of the form [-]digits[.digits][e[±]digits], correctly rounded.
 
     Args:
         text: The text.
@@ -78,7 +78,7 @@ def decimal_numbers(text: FieldText, start: Ints, end: Ints) -> tuple[Floats, Bo
 
 
 def leading_zeros(text: FieldText, start: Ints, end: Ints) -> Bools:
-    """Whether a number has a zero before another digit, which JSON does not allow."""
+    """Whether a number has a leading zero, which JSON does not allow."""
     word = text.eight(start)
     negative = (word & _BYTE) == _MINUS
     if negative.any():
@@ -171,7 +171,7 @@ def _last_bytes(word: Words, count: Ints) -> Words:
 
 
 def _eight_digits(digits: Words) -> tuple[Words, Bools]:
-    """What eight digits say, the first in the lowest byte; and whether all are digits."""
+    """The value of eight digits, little-endian, and whether all are digits."""
     read = (((digits + _OVER_NINE) | digits) & _TOPS) == 0
     ten, eight, hundred, sixteen, ten_thousand, half = _STEPS
     digits = (digits * ten + (digits >> eight)) & _PAIRS
@@ -211,7 +211,7 @@ def _long_quotients(whole: Words, places: Ints) -> Floats:
 
 
 def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a * b as a float and what it lacks."""
+    """a * b as a float, and its rounding error."""
     product = a * b
     a_high, b_high = _upper_half(a), _upper_half(b)
     a_low, b_low = a - a_high, b - b_high

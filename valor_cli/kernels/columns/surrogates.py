@@ -1,4 +1,4 @@
-"""A text that may hold half characters in; the same text, which any encoding can hold, out."""
+"""Join surrogate pairs and replace unpaired ones, so that a text can be encoded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def whole_characters(text: str) -> str:
-    """Both halves of a character as the one that they are; U+FFFD for one half without another.
+    """Join surrogate pairs, and replace unpaired surrogates by U+FFFD.
 
     JSON can spell halves, as escapes; no file, and no tokenizer, takes them.
     """

@@ -1,4 +1,4 @@
-"""Lines that differ in some places alone come in; the positions of these places go out."""
+"""Find the positions in which lines of otherwise identical text differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST: Final = AFTER - _WORD
 
 
 class Template(NamedTuple):
-    """What all lines have in common: constant texts around slots.
+    """Constant texts around slots, shared by all lines.
 
     Attributes:
         separators: Bytes that stand in no slot.
@@ -38,7 +38,7 @@ class Template(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where the slots of lines are.
+    """Positions of the slots.
 
     Attributes:
         lines: How many lines there are.
@@ -53,7 +53,7 @@ class Spans(NamedTuple):
 
 
 def template(line: bytes, slots: Sequence[tuple[int, int]], separators: bytes) -> Template | None:
-    """The template of a line.
+    """Make the template of a line.
 
     Args:
         line: With its line end.
@@ -86,7 +86,7 @@ def template(line: bytes, slots: Sequence[tuple[int, int]], separators: bytes) -
 
 
 def spans(text: FieldText, common: Template) -> Spans:
-    """The lines that differ from a template in its slots alone, and where these are.
+    """The lines that match a template, and their slots.
 
     Slots hold no quote and no control character.
 

@@ -1,7 +1,7 @@
-"""Texts come in; columns of their bytes, few objects however many texts there are, go out.
+"""Compact columns of texts, stored as bytes.
 
-A text is made when it is looked at. What such a column holds are arrays, so that it is handed from
-process to process through files, and stays where the system keeps the pages of files.
+A text is created when it is accessed. The columns are arrays, so that they can be passed between
+processes through memory-mapped files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONE: Final = "surrogatepass"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextColumn(Sequence[str | None]):
-    """Texts, some of which may be none.
+    """Texts or None.
 
     Attributes:
         content: The bytes of all, as UTF-8, one text after the other.
@@ -50,13 +50,13 @@ class TextColumn(Sequence[str | None]):
 
     @staticmethod
     def nothing(count: int) -> TextColumn:
-        """So many that are no texts."""
+        """A column of None."""
         none = np.ones(count, np.bool_)
         return TextColumn(np.zeros(0, np.uint8), np.zeros(count + 1, np.int64), none)
 
     @staticmethod
     def joined(parts: Sequence[TextColumn]) -> TextColumn:
-        """Several columns, one after the other."""
+        """Concatenate columns."""
         if len(parts) == 1:
             return parts[0]
         return TextColumn(
@@ -91,7 +91,7 @@ class TextColumn(Sequence[str | None]):
     __hash__ = None  # type: ignore[assignment]
 
     def part(self, low: int, high: int) -> TextColumn:
-        """Those from `low` to below `high`; no byte is copied."""
+        """The texts from `low` to below `high`, without copying."""
         begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
         return TextColumn(
             self.content[begin:end],
@@ -100,7 +100,7 @@ class TextColumn(Sequence[str | None]):
         )
 
     def take(self, at: Ints) -> TextColumn:
-        """Some of them, in some order; bytes are copied."""
+        """Select texts in any order; bytes are copied."""
         starts = self.ends[at] - self.ends[0]
         ends = ends_of([np.diff(self.ends)[at]])
         view = self.content.data
@@ -110,7 +110,7 @@ class TextColumn(Sequence[str | None]):
         return TextColumn(np.frombuffer(content, np.uint8), ends, flags)
 
     def digests(self) -> NDArray[np.uint64]:
-        """(n,) 64 bits of a hash of each: the same for the same text, on every machine."""
+        """(n,) 64-bit hashes of the texts, the same on every machine."""
         view = self.content.data
         ends = (self.ends - self.ends[0]).tolist()
         found = b"".join(
@@ -122,7 +122,7 @@ class TextColumn(Sequence[str | None]):
         return np.frombuffer(found, "<u8").astype(np.uint64, copy=False)
 
     def there(self) -> NDArray[np.bool_]:
-        """(n,) which are texts."""
+        """(n,) whether each is a text."""
         return np.ones(len(self), np.bool_) if self.none is None else ~self.none
 
     def _some(self, low: int, high: int) -> Iterable[str | None]:
@@ -143,7 +143,7 @@ class TextColumn(Sequence[str | None]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListColumn(Sequence[tuple[str, ...] | None]):
-    """Tuples of texts, some of which may be none.
+    """Tuples of texts, or None.
 
     Attributes:
         texts: Those of all, one after the other.
@@ -165,13 +165,13 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
 
     @staticmethod
     def nothing(count: int, *, none: bool = False) -> ListColumn:
-        """So many empty tuples, or no tuples."""
+        """A column of empty tuples, or of None."""
         flags = np.ones(count, np.bool_) if none else None
         return ListColumn(TextColumn.nothing(0), np.zeros(count + 1, np.int64), flags)
 
     @staticmethod
     def joined(parts: Sequence[ListColumn]) -> ListColumn:
-        """Several columns, one after the other."""
+        """Concatenate columns."""
         if len(parts) == 1:
             return parts[0]
         return ListColumn(
@@ -213,13 +213,13 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
     __hash__ = None  # type: ignore[assignment]
 
     def part(self, low: int, high: int) -> ListColumn:
-        """Those from `low` to below `high`; no byte is copied."""
+        """The lists from `low` to below `high`, without copying."""
         begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
         flags = None if self.none is None else self.none[low:high]
         return ListColumn(self.texts.part(begin, end), self.ends[low : high + 1], flags)
 
     def take(self, at: Ints) -> ListColumn:
-        """Some of them, in some order; bytes are copied."""
+        """Select lists in any order; bytes are copied."""
         counts = np.diff(self.ends)[at]
         starts = self.ends[at] - self.ends[0]
         ends = ends_of([counts])
@@ -228,11 +228,11 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
         return ListColumn(self.texts.take(rows), ends, flags)
 
     def there(self) -> NDArray[np.bool_]:
-        """(n,) which are tuples."""
+        """(n,) whether each is a tuple."""
         return np.ones(len(self), np.bool_) if self.none is None else ~self.none
 
     def filled(self) -> NDArray[np.bool_]:
-        """(n,) which hold a text."""
+        """(n,) whether each has a text."""
         return np.asarray(np.diff(self.ends) > 0)
 
 
@@ -244,7 +244,7 @@ def _absent(parts: Sequence[TextColumn | ListColumn]) -> NDArray[np.bool_] | Non
 
 
 class TextWriter:
-    """Texts, added one by one."""
+    """Builds a column of texts."""
 
     __slots__ = ("_content", "_ends", "_none")
 
@@ -262,7 +262,7 @@ class TextWriter:
         self._ends.append(len(self._content))
 
     def column(self) -> TextColumn:
-        """All of them; the writer is done."""
+        """The column of all items; the writer cannot be used afterwards."""
         ends = np.zeros(len(self._ends) + 1, np.int64)
         ends[1:] = self._ends
         none = None
@@ -273,7 +273,7 @@ class TextWriter:
 
 
 class ListWriter:
-    """Tuples of texts, added one by one."""
+    """Builds a column of tuples of texts."""
 
     __slots__ = ("_ends", "_none", "_texts")
 
@@ -292,7 +292,7 @@ class ListWriter:
         self._ends.append(self._ends[-1] + len(texts))
 
     def column(self) -> ListColumn:
-        """All of them; the writer is done."""
+        """The column of all items; the writer cannot be used afterwards."""
         none = None
         if self._none:
             none = np.zeros(len(self._ends) - 1, np.bool_)
@@ -301,7 +301,7 @@ class ListWriter:
 
 
 class Constant(Sequence[T], Generic[T]):
-    """The same thing again and again."""
+    """A constant sequence."""
 
     __slots__ = ("_count", "value")
 
@@ -332,7 +332,7 @@ class Constant(Sequence[T], Generic[T]):
 
 
 class Chained(Sequence[T], Generic[T]):
-    """Several sequences, one after the other; nothing is copied."""
+    """Concatenated sequences, without copying."""
 
     __slots__ = ("_ends", "parts")
 
@@ -364,7 +364,7 @@ class Chained(Sequence[T], Generic[T]):
 
 
 def ends_of(lengths: Sequence[NDArray[Any]]) -> Ints:
-    """Where things of such lengths begin and the last ends."""
+    """Start of each item of given lengths, and end of the last."""
     ends = np.zeros(1 + sum(map(len, lengths)), np.int64)
     if lengths:
         np.cumsum(np.concatenate(lengths), out=ends[1:])

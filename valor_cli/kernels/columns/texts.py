@@ -1,6 +1,7 @@
-"""Columns of texts come in; their order, and where each stands in another column, go out.
+"""Sort and look up columns of byte strings.
 
-A text is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that holds bytes.
+A text is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that holds
+bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _WORDS: Final = 2
 
 
 def order_of(texts: Texts) -> Ints:
-    """Positions of the texts in ascending order of their bytes; equal ones keep their order."""
+    """Positions of the texts in ascending order of their bytes; the sort is stable."""
     if is_ascending(texts):
         return np.arange(len(texts))
     words = _words(texts)
@@ -31,19 +32,19 @@ def order_of(texts: Texts) -> Ints:
 
 
 def is_ascending(texts: Texts) -> bool:
-    """Whether no text stands before a smaller one."""
+    """Whether the texts are sorted."""
     return bool((texts[1:] >= texts[:-1]).all())
 
 
 def begins(texts: Texts) -> NDArray[np.bool_]:
-    """Which texts differ from the one before; the first does."""
+    """Whether each text differs from the one before; true for the first."""
     new = np.ones(len(texts), np.bool_)
     new[1:] = texts[1:] != texts[:-1]
     return new
 
 
 def positions(texts: Texts, keys: Texts) -> Ints:
-    """Where each text stands among others, which are ascending and distinct; -1 where nowhere.
+    """Position of each text in sorted, distinct keys; -1 if absent.
 
     Args:
         texts: (n,) what to find.

@@ -1,4 +1,4 @@
-"""Names to codes, one at a time or as a column of fields in a text."""
+"""Map names to integer codes, singly or by column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FINAL: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Vocabulary:
-    """Distinct names, numbered from 0 in the order in which they are first met.
+    """Distinct names, numbered from 0 in order of first appearance.
 
     Columns of fields are looked up in an open hash table: a name's words and length are its key,
     and are compared whole.
@@ -50,14 +50,14 @@ class Vocabulary:
         return tuple(name.decode() for name in self._names)
 
     def code(self, name: bytes) -> int:
-        """The code of a name, which is added if it is new."""
+        """The code of a name, added if new."""
         code = self._codes.setdefault(name, len(self._names))
         if code == len(self._names):
             self._names.append(name)
         return code
 
     def forget(self, kept: int) -> None:
-        """Drop all names but the first `kept`."""
+        """Drop all names except the first `kept`."""
         for name in self._names[kept:]:
             del self._codes[name]
         del self._names[kept:]
@@ -65,7 +65,7 @@ class Vocabulary:
             self._empty_table(len(self._table))
 
     def codes(self, text: FieldText, start: Ints, end: Ints) -> Ints:
-        """The codes of fields; those that are new are added in the order of the fields.
+        """Codes of fields; new ones are added in order.
 
         Args:
             text: The text.
@@ -116,7 +116,7 @@ class Vocabulary:
         return np.uint64(65 - len(self._table).bit_length())
 
     def _empty_table(self, slots: int) -> None:
-        """Row 0 stands for no name: no length is -1."""
+        """A table whose row 0 is no name: no length is -1."""
         self._indexed = 0
         self._table: Ints = np.zeros(slots, np.int64)
         self._lengths: Ints = np.full(1, -1)
@@ -150,7 +150,7 @@ class Vocabulary:
 
 
 def holding_twice(codes: Ints) -> NDArray[np.bool_]:
-    """Which rows of (n, k) codes hold one of them twice."""
+    """Which rows of (n, k) codes contain a duplicate."""
     twice = np.zeros(len(codes), np.bool_)
     if codes.shape[1] > _PAIRWISE:
         ordered = np.sort(codes, axis=1)

@@ -1,7 +1,7 @@
-"""Two label maps in; how many pixels lie near the outline of each label, on either side, out.
+"""Count the boundary pixels of each label in two label maps, and their overlap.
 
-The boundary of a mask is what a square of 2d + 1 pixels erodes of it (Cheng et al., Boundary IoU,
-CVPR 2021): the pixels whose square holds anything else, or reaches beyond the image.
+The boundary of a mask is what erosion by a square of 2d + 1 pixels removes (Cheng et al., Boundary
+IoU, CVPR 2021): the pixels whose square contains anything else or extends beyond the image.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 
 class BoundaryCounts(NamedTuple):
-    """(labels,) pixels of the boundary of each label.
+    """(labels,) boundary pixel counts.
 
     Attributes:
         truth, prediction: On one side.
@@ -32,7 +32,7 @@ class BoundaryCounts(NamedTuple):
 
 
 def count_boundaries(pair: RawPair, label_count: int, dilation_ratio: float) -> BoundaryCounts:
-    """The boundaries of all labels of an image.
+    """Count the boundary pixels of all labels in an image.
 
     Ignored pixels are like what lies beyond the image: on no side, and labels end there.
 

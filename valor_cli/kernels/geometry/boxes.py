@@ -1,4 +1,4 @@
-"""Overlap of axis-aligned boxes."""
+"""IoU of axis-aligned boxes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _pairs(
 
 
 def shared_areas(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(pairs,) area that each of (pairs, 4) `a` shares with its (pairs, 4) `b`."""
+    """(pairs,) intersection area of each of (pairs, 4) `a` with its (pairs, 4) `b`."""
     low = np.maximum(a[:, :2], b[:, :2])
     high = np.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:])
     return np.asarray(np.maximum(high - low, 0).prod(axis=1))
@@ -110,13 +110,13 @@ def least_pairs(
     iou: NDArray[np.float64],
     least: float,
 ) -> Pairs:
-    """The pairs with at least this IoU."""
+    """The pairs with an IoU of at least this."""
     some = np.flatnonzero(iou >= least)
     return Pairs(detection[some], ground_truth[some], iou[some])
 
 
 def joined_pairs(parts: list[Pairs]) -> Pairs:
-    """The pairs of several blocks."""
+    """Concatenate pairs."""
     none = np.zeros(0, np.int64)
     columns = zip(Pairs(none, none, np.zeros(0)), *parts, strict=True)
     return Pairs(*(np.concatenate(column) for column in columns))

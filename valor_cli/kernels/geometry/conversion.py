@@ -1,4 +1,4 @@
-"""Shapes in, their areas and bounds, or shapes of one kind, out."""
+"""Areas and bounds of shapes, and conversion to one kind of shape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POLYGON_TYPE = 3
 
 
 def areas(shapes: Shapes) -> Floats:
-    """(n,) area in pixels²: of polygons the union of the parts, of masks the number of pixels."""
+    """(n,) area in pixels²: for polygons the union of the parts, for masks the number of pixels."""
     area = np.zeros(len(shapes))
     area[shapes.rows_of(BOX)] = shapes.box[:, 2] * shapes.box[:, 3]
     area[shapes.rows_of(ROTATED_BOX)] = shapes.rotated_box[:, 2] * shapes.rotated_box[:, 3]
@@ -39,7 +39,7 @@ def areas(shapes: Shapes) -> Floats:
 
 
 def bounds(shapes: Shapes) -> Floats:
-    """(n, 4) smallest box around each shape; zeros around nothing."""
+    """(n, 4) bounding box of each shape; zeros if empty."""
     box = np.zeros((len(shapes), 4))
     box[shapes.rows_of(BOX)] = shapes.box
     box[shapes.rows_of(ROTATED_BOX)] = _around(_rotated_corners(shapes.rotated_box))
@@ -49,7 +49,7 @@ def bounds(shapes: Shapes) -> Floats:
 
 
 def converted(shapes: Shapes, kind: Kind, size: Ints) -> Shapes:
-    """Shapes that are all of one kind.
+    """Convert shapes to one kind.
 
     To less detail, a mask becomes its exact outline, a polygon or mask the smallest rotated box,
     anything its bounds. To more detail, a box becomes a rotated box at angle 0, both their corners,

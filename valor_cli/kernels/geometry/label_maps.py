@@ -1,4 +1,4 @@
-"""Pixels of two label maps in; how often each label met each other out."""
+"""Count how often each pair of labels meets in two label maps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DENSE_TALLY: Final = 1 << 16
 
 
 class RawPair(NamedTuple):
-    """The label maps of one image, as stored, and what their values mean.
+    """The stored label maps of one image, and the meaning of their values.
 
     Codes are 0 … labels - 1 for labels; `labels` for an excluded background; `labels + 1` for a
     value that a prediction leaves open; `IGNORED`; `UNKNOWN`.
@@ -47,7 +47,7 @@ class RawPair(NamedTuple):
 
 
 class Meetings(NamedTuple):
-    """(m,) columns: what pixels are, what they are taken for, and how many.
+    """(m,) columns: true code, predicted code, and number of pixels.
 
     Attributes:
         truth, prediction: Values or codes of the two sides.
@@ -60,7 +60,7 @@ class Meetings(NamedTuple):
 
 
 def count_pixels(pair: RawPair) -> Meetings:
-    """How many pixels have each pair of codes; distinct pairs, ascending, no ignored pixels.
+    """Number of pixels by pair of codes, sorted, without ignored pixels.
 
     The code of a value that is no label stays: `stray_values` tells which values these are.
     """
@@ -89,7 +89,7 @@ def _columns(found: bytes) -> Meetings:
 def value_meetings(
     truth: NDArray[np.unsignedinteger], prediction: NDArray[np.unsignedinteger]
 ) -> Meetings:
-    """How many pixels have each pair of values; a pair may stand in several rows.
+    """Number of pixels with each pair of values; a pair may have several rows.
 
     Label maps are flat: neighbours mostly have the same pair. Counting runs of equal neighbours
     takes a third of the time of counting all pixels; in noise every pixel counts alone.
@@ -110,7 +110,7 @@ def value_meetings(
 
 
 class StrayValue(NamedTuple):
-    """A value that is no label: in the ground truth or the prediction, on how many pixels."""
+    """A pixel value that is not a label, its side, and its pixel count."""
 
     in_truth: bool
     value: int
@@ -118,7 +118,7 @@ class StrayValue(NamedTuple):
 
 
 def stray_values(pair: RawPair) -> list[StrayValue]:
-    """The values that are no label: those of the ground truth, then of the prediction; ascending.
+    """Pixel values that are not labels: ground truth first, ascending.
 
     What a prediction has where the ground truth is ignored may be anything.
     """

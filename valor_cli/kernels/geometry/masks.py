@@ -1,4 +1,4 @@
-"""Masks as run lengths: areas, bounds and intersections out, bitmaps in and out."""
+"""Run-length masks: areas, bounds, intersections and bitmaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUNS_AT_ONCE = 1 << 18
 
 
 class Runs:
-    """The foreground of masks, all on one line: the pixels of one object after the other's.
+    """Foreground runs of concatenated masks.
 
     Attributes:
         begin, end: (r,) first pixel of a run and the one after its last, down the columns.
@@ -48,7 +48,7 @@ class Runs:
 
 
 def columns_of(masks: Masks) -> tuple[NDArray[np.signedinteger[Any]], Ints, Ints]:
-    """Counts, starts and size, as the compiled kernel takes them."""
+    """Counts, starts and size, as needed by the compiled kernel."""
     width = np.int32 if masks.counts.dtype == np.int32 else np.int64
     return (
         np.ascontiguousarray(masks.counts, width),
@@ -72,7 +72,7 @@ def foreground_pixels(counts: NDArray[np.signedinteger[Any]], starts: Ints) -> I
 
 
 def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
-    """(n, 4) box of the foreground, as pycocotools' `toBbox` has it; zeros without foreground.
+    """(n, 4) bounding box of the foreground, as pycocotools' `toBbox`; zeros if empty.
 
     Args:
         masks: Masks.
@@ -89,7 +89,7 @@ def bounds(masks: Masks, rows: Ints | None = None) -> Floats:
 
 
 def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
-    """Shared pixels of pairs of masks; both of a pair are of images of one size.
+    """Shared pixels of pairs of masks of equal size.
 
     Args:
         a, b: Masks.
@@ -112,7 +112,7 @@ def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
 
 
 def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
-    """(height, width) the pixels of each mask."""
+    """(height, width) bitmaps of masks."""
     starts = masks.starts.tolist()
     sizes = masks.size.tolist()
     pixels: list[NDArray[np.bool_]] = []
@@ -124,7 +124,7 @@ def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
 
 
 def from_bitmap(pixels: NDArray[np.bool_]) -> Masks:
-    """The one mask of (height, width) pixels."""
+    """A mask from a (height, width) bitmap."""
     line = pixels.T.ravel()
     changes = np.flatnonzero(line[1:] != line[:-1]) + 1
     ends = [0] if line[:1].any() else []

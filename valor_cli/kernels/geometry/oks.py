@@ -1,4 +1,4 @@
-"""Object keypoint similarity: keypoints of detections and ground truths in, similar pairs out."""
+"""Object keypoint similarity (OKS) of detections and ground truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIRS_AT_ONCE = 1 << 12
 
 
 class Poses(NamedTuple):
-    """The ground truths' side: keypoints, and what their distances are measured by.
+    """Ground truth keypoints with the scales of their distances.
 
     Attributes:
         points: (m, k, 3) x, y, visibility. Those of visibility 0 are not there.
@@ -31,11 +31,11 @@ class Poses(NamedTuple):
 
     @property
     def visible(self) -> NDArray[np.bool_]:
-        """(m, k) which keypoints are there."""
+        """(m, k) which keypoints are labelled."""
         return np.asarray(self.points[:, :, 2] > 0)
 
     def take(self, rows: NDArray[np.int64]) -> Poses:
-        """Some of them, in that order."""
+        """Select rows, in that order."""
         return Poses(self.points[rows], self.box[rows], self.area[rows])
 
 

@@ -1,4 +1,4 @@
-"""Masks in, the polygons along the edges of their pixels out; simpler polygons for drawings."""
+"""Trace masks as polygons, and simplify polygons for drawing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS_AT_ONCE = 1 << 17
 
 
 def outlines(masks: Masks) -> Polygons:
-    """Polygons with exactly the pixels of masks, valid and with horizontal and vertical edges.
+    """Exact, valid, axis-aligned polygons of masks.
 
     Pixels that meet at a corner alone are of different parts.
     """
@@ -31,7 +31,7 @@ def outlines(masks: Masks) -> Polygons:
 
 
 def simplified(polygons: Polygons, tolerance: float) -> Polygons:
-    """Polygons of fewer points, none further than `tolerance` pixels off; parts stay apart."""
+    """Polygons with fewer points, all within `tolerance` pixels; parts stay disjoint."""
     import shapely
 
     return from_geometries(

@@ -1,4 +1,4 @@
-"""Overlap of shapes of one kind: detections and ground truths in, overlapping pairs out."""
+"""IoU of shapes of one kind."""
 
 from __future__ import annotations
 

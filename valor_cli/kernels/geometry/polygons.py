@@ -1,4 +1,4 @@
-"""Polygons: as geometries of shapely, mended, and from geometries; corners of rotated boxes."""
+"""Convert polygons to and from shapely, repair them, and compute rotated box corners."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FEWEST_POINTS = 3
 
 
 class CrowdedError(ValueError):
-    """Polygons whose area would take too long to find; `rows` are those objects."""
+    """Polygons that are too complex to compute; `rows` lists the objects."""
 
     def __init__(self, rows: Ints) -> None:
         super().__init__("too many of its edges cross, or lie beside each other, to find its area")
@@ -42,7 +42,7 @@ class CrowdedError(ValueError):
 
 
 def geometries(polygons: Polygons) -> Geometries:
-    """(n,) valid polygons or multipolygons of shapely: the union of the parts of each object.
+    """(n,) valid shapely polygons: the union of each object's parts.
 
     A part is its outer ring less its holes. Where a ring crosses itself, what it goes round an odd
     number of times is inside, as when COCO's tools fill it (edges upon each other count once). An
@@ -55,7 +55,7 @@ def geometries(polygons: Polygons) -> Geometries:
 
 
 def mended(polygons: Polygons) -> tuple[Polygons, Bools]:
-    """Polygons that are valid, and which were not.
+    """Repaired polygons, and which were invalid.
 
     Returns:
         The polygons: those that cross themselves, or whose holes reach outside, as the same areas
@@ -76,7 +76,7 @@ def mended(polygons: Polygons) -> tuple[Polygons, Bools]:
 
 
 def from_geometries(geometry: Geometries) -> Polygons:
-    """Polygons from (n,) polygons or multipolygons of shapely; None and other types are empty."""
+    """Polygons from (n,) shapely polygons or multipolygons; None and other types are empty."""
     import shapely
 
     parts, of_object = _areal(geometry)
@@ -121,7 +121,7 @@ def corners(rotated_box: Floats) -> Floats:
 
 
 def without_short_rings(polygons: Polygons) -> Polygons:
-    """Polygons less the rings of fewer than three points; without its outer ring goes a part."""
+    """Drop rings of fewer than three points; a part without its outer ring is dropped."""
     enough = np.diff(polygons.rings) >= FEWEST_POINTS
     if enough.all() and (np.diff(polygons.parts) > 0).all():
         return polygons

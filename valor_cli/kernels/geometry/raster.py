@@ -1,4 +1,4 @@
-"""Polygons and boxes in, the masks that COCO's tools make of them out."""
+"""Rasterise polygons and boxes to masks as the COCO tools do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for just so many, writes past the end of its memory."""
 
 
 def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
-    """Masks of polygons, each ring filled as pycocotools' `frPyObjects` does.
+    """Rasterise polygons, each ring filled as by pycocotools' `frPyObjects`.
 
     Args:
         polygons: n objects, a union of parts, each its outer ring less its holes.
@@ -56,7 +56,7 @@ def raster_polygons(polygons: Polygons, size: Ints) -> Masks:
 
 
 def raster_boxes(box: Floats, size: Ints) -> Masks:
-    """Masks of (n, 4) boxes in images of (n, 2) height and width, as `frPyObjects` makes them."""
+    """Rasterise (n, 4) boxes in images of (n, 2) height and width, as `frPyObjects`."""
     x, y, width, height = _near(box).T
     right, bottom = x + width, y + height
     corners = np.stack([x, y, x, bottom, right, bottom, right, y], axis=1)

@@ -1,8 +1,8 @@
-"""COCO's run lengths: compressed strings or lists of counts in, masks out, and back.
+"""Encode and decode COCO run-length masks.
 
-A string holds one number after the other, five bits a character from the lowest (character code
-minus 48); bit 32 says that more follow, and the highest of the last five bits is the sign. From the
-fourth count on, the number is the difference to the count two before.
+A compressed string holds numbers of five bits per character, lowest first (character code minus
+48); bit 32 marks continuation, and the highest of the last five bits is the sign. From the fourth
+count on, a number is the difference to the count two before.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def decoded(strings: Sequence[bytes], sizes: Ints) -> tuple[Masks, Bools]:
 
 
 def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Bools]:
-    """Masks of compressed counts that stand one after the other.
+    """Masks from concatenated compressed counts.
 
     Args:
         letters: The characters of all strings.
@@ -97,7 +97,7 @@ def _compiled_masks(
 
 
 def from_counts(counts: Sequence[Sequence[int]], sizes: Ints) -> tuple[Masks, Bools]:
-    """Masks of counts that are not compressed.
+    """Masks from uncompressed counts.
 
     Args:
         counts: n lists of run lengths, the first of background.

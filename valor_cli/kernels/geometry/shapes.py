@@ -1,4 +1,4 @@
-"""Geometry of many objects as columns: boxes, rotated boxes, polygons and masks."""
+"""Columns of boxes, rotated boxes, polygons and masks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOX, ROTATED_BOX, POLYGON, MASK = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Polygons:
-    """Regions bounded by rings; an object may have several parts, a part may have holes.
+    """Regions bounded by rings; an object may have parts, a part may have holes.
 
     Attributes:
         points: (p, 2) x, y in pixels. A ring does not repeat its first point.
@@ -40,7 +40,7 @@ class Polygons:
 
     @classmethod
     def none(cls) -> Polygons:
-        """No object."""
+        """No objects."""
         start = np.zeros(1, np.int64)
         return cls(np.zeros((0, 2)), start, start, start)
 
@@ -48,7 +48,7 @@ class Polygons:
         return len(self.objects) - 1
 
     def take(self, rows: Ints) -> Polygons:
-        """Some objects, in that order."""
+        """Select objects, in that order."""
         parts, objects = _picked(self.objects, rows)
         rings, part_starts = _picked(self.parts, parts)
         points, ring_starts = _picked(self.rings, rings)
@@ -57,7 +57,7 @@ class Polygons:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Sets of pixels as run lengths, the way COCO has them.
+    """Masks as COCO run lengths.
 
     Attributes:
         counts: (c,) lengths of runs down the columns, from the left; each object's first run is
@@ -75,14 +75,14 @@ class Masks:
 
     @classmethod
     def none(cls) -> Masks:
-        """No object."""
+        """No objects."""
         return cls(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros((0, 2), np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def take(self, rows: Ints) -> Masks:
-        """Some objects, in that order."""
+        """Select objects, in that order."""
         known = None if self.foreground is None else self.foreground[rows]
         if engine.compiled is not None:
             starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
@@ -102,7 +102,7 @@ class Masks:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The geometry of objects, each of one kind; the columns of a kind hold its objects alone.
+    """Geometry of objects, each of one kind; each kind's columns hold only its objects.
 
     Attributes:
         kind: (n,) position in `KINDS`.
@@ -152,11 +152,11 @@ class Shapes:
         return tuple(kind for kind, count in zip(KINDS, counts, strict=True) if count)
 
     def rows_of(self, kind: int) -> Ints:
-        """Which objects are of a kind, in the order of that kind's columns."""
+        """The objects of a kind, in the order of its columns."""
         return np.flatnonzero(self.kind == kind)
 
     def take(self, rows: Ints | NDArray[np.bool_]) -> Shapes:
-        """Some objects, by their numbers in the order wanted, or by a mask."""
+        """Select objects by numbers, in that order, or by a mask."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
         kind = self.kind[rows]
         if len(self.box) == len(self.kind):
@@ -178,7 +178,7 @@ class Shapes:
         )
 
     def between(self, low: int, high: int) -> Shapes:
-        """The objects from one number to below another; boxes alone as they lie in memory."""
+        """Objects in a range, without copying if only boxes."""
         if len(self.box) != len(self.kind):
             return self.take(np.arange(low, high))
         boxes = self.box[low:high]
@@ -186,7 +186,7 @@ class Shapes:
 
 
 def joined_masks(parts: Sequence[Masks]) -> Masks:
-    """The objects of several, one after the other."""
+    """Concatenate objects."""
     # An empty part would make counts of 32 bits longer.
     parts = [part for part in parts if len(part)]
     if len(parts) < 2:
@@ -201,7 +201,7 @@ def joined_masks(parts: Sequence[Masks]) -> Masks:
 
 
 def joined_polygons(parts: Sequence[Polygons]) -> Polygons:
-    """The objects of several, one after the other."""
+    """Concatenate objects."""
     if not parts:
         return Polygons.none()
     return Polygons(
@@ -213,7 +213,7 @@ def joined_polygons(parts: Sequence[Polygons]) -> Polygons:
 
 
 def joined(parts: Sequence[Shapes]) -> Shapes:
-    """The objects of several, one after the other."""
+    """Concatenate objects."""
     return Shapes(
         np.concatenate([np.zeros(0, np.uint8), *(part.kind for part in parts)]),
         np.concatenate([np.zeros((0, 4)), *(part.box for part in parts)]),

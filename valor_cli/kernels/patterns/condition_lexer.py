@@ -1,4 +1,4 @@
-"""The text of a condition in; its tokens, each with its place, out."""
+"""Split the text of a condition into tokens with positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS = {"&": "AND", "|": "OR", "!": "NOT", "~": "NOT", "+": "AND", ",": "AND"}
 
 
 class ConditionError(ValueError):
-    """A text that is no condition.
+    """A text that is not a valid condition.
 
     Attributes:
         message: What is wrong, without the place.
@@ -45,12 +45,12 @@ class ConditionError(ValueError):
         )
 
     def excerpt(self) -> str:
-        """The line of the condition that is wrong, with a caret under the place, on two lines."""
+        """The faulty line with a caret under the place, on two lines."""
         before, after = self._around()
         return f"{before}{after}\n{' ' * len(before)}^"
 
     def _around(self) -> tuple[str, str]:
-        """What stands before and behind the place on its line, together about `EXCERPT` long."""
+        """The text around the place on its line, about `EXCERPT` long."""
         start = self.text.rfind("\n", 0, self.position) + 1
         end = self.text.find("\n", self.position)
         end = len(self.text) if end < 0 else end
@@ -63,7 +63,7 @@ class ConditionError(ValueError):
 
 
 class Token(NamedTuple):
-    """A piece of a condition: `text` as written, from character `start`."""
+    """A token: `text` as written, from character `start`."""
 
     kind: Kind
     text: str
@@ -71,11 +71,11 @@ class Token(NamedTuple):
 
     @property
     def content(self) -> str:
-        """What a string means: `\\"` is a quote, `\\\\` a backslash, any other is itself."""
+        r"""The value of a string: `\"` is a quote, `\\` a backslash, any other is itself."""
         return _ESCAPED.sub(r"\1", self.text[1:-1])
 
     def place(self, offset: int) -> int:
-        """Where in the condition the character at `offset` of a string's content stands."""
+        """Position in the condition of the character at `offset` of a string's content."""
         at = self.start + 1 + offset
         for escape in _ESCAPED.finditer(self.text, 1, len(self.text) - 1):
             at += self.start + escape.start() < at
@@ -83,7 +83,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of a condition, an "end" behind them.
+    """The tokens of a condition, followed by an "end" token.
 
     Words are operators in any case: `and` is `AND`.
 

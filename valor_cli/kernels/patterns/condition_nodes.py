@@ -1,6 +1,7 @@
-"""What a condition is made of: operands, and groups of which all must hold or any; its logic.
+"""Syntax tree of a condition, and its evaluation on a text.
 
-Operands and a text in; whether they are there, what of them decides, and what is wrong, out.
+Nodes are operands, and groups of which all or any must hold. Evaluation says whether the condition
+holds, which operands decide it, and which parts fail.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Operand:
     start: int
 
     def places(self, text: str, patience: Patience) -> Iterator[tuple[int, int]]:
-        """(start, end) of what is found, in order.
+        """(start, end) of each match, in order.
 
         Raises:
             PatternTimeout: That takes too long.
@@ -52,7 +53,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes of which all must hold, or any."""
+    """Nodes joined by AND or OR."""
 
     every: bool
     nodes: tuple[Node, ...]
@@ -66,7 +67,7 @@ Found: TypeAlias = Callable[[Operand], bool | None]
 
 
 def value(node: Node, found: Found) -> bool | None:
-    """Whether a node holds, in Kleene's logic of true, false and unknown (None)."""
+    """Value of a node in Kleene's three-valued logic (None: unknown)."""
     if isinstance(node, Operand):
         there = found(node)
         return None if there is None else there is node.wanted
@@ -80,7 +81,7 @@ def value(node: Node, found: Found) -> bool | None:
 
 
 def operands(node: Node) -> Iterator[Operand]:
-    """All operands of a node, as they are written."""
+    """All operands of a node, in order."""
     if isinstance(node, Operand):
         yield node
     else:
@@ -89,7 +90,7 @@ def operands(node: Node) -> Iterator[Operand]:
 
 
 def faults(node: Node, found: Found) -> Iterator[str]:
-    """What is wrong with each part that makes a node false."""
+    """Messages about each part that makes a node false."""
     if isinstance(node, Operand):
         yield f"missing {node}" if node.wanted else f"forbidden {node} is there"
     elif node.every:

@@ -1,4 +1,4 @@
-"""The text of a condition in; the nodes that it is made of out."""
+"""Parse the tokens of a condition into a syntax tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ConditionParser:
         self._depth = 0
 
     def root(self) -> Node:
-        """The condition as a whole.
+        """The whole condition.
 
         Raises:
             ConditionError: The text is none.

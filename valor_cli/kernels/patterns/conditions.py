@@ -1,11 +1,11 @@
-"""The text of a condition in; whether texts fulfil it, and where they do or do not, out.
+r"""Conditions on the strings and patterns in a text.
 
     ("Rio" OR "rio") AND regexp("15,?969 [Mm]il") AND NOT "Real"
 
-Operands are strings, found anywhere in a text with their case, and `regexp("…")`, found as Python's
-`re.search` finds them. NOT binds before AND, AND before OR. In both kinds of operand `\\"` is a
-quote and `\\\\` a backslash; any other backslash stands for itself, so that `regexp("\\d{3}")` and
-`regexp("\\\\d{3}")` are one. Words are read in any case.
+Operands are case-sensitive strings, matched anywhere in a text, and `regexp("…")`, matched as by
+Python's `re.search`. NOT binds before AND, AND before OR. In both kinds of operand `\"` is a quote
+and `\\` a backslash; any other backslash stands for itself, so that `regexp("\d{3}")` and
+`regexp("\\d{3}")` are the same. Keywords are case-insensitive.
 
 The language is that of the Text Matching Evaluator of H2O Sonar.
 """
@@ -33,7 +33,7 @@ FORBIDDEN = "forbidden"
 
 
 class Judgement(NamedTuple):
-    """What a condition says of a text.
+    """The result of a condition on a text.
 
     Attributes:
         holds: Whether the text fulfils it.
@@ -48,13 +48,13 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a text must have, and must not have; equal where it is written alike."""
+    """A condition on texts; equal if written identically."""
 
     text: str
     _root: Node = field(compare=False, repr=False)
 
     def judged(self, text: str, patience: Patience | None = None) -> Judgement:
-        """Whether a text fulfils the condition, where what was found stands, and what is wrong.
+        """Evaluate the condition on a text, with matches and faults.
 
         Unknown is as in Kleene's logic, so the answer does not depend on the order of operands.
 
@@ -95,7 +95,7 @@ class Condition:
 
 @lru_cache(maxsize=8192)
 def parse_condition(text: str) -> Condition:
-    """The condition that a text is.
+    """Parse a condition.
 
     Raises:
         ConditionError: It is none; with the place, that of a regular expression's own error too.

@@ -1,11 +1,12 @@
-"""Regular expressions of users in; where they match, in bounded time, out.
+r"""Match users' regular expressions in bounded time.
 
-The `regex` package searches, for it can be stopped. Patterns mean what they mean to Python's `re`,
-and may have what `regex` knows beyond that (`\\p{L}`, `(?i)` anywhere). Two things are as `regex`
-has them: to `\\w` and `\\b` combining marks are parts of words, and `[[:alpha:]]` is a POSIX class.
+The `regex` package is used because its searches can be stopped. Patterns mean what they mean to
+Python's `re` and may use the extensions of `regex` (`\p{L}`, `(?i)` anywhere). Two things follow
+`regex`: combining marks are word characters for `\w` and `\b`, and `[[:alpha:]]` is a POSIX class.
 
-Time is the processor's, so a busy machine does not change what is found. A slower machine can: a
-search that is stopped is no evidence either way, and is told as such.
+Limits are on processor time, so the load of the machine does not change results, but its speed
+can: a search that was stopped is evidence neither for nor against a match, and is reported as
+such.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 
 
 class PatternError(ValueError):
-    """A pattern that cannot be used: why (`message`), and where in it (`position`, from 0)."""
+    """An invalid pattern: why (`message`), and where (`position`, from 0)."""
 
     def __init__(self, message: str, position: int | None) -> None:
         super().__init__(message, position)
@@ -56,7 +57,7 @@ class PatternError(ValueError):
 
 
 class PatternTimeout(Exception):  # noqa: N818 - not an error of the program, nor of the user
-    """A search that was stopped, or not begun; the text says which, of what, and why.
+    """A search that was stopped or not started; the message says which and why.
 
     `late` says whether it was stopped for the time that it took.
     """
@@ -68,17 +69,17 @@ class PatternTimeout(Exception):  # noqa: N818 - not an error of the program, no
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A regular expression that was found to be one; equal where its text is."""
+    """A valid regular expression; equal if its text is."""
 
     text: str
     _compiled: regex.Pattern[str] = field(compare=False, repr=False)
 
     def search(self, text: str, limit_s: float = LIMIT_S) -> tuple[int, int] | None:
-        """(start, end) of the first match; None: there is none. Errors are those of `matches`."""
+        """(start, end) of the first match; None if there is none. Raises as `matches`."""
         return next(self.matches(text, limit_s), None)
 
     def matches(self, text: str, limit_s: float = LIMIT_S) -> Iterator[tuple[int, int]]:
-        """(start, end) of every match, none reaching into another.
+        """(start, end) of every non-overlapping match.
 
         Raises:
             PatternTimeout: All together take longer than `limit_s` seconds, or more memory than
@@ -94,7 +95,7 @@ class Pattern:
 
 
 class Patience:
-    """What was learnt of patterns that take too long, so that not every text costs the limit.
+    """Remembers slow patterns, so that not every text costs the full time limit.
 
     A pattern that was stopped `tries` times is not begun on texts at least as long as the shortest
     of those that it was stopped on.
@@ -110,13 +111,13 @@ class Patience:
     def search(
         self, pattern: Pattern, text: str, limit_s: float | None = None
     ) -> tuple[int, int] | None:
-        """As `Pattern.search`; with less time than usual where `limit_s` says so."""
+        """The same as `Pattern.search`, with a shorter limit if `limit_s` is given."""
         return next(self.matches(pattern, text, limit_s), None)
 
     def matches(
         self, pattern: Pattern, text: str, limit_s: float | None = None
     ) -> Iterator[tuple[int, int]]:
-        """As `Pattern.matches`; a pattern is spared where it has already failed often enough.
+        """As `Pattern.matches`, but patterns that failed often are skipped.
 
         Raises:
             PatternTimeout: It takes too long, or did before.
@@ -138,7 +139,7 @@ class Patience:
 
 @lru_cache(maxsize=8192)
 def parse_pattern(text: str) -> Pattern:
-    """The pattern that a text is.
+    """Compile a pattern.
 
     Raises:
         PatternError: It is none, is nested deeper than `MOST_GROUPS`, or longer than `LARGEST`.

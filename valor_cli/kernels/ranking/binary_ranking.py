@@ -1,8 +1,8 @@
-"""Positives and negatives by score: area under the ROC curve, average precision, the curve itself.
+"""ROC AUC, average precision and the ROC curve of binary problems.
 
 A binary problem has rows that list a score and rows that do not; the latter have score 0 and are
-tied there. Only scores other than 0 are arrays here; zeros are a count. A row may stand for several
-(`weighed`); areas are quotients of whole numbers, so that ties and copies are exact.
+tied. Only nonzero scores are stored in arrays; zeros are a count. A row may count several times
+(`weighed`); areas are quotients of integers, so that ties and copies are exact.
 
 Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006.
 """
@@ -24,7 +24,7 @@ THINNED: Final = 1000
 
 
 class Ranking(NamedTuple):
-    """Where the listed positives of a problem stand, score ascending; those of one score are one.
+    """Ranks of the listed positives of a problem, by ascending score; ties are merged.
 
     All but `below_zero` are rows, or what they weigh.
 
@@ -58,15 +58,15 @@ class Listed(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.below[-1])
 
     def lower(self, score: Floats) -> Ints:
-        """(s,) how many rows have a score below each of these."""
+        """(s,) number of rows with a score below each value."""
         return self.below[self.score.searchsorted(score)]
 
     def thinned(self) -> Floats:
-        """The scores of evenly spaced rows, both ends included; of all if they are few."""
+        """The scores of evenly spaced rows, including both ends; all if they are few."""
         if self.rows <= THINNED:
             return self.score
         row = np.linspace(0, self.rows - 1, THINNED).astype(np.int64)
@@ -87,7 +87,7 @@ class Corners(NamedTuple):
 
 
 def rank(positive: Floats, every: Floats) -> Ranking:
-    """Where positives stand among themselves and among negatives.
+    """Rank positives among themselves and among negatives.
 
     Args:
         positive: (p,) their scores other than 0, ascending.
@@ -116,7 +116,7 @@ def rank(positive: Floats, every: Floats) -> Ranking:
 def rank_counted(
     score: Floats, every: NDArray[np.integer[Any]], positive: NDArray[np.integer[Any]]
 ) -> tuple[Ranking, Listed, Listed]:
-    """The ranking of rows that are counted by their score; the positives as listed, and all.
+    """The ranking from counts by score; listed positives and all rows.
 
     Args:
         score: (d,) distinct, other than 0, ascending.
@@ -138,7 +138,7 @@ def rank_counted(
 
 
 def weighed(ranking: Ranking, positive: Ints, negative: Ints) -> Ranking:
-    """The same ranking, where rows count as often as their weights say.
+    """The same ranking with weighted rows.
 
     Args:
         ranking: Of rows that count once each.
@@ -156,7 +156,7 @@ def weighed(ranking: Ranking, positive: Ints, negative: Ints) -> Ranking:
 
 
 def area_under_roc(ranking: Ranking, positives: int, negatives: int) -> float:
-    """The part of all pairs of a positive and a negative that stand right; ties are half right.
+    """The share of positive-negative pairs that are ranked correctly; ties count half.
 
     That is the trapezoidal area under the curve whose ties are merged.
 
@@ -202,7 +202,7 @@ def average_precision(ranking: Ranking, positives: int, negatives: int) -> float
 def roc_corners(
     positive: Listed, every: Listed, positives: int, negatives: int, most: int
 ) -> Corners:
-    """At most so many points of the ROC curve, spread evenly over its length, both ends included.
+    """Points of the ROC curve, at most so many, evenly spaced along its length.
 
     All lie on the curve. Of many rows, evenly spaced ones are looked at.
 

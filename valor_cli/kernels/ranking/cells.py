@@ -1,4 +1,4 @@
-"""Cells, the objects of one label in one image: columns in; who is in one with whom out."""
+"""Group rows into cells, the objects of one label in one image."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Meeting(NamedTuple):
 
 
 def meet(label: Ints, image: Ints, gt_label: Ints, gt_image: Ints, images: int) -> Meeting:
-    """Who shares a cell with ground truths.
+    """Find the detections that share a cell with ground truth.
 
     Args:
         label, image: (n,) of the detections, labels ascending.
@@ -72,13 +72,13 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, cell: Ints) -> Cells:
-        """Group rows by the number of their cell."""
+        """Group rows by cell number."""
         rows, bounds = grouped(cell)
         starts = bounds[:-1]
         return cls(cell[rows[starts]], rows, starts, np.diff(bounds))
 
     def rank(self, by: Sequence[NDArray[np.float64]] = ()) -> Ints:
-        """(n,) place of each row in its cell, from 0; by columns, the last of them first."""
+        """(n,) rank of each row in its cell, from 0; by columns, the last one first."""
         rows = self.rows
         if by:
             cell = np.repeat(np.arange(len(self.sizes)), self.sizes)

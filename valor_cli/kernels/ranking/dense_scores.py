@@ -1,4 +1,4 @@
-"""Rows that all list the same labels, with a score; and what is read off them."""
+"""Score rows that all list the same labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from valor_cli.kernels.ranking.sparse_scores import SparseScores
 
 @dataclass(frozen=True, slots=True)
 class DenseScores:
-    """Rows that all list the same labels in the same order.
+    """Rows that list the same labels in the same order.
 
     Attributes:
         label: (k,) int64, distinct, in the order listed.
@@ -39,15 +39,15 @@ class DenseScores:
         return len(self.score)
 
     def take(self, rows: Rows) -> DenseScores:
-        """Some rows, by a mask or by their numbers, in that order."""
+        """Select rows by a mask or by numbers, in that order."""
         return DenseScores(self.label, self.score[rows])
 
     def between(self, low: int, high: int) -> DenseScores:
-        """The rows from one number to below another, as they lie in memory."""
+        """Rows in a range, without copying."""
         return DenseScores(self.label, self.score[low:high])
 
     def relabelled(self, codes: Ints) -> DenseScores:
-        """Label l is called codes[l]; where that is -1 it leaves.
+        """Rename label l to codes[l]; -1 drops it.
 
         Scores of labels that become one are added, and stand where the first of them is listed.
         """
@@ -68,17 +68,17 @@ class DenseScores:
         return DenseScores(np.array(names, np.int64), score)
 
     def spread(self, rows: Ints, count: int) -> DenseScores:
-        """`count` rows, of which rows[i] is row i; the others have nothing but zeros."""
+        """`count` rows, with row i at rows[i] and zeros elsewhere."""
         score = np.zeros((count, len(self.label)))
         score[rows] = self.score
         return DenseScores(self.label, score)
 
     def last_listed_first(self) -> DenseScores:
-        """The same rows, with the labels of each in the opposite order."""
+        """The rows with the order of labels reversed."""
         return DenseScores(self.label[::-1], self.score[:, ::-1])
 
     def best(self, choices: Ints | None = None) -> Best:
-        """The label that each row puts first.
+        """The top label of each row.
 
         Args:
             choices: (n,) how many labels there are for each row to list; None for those that it
@@ -102,7 +102,7 @@ class DenseScores:
         return found
 
     def of(self, label: Ints) -> Floats:
-        """(n,) the score of that label in each row, 0 where it is not listed."""
+        """(n,) score of that label in each row, 0 if not listed."""
         if not len(self.label):
             return np.zeros(len(self))
         column = self._columns(label)
@@ -111,7 +111,7 @@ class DenseScores:
         return np.asarray(found)
 
     def place_of(self, label: Ints, choices: Ints | None = None) -> Ints:
-        """(n,) how many labels stand before it: by score, of equal ones in the order listed.
+        """(n,) rank of the label: by score, ties in listed order.
 
         Args:
             label: (n,) of each row.
@@ -145,19 +145,19 @@ class DenseScores:
         return found
 
     def listed(self, count: int) -> NDArray[np.bool_]:
-        """(count,) which labels some row lists."""
+        """(count,) whether any row lists each label."""
         found = np.zeros(count, bool)
         found[self.label] = len(self) > 0
         return found
 
     def above_zero(self, count: int) -> NDArray[np.bool_]:
-        """(count,) which labels some row gives a score above 0."""
+        """(count,) whether any row scores each label above 0."""
         found = np.zeros(count, bool)
         found[self.label] = (self.score > 0).any(axis=0)
         return found
 
     def by_label(self, count: int) -> Iterator[tuple[RowNumbers, Floats]]:
-        """Of each label 0 … count - 1, the rows that score it, but for zeros: rows and scores.
+        """For each label 0 … count - 1, its rows with nonzero scores, and the scores.
 
         Rows ascend. No other labels are listed.
         """
@@ -174,14 +174,14 @@ class DenseScores:
                 yield rows, score[rows]
 
     def ascending(self, count: int) -> Iterator[Floats]:
-        """Of each label 0 … count - 1, its scores other than 0, ascending."""
+        """For each label 0 … count - 1, its nonzero scores in ascending order."""
         for column in self._columns(np.arange(count)).tolist():
             score = np.zeros(0) if column < 0 else self.score[:, column].copy()
             score.sort()
             yield without_zeros(score)
 
     def sparse(self) -> SparseScores:
-        """The same rows, with the labels of each written out."""
+        """The rows in sparse form."""
         rows, width = self.score.shape
         label = np.tile(self.label.astype(np.int32), rows)
         return SparseScores(np.arange(rows + 1) * width, label, self.score.ravel())

@@ -1,11 +1,11 @@
-"""Floats in; their sums without any rounding out, which add up in any order to the last bit.
+"""Sum floats exactly, independent of their order.
 
-A sum of floats depends on the order of its additions. An exact one does not: all floats are whole
-multiples of the smallest, so that a sum is a whole number of these, of as many digits as it takes.
+A float sum depends on the order of its additions; an exact one does not: all floats are integer
+multiples of the smallest, so the sum is an integer of as many digits as it takes.
 
-The numbers are not added one by one. Adding and taking away a large constant cuts a float to a
-grid; so many cut numbers that their sum still fits 53 bits are added by ordinary, here exact,
-floating-point additions in any order, and what was cut off is the same task again. After Demmel and
+Numbers are not added one by one. Adding and subtracting a large constant rounds a float to a grid;
+numbers so rounded that their sum fits in 53 bits are added by ordinary floating-point additions,
+which are then exact in any order, and the remainders are summed in the same way. After Demmel and
 Hida, Accurate and efficient floating point summation, SIAM J. Sci. Comput. 25, 2004; Rump, Ogita
 and Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31, 2008.
 """
@@ -38,7 +38,7 @@ HUGE: Final = 2.0**960
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
-    """The sums of some groups of floats; those of several parts are added as whole numbers.
+    """Exact sums of groups of floats, which can be added as integers.
 
     Attributes:
         units: By group, the sum, counted in the smallest of floats, 2**-1074.
@@ -48,11 +48,11 @@ class ExactSums:
 
     @staticmethod
     def merged(parts: Sequence[ExactSums]) -> ExactSums:
-        """The sums over all parts, which have the same groups."""
+        """Add the sums of all parts, which have the same groups."""
         return ExactSums(tuple(map(sum, zip(*(one.units for one in parts), strict=True))))
 
     def rounded(self) -> Floats:
-        """(groups,) the float nearest to each sum, of two equally near ones the even.
+        """(groups,) the float nearest to each sum, ties to even.
 
         Raises:
             OverflowError: It is beyond all floats.
@@ -62,7 +62,7 @@ class ExactSums:
 
 
 def exact_sums(values: Floats, group: Ints | None = None, groups: int = 1) -> ExactSums:
-    """The sum of the values of each group.
+    """Exact sum of each group.
 
     Args:
         values: (n,) finite.

@@ -1,4 +1,4 @@
-"""What two sides have, and what both have, in; precision, recall and F1 out."""
+"""Precision, recall and F1 from the sizes of two sets and of their overlap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 class OverlapRates(NamedTuple):
-    """Of pairs of texts: (p,) each, from 0 to 1."""
+    """Rates of text pairs: (p,) each, from 0 to 1."""
 
     f1: Floats
     precision: Floats
@@ -22,7 +22,7 @@ class OverlapRates(NamedTuple):
 
 
 def overlap_rates(hits: Ints, hypothesis: Ints, reference: Ints) -> OverlapRates:
-    """Precision, recall and their harmonic mean; 0 where a side has nothing, as rouge-score.
+    """Precision, recall and F1; 0 where a side is empty, as in rouge-score.
 
     Args:
         hits: (p,) what both sides have.

@@ -1,4 +1,4 @@
-"""Rows in an order of preference; which are the first of their group at each of some levels out."""
+"""Select the first rows of each group at several levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 class Standing(NamedTuple):
-    """Rows that are among the first of their group, by group, then in order of preference.
+    """The first rows of each group, by group, then in order of preference.
 
     Attributes:
         row: (k,) which rows.
@@ -26,7 +26,7 @@ class Standing(NamedTuple):
 
 
 def standing(group: Ints, joins: Ints, levels: int, most: int) -> Standing:
-    """The first `most` rows of each group at each level.
+    """Select the first `most` rows of each group at each level.
 
     A row is in its group from its level on. Once enough rows before it have joined it is never
     again among the first.
@@ -53,7 +53,7 @@ def standing(group: Ints, joins: Ints, levels: int, most: int) -> Standing:
 
 
 def highest(score: NDArray[np.float64], most: int) -> Ints:
-    """Positions of the highest scores, highest first, equal ones in order; all if they are few."""
+    """Positions of the highest scores, descending, ties in order; all if few."""
     if len(score) <= most:
         chosen = np.arange(len(score))
     elif not most:

@@ -1,7 +1,7 @@
-"""The layout of true positives in; interpolated precision of several resamples at once out.
+"""Interpolated precision of several resamples at once.
 
-The same numbers as `ranking.running_hits` and `precision_recall.interpolate`, to the last bit, for
-many resamples of one order.
+The same numbers, to the last bit, as `ranking.running_hits` and `precision_recall.interpolate`,
+for many resamples of one ranking.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Rows = NDArray[np.int64]
 
 
 class Buffers:
-    """Memory that is written over and over: fresh pages cost more than what is done with them."""
+    """Reused memory: fresh pages cost more than the work in them."""
 
     def __init__(self) -> None:
         self._kept: dict[str, NDArray[Any]] = {}
 
     def of(self, name: str, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-        """An array of any content; the same memory for the same name."""
+        """An uninitialised array; the same memory for the same name."""
         size = int(np.prod(shape)) * np.dtype(kind).itemsize
         kept = self._kept.get(name)
         if kept is None or len(kept) < size:
@@ -41,7 +41,7 @@ def interpolate_lanes(
     recalls: NDArray[np.float64],
     buffers: Buffers,
 ) -> NDArray[np.float64]:
-    """Precision at given recalls, as `precision_recall.interpolate` has it, for every resample.
+    """Precision at given recalls for every resample, as by `precision_recall.interpolate`.
 
     Args:
         layout: Of the hits.

@@ -1,7 +1,8 @@
-"""Ordered true positives in; a layout for the sums that every resample of them needs out.
+"""Layout of ranked true positives that all resamples share.
 
-True positives without a false one between them are one block. Each of them raises precision, or
-leaves it, whatever they weigh, so from the first on the highest precision is at least the last's.
+True positives without a false positive between them form a block. Each of them raises precision or
+leaves it unchanged, whatever its weight, so from the first on the highest precision is at least
+the last one's.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ADDED_AT_ONCE = 15
 
 
 class Pieces(NamedTuple):
-    """Units whose weights are added.
+    """Runs of units whose weights are added.
 
     Attributes:
         unit: (n,) units, piece after piece.
@@ -42,14 +43,14 @@ class Pieces(NamedTuple):
 
     @classmethod
     def of(cls, unit: Rows, slot: Rows) -> Pieces:
-        """Neighbours of one slot are a piece."""
+        """Group adjacent units of one slot."""
         starts = np.flatnonzero(np.diff(slot, prepend=-1))
         return cls(unit, starts, slot[starts])
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Detections that end a block at any threshold, a run for each label.
+    """Detections that end a block at any threshold, one run per label.
 
     Attributes:
         runs: Their layout.
@@ -63,7 +64,7 @@ class Marks:
     counted: Pieces
 
     def seen(self, lanes: Lanes) -> Sums:
-        """(slots, lanes) how many detections of the label are counted up to each mark."""
+        """(slots, lanes) number of the label's detections up to each mark."""
         seen = np.zeros((self.runs.element.size, lanes.width), np.int32)
         seen[self.counted.slot] = lanes.sums(self.counted.unit, self.counted.starts)
         self.runs.add_up(seen.reshape(*self.runs.element.shape, lanes.width))
@@ -72,7 +73,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The blocks at some neighbouring thresholds, a run for each segment that has any.
+    """Blocks at adjacent thresholds, one run per nonempty segment.
 
     Attributes:
         begin, end: The thresholds.
@@ -96,7 +97,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class HitLayout:
-    """All that the precision of any resample needs and that does not depend on its weights."""
+    """The weight-independent part of a resample's precision."""
 
     marks: Marks
     parts: tuple[Thresholds, ...]

@@ -1,4 +1,4 @@
-"""Weights of units in several resamples in; their sums over rows, of all of these at once, out."""
+"""Sum unit weights over rows for several resamples at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BITS: Mapping[int, type[np.unsignedinteger]] = {
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """How often units stand in some resamples, a lane each: rows of neighbours in memory.
+    """Weights of units in several resamples, one lane each, adjacent in memory.
 
     Taking a unit's row serves all lanes, and one addition of machine words adds as many lanes as
     fit a word, as long as no sum outgrows its lane.
@@ -47,7 +47,7 @@ class Lanes:
 
     @classmethod
     def of(cls, weights: NDArray[np.int64]) -> Lanes:
-        """The lanes of (resamples, units) weights, none negative."""
+        """Lanes of (resamples, units) non-negative weights."""
         count, units = weights.shape
         most = int(weights.max(initial=0))
         kind = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if _holds(kind, most))
@@ -58,11 +58,11 @@ class Lanes:
 
     @property
     def width(self) -> int:
-        """How many lanes there are."""
+        """Number of lanes."""
         return len(self.table[0])
 
     def sums(self, unit: Rows, starts: Rows) -> NDArray[np.unsignedinteger]:
-        """(pieces, lanes) the weights of consecutive units added.
+        """(pieces, lanes) summed weights of consecutive units.
 
         Args:
             unit: (n,) units.
@@ -81,7 +81,7 @@ class Lanes:
         return found
 
     def tallies(self, group: Rows, unit: Rows, length: int) -> NDArray[np.int64]:
-        """(lanes, length) sum of the weights of each group's units.
+        """(lanes, length) summed weights of each group's units.
 
         Args:
             group: (n,) ascending groups.

@@ -1,4 +1,4 @@
-"""Greedy one-to-one matching of ranked detections to ground truths, many rules at once."""
+"""Greedy one-to-one matching of ranked detections to ground truth, for many thresholds at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNMATCHED, MATCHED, IGNORED = 0, 1, 2
 
 
 class Matched(NamedTuple):
-    """What became of the detections that overlap anything.
+    """Matches of the detections that overlap any ground truth.
 
     Attributes:
         candidate: (c,) rows of these detections, ascending.
@@ -106,7 +106,7 @@ def _play(
 
 
 def favourites(pairs: Pairs) -> Pairs:
-    """Of each detection the pair of highest IoU alone, of equal ones the earlier ground truth."""
+    """For each detection the pair with the highest IoU; ties go to the earlier ground truth."""
     order = np.lexsort((pairs.ground_truth, -pairs.iou, pairs.detection))
     first = places_in_runs(pairs.detection[order]) == 0
     kept = order[first]

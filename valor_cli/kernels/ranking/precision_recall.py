@@ -1,4 +1,4 @@
-"""Precision at given recalls, for all labels, thresholds and resamples at once."""
+"""Interpolated precision at given recalls for all labels, thresholds and resamples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ELEVEN_RECALLS: NDArray[np.float64] = np.linspace(0, 1, 11)
 
 
 class Hits(NamedTuple):
-    """The true positives of many rankings, one segment a ranking, best score first.
+    """The true positives of several rankings, one segment each, best score first.
 
     Attributes:
         segment: (h,) which ranking, ascending.
@@ -35,7 +35,7 @@ class Hits(NamedTuple):
 
 
 class Interpolated(NamedTuple):
-    """Curves of precision over recall.
+    """Interpolated precision-recall curves.
 
     Attributes:
         precision: (r, segments) highest precision at a recall of at least each level; 0 where it
@@ -48,7 +48,7 @@ class Interpolated(NamedTuple):
 
 
 def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64]) -> Interpolated:
-    """Precision at given recalls, bit for bit as pycocotools' `accumulate`.
+    """Interpolated precision at given recalls, bit for bit as pycocotools' `accumulate`.
 
     Recall and the envelope of precision change only at true positives, so only they are looked at.
 
@@ -89,7 +89,7 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
 
 
 def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
-    """(segments,) area under the whole envelope of precision over recall, as PASCAL VOC from 2010.
+    """(segments,) area under the precision envelope at every point, as in PASCAL VOC from 2010.
 
     Args:
         hits: The true positives.

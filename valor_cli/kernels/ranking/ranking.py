@@ -1,4 +1,4 @@
-"""True positives of ranked detections, in order, and the running counts at each."""
+"""Order the true positives of ranked detections, with running counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = NDArray[np.int64]
 
 
 class HitOrder(NamedTuple):
-    """Where the true positives stand. A segment is one threshold and label.
+    """Positions of the true positives. A segment is one threshold and label.
 
     A detection counts when it is inside the area range; at some thresholds one that is not counts
     all the same (it is a true positive), and one that is does not (it matched an ignored ground
@@ -50,7 +50,7 @@ def order_hits(
     kept: NDArray[np.bool_] | None,
     labels: int,
 ) -> HitOrder:
-    """Lay out the true positives of detections ranked by label, then score.
+    """Order the true positives of detections ranked by label and score.
 
     Args:
         label: (n,) ascending.
@@ -137,7 +137,7 @@ def _compiled_order(
 
 
 def running_hits(order: HitOrder, weights: NDArray[np.int64] | None, image: Rows) -> Hits:
-    """Running counts at every hit, replica after replica.
+    """Running counts at every true positive, by replica.
 
     Args:
         order: The layout.

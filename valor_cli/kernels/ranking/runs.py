@@ -1,4 +1,4 @@
-"""Lengths of runs in; a layout in which running sums and maxima are sums of whole rows out."""
+"""Lay out runs of numbers so that running sums and maxima work on whole rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Runs of numbers cut into columns of eight, one below the other; the next column beside it.
+    """Runs of numbers in columns of eight rows.
 
     NumPy adds neighbours along an axis one by one. Here a step along all columns is the sum of two
     rows, and what the columns hand on to each other is the same task again, an eighth as large.
@@ -43,7 +43,7 @@ class Runs:
 
     @classmethod
     def of(cls, lengths: Rows) -> Runs:
-        """The layout of runs that stand one after the other, none empty."""
+        """The layout of consecutive runs, none of them empty."""
         columns = -(-lengths // WIDTH)
         run = np.repeat(np.arange(len(lengths)), columns)
         place = np.arange(len(run)) - (np.cumsum(columns) - columns)[run]
@@ -68,7 +68,7 @@ class Runs:
         return slot
 
     def add_up(self, numbers: NDArray[Any]) -> None:
-        """Running sums from the start of each run, in place; repetitions must be 0."""
+        """Running sums within each run, in place; padding must be 0."""
         for row in range(1, WIDTH):
             numbers[row] += numbers[row - 1]
         if self.above is not None:
@@ -79,7 +79,7 @@ class Runs:
             numbers += handed.take(self.before, axis=0)
 
     def best_from(self, numbers: NDArray[Any]) -> None:
-        """The highest number from each one to the end of its run, in place; none is below 0."""
+        """Maximum from each number to the end of its run, in place; numbers are non-negative."""
         for row in range(WIDTH - 2, -1, -1):
             np.maximum(numbers[row], numbers[row + 1], out=numbers[row])
         if self.above is not None:

@@ -1,4 +1,4 @@
-"""What rows of scores answer, whichever way they are kept: types, and their common ground."""
+"""Result types shared by dense and sparse score rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCORES_AT_ONCE: Final = 1 << 17
 
 
 class Best(NamedTuple):
-    """(n,) what each row puts first.
+    """(n,) top label of each row.
 
     Attributes:
         label: The label with the highest score, of equal ones the first listed; -1 where that score
@@ -35,17 +35,17 @@ class Best(NamedTuple):
 
 
 def no_best(count: int) -> Best:
-    """Of so many rows that put nothing first, to be filled."""
+    """An empty result for a number of rows."""
     return Best(np.full(count, -1), np.zeros(count), np.zeros(count, bool))
 
 
 def without_zeros(ascending: Floats) -> Floats:
-    """Scores, ascending, without those that are 0."""
+    """Ascending scores without zeros."""
     begin, end = ascending.searchsorted(0.0), ascending.searchsorted(0.0, side="right")
     return ascending if begin == end else np.delete(ascending, slice(begin, end))
 
 
 def all_distinct(codes: Ints) -> bool:
-    """Whether no two labels get the same code; -1 is none."""
+    """Whether codes are distinct, except -1 for none."""
     used = codes[codes >= 0]
     return len(np.unique(used)) == len(used)

@@ -1,6 +1,6 @@
-"""Scores of labels in; each distinct one, with how many rows have it, out: all a ranking needs.
+"""Count rows by distinct score for each label; the counts determine rankings.
 
-Those of some rows and of others are merged label by label, without sorting again.
+Counts of several parts are merged label by label without sorting again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCORES_TOGETHER: Final = 1 << 15
 
 
 class LabelScores(NamedTuple):
-    """Scores of one label, or of several one after the other.
+    """Score counts of one or several labels.
 
     Attributes:
         score: (d,) other than 0, distinct, ascending.
@@ -38,7 +38,7 @@ class LabelScores(NamedTuple):
     positive: Counts
 
     def between(self, begin: int, end: int) -> LabelScores:
-        """Those that stand from one place to before another."""
+        """The labels from `begin` to before `end`."""
         at = slice(begin, end)
         return LabelScores(self.score[at], self.every[at], self.positive[at])
 
@@ -58,7 +58,7 @@ def count_scores(positive: Floats, every: Floats) -> LabelScores:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCounts:
-    """Scores of all labels, label after label.
+    """Score counts of all labels, concatenated.
 
     Attributes:
         start: (labels + 1,) label l has the scores start[l] … start[l + 1] - 1.
@@ -70,7 +70,7 @@ class ScoreCounts:
 
     @classmethod
     def of(cls, labels: Iterable[tuple[Floats, Floats]]) -> ScoreCounts:
-        """What rows say of each label.
+        """Score counts of each label.
 
         Args:
             labels: Of each label what `count_scores` takes.
@@ -82,7 +82,7 @@ class ScoreCounts:
 
     @staticmethod
     def merged(parts: Sequence[ScoreCounts]) -> ScoreCounts:
-        """What the rows of all parts say, which have the same labels."""
+        """Merge the counts of parts with the same labels."""
         work = np.sum([part.lengths for part in parts], axis=0)
         lengths, merged = np.zeros(len(work), np.int64), []
         for labels in blocks(work, SCORES_TOGETHER):
@@ -100,7 +100,7 @@ class ScoreCounts:
 
     @property
     def lengths(self) -> Ints:
-        """(labels,) how many scores each label has."""
+        """(labels,) number of distinct scores."""
         return np.diff(self.start)
 
     def by_label(self) -> Iterator[LabelScores]:

@@ -1,8 +1,8 @@
-"""Scores of labels, row by row, for all labels or for some; rows of several parts made one.
+"""Label scores by row, dense or sparse, and their concatenation.
 
-A row lists labels in an order, each once, with a score; a label that it does not list has score 0.
-Both kinds of rows answer the same questions. They work in blocks of rows that fit the processor's
-cache, so that a question costs no second copy of the scores.
+A row lists labels in an order, each once, with a score; labels that are not listed have score 0.
+Both representations have the same methods. They work in blocks of rows that fit the processor's
+cache, so that no operation makes a second copy of the scores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Scores: TypeAlias = DenseScores | SparseScores
 
 
 def joined_scores(parts: Sequence[Scores]) -> Scores:
-    """The rows of several parts, one part after the other.
+    """Concatenate rows.
 
     They stay dense if all list the same labels in the same order.
     """

@@ -1,4 +1,4 @@
-"""Rows that list some labels each, with a score; and what is read off them."""
+"""Score rows that each list some labels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SparseScores:
         return len(self.start) - 1
 
     def take(self, rows: Rows) -> SparseScores:
-        """Some rows, by a mask or by their numbers, in that order."""
+        """Select rows by a mask or by numbers, in that order."""
         count = np.diff(self.start)
         entries: NDArray[Any]
         if rows.dtype == bool:
@@ -58,13 +58,13 @@ class SparseScores:
         return SparseScores(starts(count[rows]), self.label[entries], self.score[entries])
 
     def between(self, low: int, high: int) -> SparseScores:
-        """The rows from one number to below another, as they lie in memory."""
+        """Rows in a range, without copying."""
         first, last = self.start[low], self.start[high]
         start = self.start[low : high + 1] - first
         return SparseScores(start, self.label[first:last], self.score[first:last])
 
     def relabelled(self, codes: Ints) -> SparseScores:
-        """Label l is called codes[l]; where that is -1 it leaves.
+        """Rename label l to codes[l]; -1 drops it.
 
         Scores of labels that become one are added, and stand where the first of them is listed.
         """
@@ -90,27 +90,27 @@ class SparseScores:
         return SparseScores(start, label[entry], total[order])
 
     def spread(self, rows: Ints, count: int) -> SparseScores:
-        """`count` rows, of which rows[i] is row i; the others list nothing."""
+        """`count` rows, with row i at rows[i] and empty rows elsewhere."""
         length = np.zeros(count, np.int64)
         length[rows] = np.diff(self.start)
         ordered = self if (rows[1:] > rows[:-1]).all() else self.take(np.argsort(rows))
         return replace(ordered, start=starts(length))
 
     def without_zeros(self) -> SparseScores:
-        """The same rows, that list only labels whose score is not 0."""
+        """The rows without labels of score 0."""
         kept = self.score != 0
         return SparseScores(
             np.append(0, np.cumsum(kept))[self.start], self.label[kept], self.score[kept]
         )
 
     def last_listed_first(self) -> SparseScores:
-        """The same rows, with the labels of each in the opposite order."""
+        """The rows with the order of labels reversed."""
         mirrored = np.repeat(self.start[:-1] + self.start[1:] - 1, np.diff(self.start))
         entries = mirrored - np.arange(len(self.label))
         return SparseScores(self.start, self.label[entries], self.score[entries])
 
     def best(self, choices: Ints | None = None) -> Best:
-        """The label that each row puts first.
+        """The top label of each row.
 
         Args:
             choices: (n,) how many labels there are for each row to list; None for those that it
@@ -137,7 +137,7 @@ class SparseScores:
         return found
 
     def of(self, label: Ints) -> Floats:
-        """(n,) the score of that label in each row, 0 where it is not listed."""
+        """(n,) score of that label in each row, 0 if not listed."""
         found = np.zeros(len(self))
         for piece in self._pieces():
             at = np.flatnonzero(piece.label == label[piece.rows][piece.row])
@@ -145,7 +145,7 @@ class SparseScores:
         return found
 
     def place_of(self, label: Ints, choices: Ints | None = None) -> Ints:
-        """(n,) how many labels stand before it: by score, of equal ones in the order listed.
+        """(n,) rank of the label: by score, ties in listed order.
 
         Args:
             label: (n,) of each row.
@@ -181,21 +181,21 @@ class SparseScores:
         return found
 
     def listed(self, count: int) -> NDArray[np.bool_]:
-        """(count,) which labels some row lists."""
+        """(count,) whether any row lists each label."""
         found = np.zeros(count, bool)
         for label, _ in self._entries():
             found[label] = True
         return found
 
     def above_zero(self, count: int) -> NDArray[np.bool_]:
-        """(count,) which labels some row gives a score above 0."""
+        """(count,) whether any row scores each label above 0."""
         found = np.zeros(count, bool)
         for label, score in self._entries():
             found[label[score > 0]] = True
         return found
 
     def by_label(self, count: int) -> Iterator[tuple[RowNumbers, Floats]]:
-        """Of each label 0 … count - 1, the rows that score it, but for zeros: rows and scores.
+        """For each label 0 … count - 1, its rows with nonzero scores, and the scores.
 
         Rows ascend. No other labels are listed.
         """
@@ -204,7 +204,7 @@ class SparseScores:
             yield row[entries], self.score[entries]
 
     def ascending(self, count: int) -> Iterator[Floats]:
-        """Of each label 0 … count - 1, its scores other than 0, ascending."""
+        """For each label 0 … count - 1, its nonzero scores in ascending order."""
         for entries in self._grouped(count):
             score = self.score[entries]
             score.sort()
@@ -268,7 +268,7 @@ class _Piece(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.length)
 
     def sums(self, values: Floats) -> Floats:
@@ -288,7 +288,7 @@ class _Piece(NamedTuple):
 
 
 def starts(length: Ints) -> Ints:
-    """Where each of some rows begins, and where the last ends."""
+    """Start of each row, and end of the last."""
     start = np.zeros(len(length) + 1, np.int64)
     np.cumsum(length, out=start[1:])
     return start

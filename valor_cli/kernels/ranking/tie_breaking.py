@@ -1,8 +1,8 @@
-"""Ranked rows in; the same with those apart that copies of their unit would put between them, out.
+"""Break up tied rows so that copies of a resampled unit rank correctly.
 
-A unit that stands twice in a resample stands there with two copies. Its rows of one label and score
-are tied, and come copy after copy: a, b, a, b. To weigh each row in its place would be to rank
-them a, a, b, b, which is another order where a is right and b is wrong.
+A unit drawn twice is in the resample as two copies. Its rows of one label and score are tied and
+come copy after copy: a, b, a, b. Weighting each row in place would rank them a, a, b, b, which is
+a different order where a is right and b is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rows = NDArray[np.int64]
 
 
 class Apart(NamedTuple):
-    """Ranked rows in which those of some units stand for single copies.
+    """Ranked rows in which some units have a row per copy.
 
     Attributes:
         row: (n,) which of the rows each is.
@@ -31,7 +31,7 @@ class Apart(NamedTuple):
 
 
 def tied_groups(columns: Sequence[NDArray[Any]], concerned: Rows) -> Rows:
-    """(n,) for rows that are tied with a neighbour the number of their group; -1 for others.
+    """(n,) group number of rows tied with a neighbour; -1 for others.
 
     Args:
         columns: (n,) each; rows are tied that have the same in all of them.
@@ -50,7 +50,7 @@ def tied_groups(columns: Sequence[NDArray[Any]], concerned: Rows) -> Rows:
 
 
 def copies_apart(group: Rows, most: int) -> Apart:
-    """Rows of the same group, copy after copy.
+    """Rows of a group, one copy after the other.
 
     Args:
         group: (n,) the group of neighbours that are tied, -1 for rows that are not.

@@ -1,4 +1,4 @@
-"""A text in; the JSON value in it, or what keeps it from being one, out."""
+"""Parse the JSON value of a text, or say why it is not JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FENCE = re.compile(r"(`{3,}|~{3,})[^\n`]*+\n")
 
 
 class NotJsonError(ValueError):
-    """A text that is no JSON: why, and the character (from 0) that shows it."""
+    """A text that is not JSON: why, and the position (from 0)."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message, position)
@@ -25,18 +25,18 @@ class NotJsonError(ValueError):
 
 
 class BeyondLimitsError(ValueError):
-    """A text that may be JSON, and has what is not read; the message says what."""
+    """A text that may be JSON but exceeds a limit; the message says which."""
 
 
 class JsonText(NamedTuple):
-    """The value, and the keys that an object has twice (its last value counts)."""
+    """The value, and duplicate keys (the last value counts)."""
 
     value: Any
     repeated: tuple[str, ...]
 
 
 def parse_json(text: str) -> JsonText:
-    """The JSON value that a text is, by RFC 8259: no NaN, no Infinity, nothing before or behind.
+    """Parse a text as strict JSON (RFC 8259): no NaN, no Infinity, no surrounding text.
 
     Raises:
         NotJsonError: It is none.
@@ -68,7 +68,7 @@ def parse_json(text: str) -> JsonText:
 
 
 def inside_fence(text: str) -> tuple[int, int]:
-    """(start, end) of what stands inside a Markdown code fence; all of a text that is none.
+    """(start, end) of the content of a Markdown code fence; the whole text without a fence.
 
     The fence must open at the beginning of the text and close at its end, white space aside.
     """
@@ -89,7 +89,7 @@ def _not_a_number(name: str) -> NoReturn:
 
 
 def _place(text: str, name: str) -> int:
-    """Where a constant stands outside of strings."""
+    """Position of a constant outside strings."""
     outside = re.compile(rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"|({name})', re.DOTALL)
     return next((found.start() for found in outside.finditer(text) if found[1]), 0)
 

@@ -1,8 +1,8 @@
-"""A reply of a language model in; the JSON values in it out, those that count first at the front.
+"""Extract JSON values from the reply of a language model, most likely answer first.
 
-Models think aloud, fence their JSON, talk around it, leave a comma at the end of a list, and break
-lines inside strings. All of that is read. What is no JSON beyond that is not mended: single quotes,
-NaN, comments, half an object.
+Models think aloud, fence their JSON, add prose, leave trailing commas, and break lines inside
+strings. All of that is accepted. Other invalid JSON is not repaired: single quotes, NaN, comments,
+truncated objects.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _AROUND = " \t\n\r\ufeff"
 
 
 class Span(NamedTuple):
-    """Where a text begins and ends inside another."""
+    """A range of a text."""
 
     start: int
     end: int
 
 
 class _Unread(ValueError):  # noqa: N818  # what it says of the text
-    """What stands here is no value, or none that is read."""
+    """The text here is not a readable value."""
 
 
 def json_values(reply: str) -> list[Any]:
-    """All values that a reply may mean, so that the first that fits is the one it means.
+    """All JSON values of a reply, most likely answer first.
 
     The order is: the whole text; every array and object of the text, fenced or not, the one that
     ends last first, so that an outer one comes before those inside of it; what else stands alone
@@ -83,7 +83,7 @@ def _values_at(text: str, places: list[Span], found: dict[int, tuple[int, Any]])
 
 
 def reply_text(reply: str) -> str:
-    """A reply without what stands around it, and without what was only thought.
+    """A reply without surrounding text and without thoughts.
 
     A thought is what stands between `<think>` and `</think>`, in front of a `</think>` that was
     never opened (some servers drop the opening), or behind a `<think>` at the beginning that is
@@ -115,7 +115,7 @@ def reply_text(reply: str) -> str:
 
 
 def fenced(text: str) -> list[Span]:
-    """The contents of Markdown code fences, in their order; the last may never be closed."""
+    """Contents of Markdown code fences, in order; the last may be unclosed."""
     found: list[Span] = []
     opening, start = "", 0
     for line in _FENCE.finditer(text):
@@ -129,7 +129,7 @@ def fenced(text: str) -> list[Span]:
 
 
 def objects(text: str) -> list[Span]:
-    """The JSON objects with a key that stand in no other, in their order."""
+    """The top-level JSON objects with at least one key, in order."""
     found = _containers(text)
     return _outermost({at: one for at, one in found.items() if isinstance(one[1], dict) and one[1]})
 
@@ -238,7 +238,7 @@ def _scalar(token: re.Match[str]) -> Any:
 
 
 def _unescaped(string: str) -> str:
-    """What a string in its quotation marks says."""
+    """The value of a quoted string."""
     inner = string[1:-1]
     if "\\" not in inner:
         return inner
@@ -252,7 +252,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def _outermost(found: dict[int, tuple[int, Any]]) -> list[Span]:
-    """The values that stand in no other, in their order."""
+    """The values that are not nested in others, in order."""
     outermost: list[Span] = []
     for start in sorted(found):
         if not outermost or start >= outermost[-1].end:

@@ -1,4 +1,4 @@
-"""A rating in a reply of a language model comes in, as JSON or in words; the number goes out."""
+"""Parse a rating from the reply of a language model, in JSON or in words."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ _SPACED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})++(?!\w)"
 
 
 def rating_of(value: Any, scale: Collection[int]) -> int | None:
-    """The rating that a JSON value is: a number of the scale, as a string too (4.0 = 4)."""
+    """The rating in a JSON value: a number of the scale, also as a string (4.0 = 4)."""
     number = _number_of(value)
     return None if number is None else _in_scale(number, scale)
 
 
 def fraction_of(value: Any) -> float | None:
-    """The number from 0 to 1 that a JSON value is, as a string too."""
+    """The number from 0 to 1 in a JSON value, also as a string."""
     number = _number_of(value)
     return number if number is not None and 0 <= number <= 1 else None
 
 
 def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
-    """The rating that a reply without a rating in JSON gives, or None.
+    """The rating in a reply without JSON, or None.
 
     It is the whole text; else the last whole number after a label (rate, rating, score, grade);
     else N in "N out of M" or "N/M", the last where M is the end of the scale, else the last; else
@@ -87,7 +87,7 @@ def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
 
 
 def fraction_in_words(reply: str) -> float | None:
-    """The number from 0 to 1 that a reply gives: its whole text, or the last after a label."""
+    """The number from 0 to 1 in a reply: the whole text, or the last after a label."""
     text = reply_text(reply)
     whole = _whole(text)
     found = [whole] if whole is not None else _labelled(text, _objects(text))

@@ -1,4 +1,4 @@
-"""A reply of a language model and some words in; the word that the reply is out."""
+"""Parse a one-word answer from the reply of a language model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MORE = 1_000
 
 
 def word_in_reply(reply: str, words: Sequence[str]) -> str | None:
-    """The word that a reply is, quotes, punctuation, emphasis and case aside, or None.
+    """The word in a reply, ignoring quotes, punctuation, emphasis and case, or None.
 
     A word inside a sentence is none. A reply that is a code fence is what the fence holds.
     """
@@ -25,7 +25,7 @@ def word_in_reply(reply: str, words: Sequence[str]) -> str | None:
 
 
 def word_of(value: Any, words: Sequence[str]) -> str | None:
-    """The word that a JSON value is: a string, or true and false as the words are called."""
+    """The word of a JSON value: a string, or true and false as the given words."""
     if isinstance(value, bool):
         value = "true" if value else "false"
     return _first(words, value) if isinstance(value, str) else None

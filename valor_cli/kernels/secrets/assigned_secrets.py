@@ -1,9 +1,9 @@
-"""A text in; the secrets in it out that only the name they are assigned to gives away.
+"""Find secrets in text that are recognisable only by the name they are assigned to.
 
     aws_secret_access_key = "…40 characters…"
 
-A value has no form of its own but its length and characters; the name in front of it must be that
-of a service which issues such values (the names are those of detect-secrets 1.5).
+Apart from its length and characters, such a value has no form of its own; the name before it must
+be that of a service that issues such values (the names are those of detect-secrets 1.5).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Assignment(NamedTuple):
 
 
 def _assignment(kind: str, value: str, name: str) -> _Assignment:
-    """Of a value that stands behind a name and one of "=", ":", ":=", "=>", "::" or spaces."""
+    """A value after a name and "=", ":", ":=", "=>", "::" or spaces."""
     between = r"[\"']?\]?[ ]{0,8}(?::=|::|=>|=|:|[ ])[ ]{0,8}[\"'`]?\Z"
     return _Assignment(
         kind,
@@ -68,7 +68,7 @@ _ASSIGNMENTS = (
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
-    """Where such values stand; time grows with the length of the text alone."""
+    """Spans of such values, in linear time."""
     for found in _VALUE.finditer(text):
         start = found.start()
         for kind, value, name in _ASSIGNMENTS:

@@ -1,4 +1,4 @@
-"""Digits and letters of a number in; whether its check digits fit out."""
+"""Verify check digits: Luhn, MOD 97-10, Base58Check and Bech32."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def luhn(digits: str) -> bool:
-    """Whether decimal digits end in their check digit (ISO/IEC 7812-1, annex B)."""
+    """Whether digits pass the Luhn check (ISO/IEC 7812-1, annex B)."""
     values = [int(digit) for digit in reversed(digits)]
     return (sum(values[::2]) + sum(_DOUBLED[value] for value in values[1::2])) % 10 == 0
 
 
 def mod_97(letters_and_digits: str) -> bool:
-    """Whether an IBAN, in capitals without spaces, has its check digits (ISO 7064 MOD 97-10)."""
+    """Whether an IBAN, in capitals without spaces, passes the check (ISO 7064 MOD 97-10)."""
     turned = letters_and_digits[4:] + letters_and_digits[:4]
     return int("".join(str(int(each, 36)) for each in turned)) % 97 == 1
 
 
 def base58check(address: str) -> bool:
-    """Whether a Bitcoin address of 25 bytes in base 58 ends in the first bytes of its hash."""
+    """Whether a Bitcoin address of 25 bytes passes the Base58Check."""
     number = 0
     for each in address:
         value = _BASE58.find(each)
@@ -38,7 +38,7 @@ def base58check(address: str) -> bool:
 
 
 def bech32(address: str) -> bool:
-    """Whether a SegWit address, in small letters, has its check digits (BIP 173, BIP 350)."""
+    """Whether a SegWit address, in lower case, passes the Bech32 check (BIP 173, BIP 350)."""
     prefix, _, data = address.rpartition("1")
     values = [ord(each) >> 5 for each in prefix] + [0] + [ord(each) & 31 for each in prefix]
     values += [_BECH32.find(each) for each in data]

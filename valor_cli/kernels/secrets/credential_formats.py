@@ -1,9 +1,9 @@
-"""The forms of credentials that can be told from other text: issuers' prefixes, lengths, grammars.
+"""Patterns of recognisable credentials: issuer prefixes, lengths, grammars.
 
-Every pattern is linear in the text: it begins with characters that are rare, each repetition has a
-limit or gives nothing back, and the few that stand inside another end at a character that they
-cannot hold. What the named plugins of Yelp's detect-secrets 1.5 know has their form, but that no
-word or number may run into it.
+Every pattern runs in linear time: it begins with rare characters, each repetition is bounded or
+possessive, and the few nested ones end at a character that they cannot match. Credentials known to
+the named plugins of Yelp's detect-secrets 1.5 have the same form here, except that they must not
+be adjacent to a word or number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALNUM_END = "(?![A-Za-z0-9])"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a kind of credential looks like.
+    """The form of a kind of credential.
 
     Attributes:
         kind: Its name.
@@ -70,18 +70,20 @@ def _is_h2o_key(text: str) -> bool:
 
 
 def _is_password(text: str) -> bool:
-    """Not "$PASSWORD", "xxx" or "****", which stand for one."""
+    """Reject placeholders such as "$PASSWORD", "xxx" or "****"."""
     return any(map(str.isalnum, text)) and not text.startswith("$") and set(text.lower()) != {"x"}
 
 
 def _no_name(text: str) -> bool:
-    """Not "APPLICATIONS", nor "APChemistry": letters alone, all of them capitals or with vowels."""
+    """Reject names such as "APPLICATIONS" and "APChemistry": letters only, in capitals or with
+    vowels.
+    """
     spoken = text.isupper() or not set("aeiou").isdisjoint(text[3:].lower())
     return not (text.isalpha() and spoken)
 
 
 def _is_product_key(text: str) -> bool:
-    """Not "XXXXX-XXXXX-…", which stands for one, and no words."""
+    """Reject placeholders such as "XXXXX-XXXXX-…", and words."""
     return any(map(str.isdecimal, text)) and len(set(text)) > 4
 
 

@@ -1,4 +1,4 @@
-"""A text in; the places of keys, tokens, passwords and certificates in it out."""
+"""Find keys, tokens, passwords and certificates in text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ASSIGNED = re.compile(VALUE)
 
 
 def find_credentials(text: str) -> list[Span]:
-    """Where credentials stand in a text.
+    """Spans of credentials in a text.
 
     Kinds are named after their issuers ("AWS_ACCESS_KEY", "GITHUB_TOKEN", "PRIVATE_KEY"). Values
     without a form of their own ("password: hunter2") are not found. Time grows with the length of

@@ -1,8 +1,9 @@
-"""A text in; the e-mail addresses in it out.
+"""Find e-mail addresses in text.
 
-An address is a local part of RFC 5321's characters, letters of European alphabets included, and a
-host name with a top-level domain of letters. "/", "=", "?" and "&", which it allows too, are taken
-for the URL around an address; quoted local parts and hosts in brackets are not read.
+An address is a local part of RFC 5321's characters, including letters of European alphabets, and a
+host name with a top-level domain of letters. "/", "=", "?" and "&", which the RFC allows too, are
+treated as part of a URL around the address; quoted local parts and bracketed hosts are not
+matched.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _PICTURES = frozenset(("avif", "bmp", "css", "gif", "jpeg", "jpg", "js", "png", 
 
 
 def email_addresses(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each address; time grows with the length of the text alone."""
+    """(start, end) of each address, in linear time."""
     at = text.find("@")
     while at >= 0:
         found = _address(text, at)

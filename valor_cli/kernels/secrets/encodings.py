@@ -1,8 +1,8 @@
-"""A text in; the runs of base 16 and base 64 (RFC 4648) in it, and what they say, out.
+"""Find and decode base16 and base64 runs (RFC 4648) in text.
 
-A run has 16 characters or more, and is one only where it decodes to UTF-8 that is mostly
-printable; words, names and hashes do not. Lines that were wrapped are one run. Base 64 may lack
-its padding and have either alphabet; bytes in base 16 may be parted ("57 68", "57:68", "0x57").
+A run has at least 16 characters and must decode to UTF-8 that is mostly printable; words, names
+and hashes do not. Wrapped lines are one run. Base64 may be unpadded and use either alphabet;
+base16 bytes may be separated ("57 68", "57:68", "0x57").
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _STANDARD = str.maketrans("-_", "+/")
 
 
 class Encoded(NamedTuple):
-    """A run, and what it says.
+    """An encoded run and its decoded text.
 
     Attributes:
         start, end: Characters of the text, the end not included.
@@ -57,7 +57,7 @@ class Encoded(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Characters of the alphabet without a space, as they stand in a text."""
+    """A run of alphabet characters without a space."""
 
     start: int
     end: int
@@ -70,7 +70,7 @@ class _Run(NamedTuple):
 
 
 def encoded_runs(text: str, encodings: Sequence[Encoding] = ENCODINGS) -> list[Encoded]:
-    """The runs of a text in order; behind each what is encoded inside of it, up to `DEEPEST`.
+    """Encoded runs in text order, each followed by those nested in it, up to `DEEPEST`.
 
     Args:
         text: Any text.
@@ -122,7 +122,7 @@ def _wrapped(text: str) -> Iterator[list[_Run]]:
 
 
 def _decoded(lines: list[_Run], encodings: Sequence[Encoding]) -> Iterator[Encoded]:
-    """What some lines say together; else one by one; else their pieces."""
+    """Decode lines together, otherwise one by one, otherwise in parts."""
     for run in _together(lines):
         whole = _one(run, encodings)
         if whole is not None:
@@ -156,7 +156,7 @@ def _together(lines: list[_Run]) -> Iterator[_Run]:
 
 
 def _one(run: _Run, encodings: Sequence[Encoding]) -> Encoded | None:
-    """What a run says, if it is one; what can be base 16 is that rather than base 64."""
+    """Decode one run, as base16 if possible, otherwise base64."""
     if len(run.characters) < SHORTEST:
         return None
     digits = _HEX.match(run.characters) if "base16" in encodings else None

@@ -1,7 +1,7 @@
-"""A text in; the numbers of payment cards in it out.
+"""Find payment card numbers in text.
 
-A number is one by the prefix and length of a scheme (ISO/IEC 7812-1; the schemes' published ranges)
-and its check digit. Its groups may be parted by one space or dash each, as they are printed.
+A number must have the prefix and length of a scheme (ISO/IEC 7812-1; the schemes' published
+ranges) and a valid check digit. Groups may be separated by one space or dash, as printed on cards.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _SCHEMES = (
 
 
 def is_payment_card(digits: str) -> bool:
-    """Whether digits are a card number: prefix and length of a scheme, and the check digit."""
+    """Whether digits are a card number: a scheme's prefix and length, and a valid check digit."""
     return luhn(digits) and any(
         len(digits) in lengths and first <= digits[: len(first)] <= last
         for first, last, lengths in _SCHEMES
@@ -87,7 +87,7 @@ def _is_printed_card(text: str, start: int, end: int) -> bool:
 
 
 def payment_cards(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each card number; time grows with the length of the text alone."""
+    """(start, end) of each card number, in linear time."""
     for found in _CANDIDATE.finditer(text):
         start = found.start()
         # Three more digits are the rest of a number of 19, or stand behind one of 16.

@@ -1,4 +1,4 @@
-"""A text in; the keys and certificates in it, as PEM (RFC 7468) and its kin have them, out."""
+"""Find keys and certificates in PEM (RFC 7468) and similar encodings in text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BARE = re.compile(
 
 
 def pem_blocks(text: str) -> Iterator[Span]:
-    """Where private keys, certificates and other encoded blocks stand.
+    """Spans of private keys, certificates and other encoded blocks.
 
     A block may be of any length; one that is cut off ends with its last whole line, and needs some
     characters. Public keys, signatures and encrypted

@@ -1,4 +1,4 @@
-"""The kinds of personal data that can be looked for, by the names that configs have."""
+"""Names of the kinds of personal data that configs can list."""
 
 from __future__ import annotations
 

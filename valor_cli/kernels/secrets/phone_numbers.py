@@ -1,8 +1,8 @@
-"""A text in; the telephone numbers in it out.
+"""Find telephone numbers in text.
 
-A number is one where its form says so: a leading "+" or "00", the grouping of North America, an
-area code in brackets, a leading 0 with groups. Other digits count where a word beside them says so
-("call", "Fax:", "… office"). No numbering plan is consulted.
+A number must have a recognisable form: a leading "+" or "00", North American grouping, an area
+code in brackets, or a leading 0 with groups. Other digits count if a nearby word says so ("call",
+"Fax:", "… office"). No numbering plan is consulted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _BEFORE = 40
 
 
 def phone_numbers(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each number; time grows with the length of the text alone."""
+    """(start, end) of each number, in linear time."""
     for run in _RUN.finditer(text):
         done = 0
         for start in _starts(text, run):

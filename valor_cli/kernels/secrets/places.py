@@ -1,4 +1,4 @@
-"""A text in; the places of it that no report may show out."""
+"""Find the parts of a text that must be masked in reports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _is_suspect(text: str) -> bool:
 
 
 def secret_places(text: str) -> list[Span]:
-    """Personal data and credentials, and encoded runs that hold some; in order, none in another."""
+    """Spans of personal data, credentials, and encoded runs with either; sorted and disjoint."""
     if not _is_suspect(text):
         return []
     # Their many patterns are made for texts that may need them.

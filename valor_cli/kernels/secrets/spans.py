@@ -1,4 +1,4 @@
-"""Places in a text in; the text with them masked out, and places put in order, out."""
+"""Merge and mask character spans of a text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MASK = "•"
 
 
 class Span(NamedTuple):
-    """Characters `start` to `end` (not included) of a text, and what they are ("US_SSN")."""
+    """Characters `start` to `end` (exclusive) of a text, with their kind ("US_SSN")."""
 
     start: int
     end: int
@@ -21,15 +21,15 @@ _ESCAPES = re.compile(r"\\[bfnrt]")
 
 
 def without_escapes(text: str) -> str:
-    """The text with spaces for the line ends and tabs that JSON and code escape; its length stays.
+    r"""The text with escaped line ends and tabs replaced by spaces of equal length.
 
-    In `"key:\\nghp_…"` the n is no letter of what follows it.
+    In `"key:\nghp_…"` the n is no letter of what follows it.
     """
     return _ESCAPES.sub("  ", text) if "\\" in text else text
 
 
 def apart(spans: Iterable[Span]) -> list[Span]:
-    """Spans in order, none reaching into another: the earlier wins, of those the longer."""
+    """Sorted, disjoint spans: the earlier wins, then the longer."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end, one.kind)):
         if not found or span.start >= found[-1].end:
@@ -38,7 +38,7 @@ def apart(spans: Iterable[Span]) -> list[Span]:
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """The text with a mark in the place of each character of the spans; its length stays.
+    """The text with each character of the spans masked.
 
     White space and punctuation stay, so that the shape of what was found can be told.
     """

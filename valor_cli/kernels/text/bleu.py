@@ -1,8 +1,8 @@
-"""Words of a response and of its references come in; the counts of BLEU, and BLEU itself, go out.
+"""BLEU: n-gram counts of a response and its references, and the score from them.
 
-Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002. Smoothing
-is sacrebleu's (Chen and Cherry, A Systematic Comparison of Smoothing Techniques for Sentence-Level
-BLEU, WMT 2014).
+Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002.
+Smoothing is sacrebleu's (Chen and Cherry, A Systematic Comparison of Smoothing Techniques for
+Sentence-Level BLEU, WMT 2014).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
 
 
 class NgramMatches(NamedTuple):
-    """What BLEU rests on, of one response.
+    """N-gram matches of one response.
 
     Attributes:
         matches: By length of n-gram, from 1: those of the response that references have too. An
@@ -35,7 +35,7 @@ class NgramMatches(NamedTuple):
     reference_words: int
 
     def precisions(self, order: int) -> list[float | None]:
-        """By length of n-gram, up to `order`: matches / totals; None of a shorter response."""
+        """Clipped precision by n-gram length up to `order`; None if the response is shorter."""
         pairs = zip(self.matches[:order], self.totals[:order], strict=True)
         return [matched / total if total else None for matched, total in pairs]
 
@@ -82,7 +82,7 @@ def _shared(mine: Sequence[Any], theirs: Iterable[Sequence[Any]]) -> int:
 
 
 def brevity_penalty(words: int, reference_words: int) -> float:
-    """What BLEU takes from a response of so many words against so many; 0 of none."""
+    """BLEU's brevity penalty; 0 for an empty response."""
     if not words:
         return 0.0
     return 1.0 if words >= reference_words else exp(1 - reference_words / words)

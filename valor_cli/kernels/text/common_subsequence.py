@@ -1,8 +1,8 @@
-"""Sequences of numbers in; their longest common subsequence, as a length or as positions, out.
+"""Longest common subsequence: its length, or the matched positions.
 
-Rows of the table of lengths are kept as bits of whole numbers and advance by an addition: M.
-Crochemore et al., A fast and practical bit-vector algorithm for the longest common subsequence
-problem, Information Processing Letters 80(6), 2001; H. Hyyrö, Bit-parallel LCS-length computation
+Rows of the dynamic programming table are bit vectors that advance by one addition: M. Crochemore
+et al., A fast and practical bit-vector algorithm for the longest common subsequence problem,
+Information Processing Letters 80(6), 2001; H. Hyyrö, Bit-parallel LCS-length computation
 revisited, AWOCA 2004.
 """
 
@@ -29,7 +29,7 @@ def common_lengths(ones: Sequences, others: Sequences) -> list[int]:
 
 
 def union_positions(reference: Sequence[int], hypotheses: Iterable[Sequence[int]]) -> list[int]:
-    """Where in the reference the elements of its `common_positions` with any hypothesis stand."""
+    """Positions in the reference of the union of its `common_positions` with all hypotheses."""
     blocks = _blocks(reference)
     taken: set[int] = set()
     for hypothesis in set(map(tuple, hypotheses)):
@@ -38,7 +38,7 @@ def union_positions(reference: Sequence[int], hypotheses: Iterable[Sequence[int]
 
 
 def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> list[int]:
-    """Where in the reference the elements of a longest common subsequence stand; descending.
+    """Positions in the reference of a longest common subsequence, in descending order.
 
     Of several it is the one that rouge-score reads out of its table from the end: equal elements
     are taken; else it goes back in the hypothesis if that alone keeps the length, else in the

@@ -1,4 +1,4 @@
-"""Texts in; the languages that they are written in out, as py3langid tells them."""
+"""Detect the language of texts with py3langid."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DENSE: Final = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
 
 
 class Language(NamedTuple):
-    """The language that a text is most likely in.
+    """The most likely language of a text.
 
     Attributes:
         code: ISO 639-1, or 639-3 where that has none.
@@ -65,12 +65,12 @@ class Language(NamedTuple):
 
 
 def one_language(code: str) -> str:
-    """The name that a language shares with those that are not told from it: "hr" of "bs"."""
+    """The code shared by languages that are not distinguished: "hr" for "bs"."""
     return _ONE.get(code, code)
 
 
 def prose(text: str) -> str:
-    """What of a text a language can be told by: at most 6,000 characters, in lower case.
+    """The part of a text used to detect its language: up to 6,000 characters, in lower case.
 
     Code between backticks, addresses and tags are left out. Of longer texts six pieces of 1,000
     characters are taken, evenly spread from the first to the last.
@@ -85,18 +85,18 @@ def prose(text: str) -> str:
 
 
 def letters(text: str) -> int:
-    """How many letters a text has; a Han, kana or Hangul character counts as two."""
+    """Number of letters; a Han, kana or Hangul character counts as two."""
     return sum(map(str.isalpha, text)) + len(re.findall(_DENSE, text))
 
 
 def language_of(prose: str) -> Language:
-    """The likeliest language of what `prose` makes of a text."""
+    """The most likely language of the result of `prose`."""
     code, confidence = _identifier().classify(prose)
     return Language(code, confidence)
 
 
 def shares(prose: str) -> dict[str, float]:
-    """The probability of each language, by `one_language`; they add up to 1."""
+    """Probability of each language by `one_language`; they sum to 1."""
     found: dict[str, float] = {}
     for code, share in _identifier().rank(prose):
         one = one_language(code)

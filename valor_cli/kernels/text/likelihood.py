@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens in; how unlikely they are together out, in nats."""
+"""Negative log-likelihood of a text from token log-probabilities, in nats."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 
 class Surprise(NamedTuple):
-    """What a model did not foresee in a text: the sum over its tokens, and how many these are."""
+    """Summed negative log-likelihood of a text, and its number of tokens."""
 
     total: float
     tokens: int
 
     @property
     def mean(self) -> float:
-        """Nats a token, 0 or more; not finite where a probability is 0 or no number."""
+        """Nats per token; not finite if a probability is 0 or NaN."""
         return self.total / self.tokens
 
 
 def surprise(log_probabilities: NDArray[np.float64]) -> Surprise | None:
-    """The negative log-likelihood of a text; None of one without a scored token.
+    """Negative log-likelihood of a text; None without a scored token.
 
     A logarithm a hair above 0 is a sure token, rounded up, and counts as 0.
 

@@ -1,9 +1,9 @@
-"""Pairs of texts in lines come in; the words of one that the lines of the other hold go out.
+"""Union of longest common subsequences of lines, for ROUGE-Lsum.
 
-A word of a reference counts if it is in the longest common subsequence of its line with any line of
-the hypothesis. Thousands of pairs of lines are looked at side by side: a row of the table of
-lengths is one number of 64 bits for each pair, as in `common_subsequence`. Pairs with a longer line
-are looked at one by one.
+A word of a reference counts if it is in the longest common subsequence of its line with any line
+of the hypothesis. Thousands of line pairs are processed together: a row of the table of lengths is
+one 64-bit number per pair, as in `common_subsequence`. Pairs with a longer line are processed
+singly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _AT_ONCE: Final = 1 << 16
 
 
 def union_words(hypotheses: Coded, references: Coded, paired: Ints, chosen: Ints) -> Coded:
-    """Of each reference those words that the lines of its hypothesis hold in their order.
+    """Words of each reference in the union of common subsequences with its hypothesis.
 
     Of several longest common subsequences it is the one that `common_positions` finds. Time grows
     with the product of how many lines both texts have.

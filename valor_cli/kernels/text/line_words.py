@@ -1,4 +1,4 @@
-"""Lines of text in; their words, each distinct one once and where it stands, out."""
+"""Split lines of text into words, storing each distinct word once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MASKS: Final = np.array([(1 << 8 * size) - 1 for size in range(_AT_ONCE + 1)], 
 
 
 class LineWords(NamedTuple):
-    """The words of lines, one after the other.
+    """Concatenated words of lines.
 
     Attributes:
         distinct: Every word that there is, perhaps more than once.
@@ -38,7 +38,7 @@ class LineWords(NamedTuple):
 
 
 def line_by_line(split: Callable[[str], list[str]]) -> Callable[[str], LineWords]:
-    """Of what splits a line into words, what does so with every line of a text."""
+    """Turn a function that splits a line into words into one for every line of a text."""
 
     def split_lines(text: str) -> LineWords:
         lines = [split(line) for line in text.split("\n")]

@@ -1,4 +1,4 @@
-"""A text comes in; its words as NIST's mteval-v13a.pl splits them, "13a" in sacrebleu, go out."""
+"""Tokenize text like NIST's mteval-v13a.pl ("13a" in sacrebleu)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AFTER_DIGIT: Final = re.compile(r"([0-9])(-)")
 
 
 def mteval_words(text: str) -> list[str]:
-    """The words of a text: punctuation apart, but for points and commas between digits.
+    """The words of a text, with punctuation split off except points and commas between digits.
 
     Equal to what sacrebleu's Tokenizer13a makes of it, with white space at its end stripped.
     """

@@ -1,7 +1,7 @@
-"""A text and a seed in; the same text, changed a little as people and machines change it, out.
+"""Make small, realistic changes to a text, given a seed.
 
-What is changed depends on the text and the seed alone. Nothing is looked up in a thesaurus: every
-change keeps the words that are there, or spoils their spelling.
+Changes depend only on the text and the seed. No thesaurus is used: every change keeps the words or
+misspells them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HOMOGLYPHS: Final = dict(zip("aceopxyABCEHKMOPTX", "асеорхуАВСЕНК�
 
 
 def perturbed(text: str, kind: str, intensity: Intensity, seed: str) -> str:
-    """The text, changed.
+    """The changed text.
 
     Args:
         text: Any text.
@@ -97,7 +97,7 @@ def _typo(word: str, chance: Random) -> str:
 
 
 def _neighbours(letter: str) -> str:
-    """The keys beside a letter; none of what is on no such keyboard."""
+    """Adjacent keys of a letter; none if it is not on the keyboard."""
     for row in _KEYBOARD:
         at = row.find(letter.lower())
         if at >= 0:

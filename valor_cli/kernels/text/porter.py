@@ -1,4 +1,4 @@
-"""An English word in; its stem out, by Porter's algorithm as nltk extends it.
+"""Porter stemmer with NLTK's extensions.
 
 M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980; with the changes of nltk's
 `PorterStemmer` in its default mode `NLTK_EXTENSIONS`, which rouge-score uses: irregular words,
@@ -74,7 +74,7 @@ _VOWELS: Final = frozenset("aeiou")
 
 
 def stem(word: str) -> str:
-    """The stem of a word in lower case: "relational" and "relate" have "relat"."""
+    """Stem of a lower-case word: "relational" and "relate" become "relat"."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) <= 2:

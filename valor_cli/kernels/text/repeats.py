@@ -1,8 +1,8 @@
-"""A text comes in; the substring whose repetitions cover most of it goes out.
+"""Find the substring whose repetitions cover most of a text.
 
-Suffixes are sorted by prefix doubling (Manber and Myers, 1993) with several ranks a round, and only
-those whose first characters occur twice; their common prefixes follow from the irreducible ones
-(Kärkkäinen, Manzini and Puglisi, Permuted Longest-Common-Prefix Array, CPM 2009).
+Suffixes are sorted by prefix doubling (Manber and Myers, 1993) with several ranks a round, and
+only those whose first characters occur twice; their common prefixes follow from the irreducible
+ones (Kärkkäinen, Manzini and Puglisi, Permuted Longest-Common-Prefix Array, CPM 2009).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FEW = 60
 
 
 class Repeat(NamedTuple):
-    """A substring that occurs several times without overlap.
+    """A repeated substring without overlap.
 
     Attributes:
         starts: Where it occurs, from the left, each as soon as the one before has ended.
@@ -68,7 +68,7 @@ class _Nodes(NamedTuple):
 
 
 def most_repeated(text: str, shortest: int = 10, work: int = WORK) -> Repeat:
-    """The substring for which length times non-overlapping occurrences is largest.
+    """The substring that maximises length times non-overlapping occurrences.
 
     Args:
         text: Any text; a character is a code point.

@@ -1,7 +1,7 @@
-"""Split a text into sentences: lists, headings, tables and code by rules, the rest by sentencex.
+"""Split text into sentences: markup by rules, prose by sentencex.
 
-A list item begins a sentence, to which its marker ("2.", "-") belongs. A heading, a row of a table
-and a block of fenced code are a sentence each. Rules ("---", also those of tables) are none.
+A list item begins a sentence, which includes its marker ("2.", "-"). A heading, a table row and a
+fenced code block are one sentence each. Horizontal rules ("---", also in tables) are none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORD_END = re.compile(
 
 
 def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """The sentences of a text, without the white space around them.
+    """Sentences of a text, stripped.
 
     Longer texts are cut into pieces of at most `PIECE` characters first: at the last blank line
     of the piece, else at its last line, sentence or word.
@@ -178,7 +178,7 @@ def _by_words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _stripped(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """What stands there without the white space around it; nothing if that is all."""
+    """The stripped span; None if blank."""
     kept = text[start:end].strip()
     if not kept:
         return []

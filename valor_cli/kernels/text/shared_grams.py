@@ -1,4 +1,4 @@
-"""Words of texts as numbers in; how many n-grams pairs of texts share out."""
+"""Count the word n-grams that text pairs share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LARGEST = 1 << 62
 
 
 def gram_counts(texts: Coded, order: int) -> Ints:
-    """(n,) n-grams of each text."""
+    """(n,) number of n-grams in each text."""
     return np.maximum(texts.lengths - order + 1, 0)
 
 
 def shared_grams(hypotheses: Coded, references: Coded, paired: Ints, order: int) -> Ints:
-    """(r,) n-grams that each reference shares with its hypothesis, each as often as in both.
+    """(r,) n-grams shared by each reference and its hypothesis, with multiplicity.
 
     Args:
         hypotheses: n texts.

@@ -1,4 +1,4 @@
-"""Answers as texts in; the words by which SQuAD compares them out.
+"""Normalise and compare answers as in SQuAD.
 
 The arithmetic is that of SQuAD's evaluate-v1.1.py, and of evaluate-v2.0.py where no word is left.
 """
@@ -16,7 +16,7 @@ _ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
 
 
 class Overlap(NamedTuple):
-    """How many words two answers share, as fractions.
+    """Word overlap of two answers, as fractions.
 
     Attributes:
         f1: Harmonic mean of the two.
@@ -40,7 +40,7 @@ def normalised(text: str) -> str:
 
 
 def word_overlap(given: Sequence[str], right: Sequence[str]) -> Overlap:
-    """What two answers share, a word as often as both have it.
+    """Word overlap of two answers, counting repeated words.
 
     Of two answers without any word all is 1; of one with and one without, all is 0.
 

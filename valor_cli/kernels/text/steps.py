@@ -1,6 +1,6 @@
-"""Texts come in; the steps they list, and how two lists of steps differ, go out.
+"""Find the listed steps of a text, and align two lists of steps.
 
-All patterns are anchored or of bounded length: looking for steps is linear in the text.
+All patterns are anchored or of bounded length, so finding steps takes linear time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Edit: TypeAlias = Literal["match", "mismatch", "insertion", "deletion"]
 
 
 class Step(NamedTuple):
-    """A step: its marker begins at `start`, its words at `body`; `end` is not included."""
+    """A step: its marker starts at `start`, its text at `body`; `end` is exclusive."""
 
     start: int
     body: int
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """What becomes of a step: a match or mismatch has both positions.
+    """Alignment of a step: a match or mismatch has both positions.
 
     An insertion is a step that is missing and would have to be inserted; a deletion is one too
     many.
@@ -91,7 +91,7 @@ def find_steps(text: str) -> list[Step]:
 
 
 def words_of(text: str, step: Step) -> str:
-    """What a step says, to be compared: without marker, case, markup and extra white space."""
+    """The normalised text of a step: no marker, case, markup or extra white space."""
     return " ".join(text[step.body : step.end].strip(_AROUND).casefold().split())
 
 
@@ -162,7 +162,7 @@ def _bounded(text: str, markers: list[tuple[int, int]]) -> list[Step]:
 
 
 def align(equal: NDArray[np.bool_]) -> list[Pairing]:
-    """The fewest edits that make the given steps the expected ones, in order.
+    """The shortest edit path from the given steps to the expected ones, in order.
 
     Of as many edits the alignment with the fewest mismatches is taken, so that a step that both
     have is found; all four counts follow from that. Among those, from the end on, a pair goes

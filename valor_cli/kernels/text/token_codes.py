@@ -1,4 +1,4 @@
-"""Texts in; their words as numbers, equal words equal numbers, out."""
+"""Encode the words of texts as integers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK: Final = 1 << 20
 
 
 class Coded(NamedTuple):
-    """The words of texts, one after the other.
+    """The concatenated words of texts.
 
     Attributes:
         codes: (w,) a number for each word.
@@ -33,7 +33,7 @@ class Coded(NamedTuple):
 
     @property
     def lengths(self) -> Ints:
-        """(n,) words of each text."""
+        """(n,) number of words in each text."""
         return np.diff(self.starts)
 
     def sequences(self) -> list[list[int]]:
@@ -42,12 +42,12 @@ class Coded(NamedTuple):
         return [codes[start:end] for start, end in pairwise(starts)]
 
     def line_counts(self) -> Ints:
-        """(n,) lines of each text that have words."""
+        """(n,) number of lines with words in each text."""
         return np.diff(np.searchsorted(self.lines, self.starts))
 
 
 def as_characters(*texts: Coded) -> list[Sequence[Sequence[Any]]]:
-    """The codes of each text as characters, while Unicode has so many; else as `sequences`.
+    """Codes of each text as characters while Unicode suffices; otherwise as `sequences`.
 
     rapidfuzz compares characters twice as fast as numbers, and they take a tenth of the memory.
     """
@@ -62,7 +62,7 @@ def _characters(texts: Coded) -> list[str]:
 
 
 class WordCodes:
-    """Numbers of words from 0, in the order in which they are first met.
+    """Codes of words from 0, in order of first appearance.
 
     Args:
         split: A line to its words.
@@ -82,7 +82,7 @@ class WordCodes:
         self._codes = _Codes(merged)
 
     def of(self, texts: Iterable[str]) -> Coded:
-        """The words of texts; lines end at "\\n"."""
+        r"""The words of texts as codes; lines end at "\n"."""
         code = self._codes.__getitem__
         codes: list[Ints] = [np.empty(0, np.int64)]
         counts: list[Ints] = [np.empty(0, np.int64)]
@@ -113,7 +113,7 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 class _Codes(dict[str, int]):
-    """Word to number; what it lacks it adds."""
+    """Word codes; missing words are added."""
 
     def __init__(self, merged: Callable[[str], str] | None) -> None:
         super().__init__()

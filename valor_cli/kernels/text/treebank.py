@@ -1,4 +1,4 @@
-"""A text comes in; its words as the Penn Treebank splits them go out: "do", "n't", "``".
+"""Penn Treebank word tokenizer: "do", "n't", "``".
 
 The rules, and their order, are those of NLTK's NLTKWordTokenizer, which extends Robert McIntyre's
 tokenizer.sed. Every pattern is linear in the length of the text.
@@ -61,7 +61,7 @@ _RULES_BETWEEN_SPACES: Final = tuple(
 
 
 def treebank_words(text: str) -> list[str]:
-    """The words of a text, taken as one sentence: a period inside it stays with its word.
+    """The words of a text as one sentence: a period inside it stays with its word.
 
     Equal to NLTK's `word_tokenize(text, preserve_line=True)`. Beside accents of their own and
     joiners that is so up to NLTK 3.9: 3.10 takes `regex`, to which these are letters.

@@ -1,4 +1,4 @@
-"""A text in; its words out, as ROUGE takes words."""
+"""Split text into words for ROUGE."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _WORD: Final = rf"(?V1)[{_ALONE}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}]]+
 
 
 def spaced(text: str) -> bytes:
-    """The text in lower case, with a space for all but a-z, 0-9 and the ends of lines."""
+    """The text in lower case, with spaces for all but a-z, 0-9 and line ends."""
     return text.lower().encode("ascii", "replace").translate(_SPACED)
 
 
 def ascii_words(text: str) -> list[str]:
-    """Runs of a-z and 0-9 of the text in lower case; all else only separates.
+    """Runs of a-z and 0-9 in lower case; all other characters separate.
 
     These are the tokens of rouge-score's `tokenize` without a stemmer: of "naïve café" they are
     "na", "ve" and "caf", of a text in Arabic or Chinese there are none.
@@ -32,7 +32,7 @@ def ascii_words(text: str) -> list[str]:
 
 
 def unicode_words(text: str) -> list[str]:
-    """Runs of letters, marks and digits of any script, of the text in lower case.
+    """Runs of letters, marks and digits of any script, in lower case.
 
     A character of a script without spaces between words (Chinese, Japanese, Thai, Lao, Khmer,
     Burmese) is a word by itself. Of an ASCII text these are the `ascii_words`. Texts are composed

@@ -1,4 +1,4 @@
-"""Lengths of texts in; which of them are handled together out."""
+"""Group texts of similar length into batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 def batches(
     lengths: Sequence[int], *, most_tokens: int, most_texts: int | None = None
 ) -> list[list[int]]:
-    """Texts of like lengths together, so that little is padded; the longest first.
+    """Batches of texts of similar length, longest first, to reduce padding.
 
     Args:
         lengths: (n,) tokens of each text.
@@ -32,7 +32,7 @@ def batches(
 
 
 def runs(sizes: Iterable[int], most: int) -> Iterator[slice]:
-    """What stands side by side and is small enough together.
+    """Consecutive items whose total size is small enough.
 
     Args:
         sizes: (n,) of each.

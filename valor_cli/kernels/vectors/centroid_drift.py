@@ -1,4 +1,4 @@
-"""Vectors in two groups in; how far apart the groups' centroids are, and what chance does, out."""
+"""Distance between the centroids of two groups of vectors, with a permutation test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ONCE = 100
 
 
 def centroid(vectors: Floats) -> Floats | None:
-    """(dimensions,) the direction of the mean of some vectors.
+    """(dimensions,) unit vector of the mean of vectors.
 
     Args:
         vectors: (n, dimensions) of length 1, or zeros.
@@ -32,12 +32,12 @@ def centroid(vectors: Floats) -> Floats | None:
 
 
 def distances_from(direction: Floats, vectors: Floats) -> Floats:
-    """(n,) 1 - cosine of each vector with a direction, 0 to 2; 1 of a vector of zeros."""
+    """(n,) cosine distance of each vector from a direction, 0 to 2; 1 for zero vectors."""
     return np.asarray(1.0 - cosines(direction, vectors))
 
 
 def centroid_drift(vectors: Floats, first: int) -> float | None:
-    """1 - cosine of the centroid of the first vectors with that of the others, 0 to 2.
+    """Cosine distance between the centroids of two groups, 0 to 2.
 
     Args:
         vectors: (n, dimensions) of length 1, or zeros.
@@ -53,7 +53,7 @@ def centroid_drift(vectors: Floats, first: int) -> float | None:
 
 
 def permuted_drifts(vectors: Floats, first: int, permutations: int, seed: int) -> Floats:
-    """(permutations,) the distance where chance decides which vectors are in the first group.
+    """(permutations,) distances for random assignments to the groups.
 
     A group without a centroid is at right angles to everything: 1.
 
@@ -80,7 +80,7 @@ def permuted_drifts(vectors: Floats, first: int, permutations: int, seed: int) -
 
 
 def permutation_p(found: float, by_chance: Floats) -> float:
-    """How often chance does at least as much, what was found itself counted among it: (0, 1].
+    """Permutation p-value: the share of permutations at least as extreme, plus the observed one.
 
     Phipson and Smyth, Permutation P-values Should Never Be Zero, 2010.
     """

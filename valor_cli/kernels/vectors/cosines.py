@@ -1,4 +1,4 @@
-"""Vectors in; the cosine of the angle between them out."""
+"""Cosine similarity of vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def cosines(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cosine of a vector with each of several, -1 to 1; 0 with a vector of zeros.
+    """Cosine of a vector with each of several, -1 to 1; 0 for zero vectors.
 
     Args:
         one: (dimensions,) finite.
@@ -21,7 +21,7 @@ def cosines(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
 
 
 def similarities(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cosine of each of some vectors with each of others, -1 to 1.
+    """Cosine of each pair of two sets of vectors, -1 to 1.
 
     Args:
         ones: (m, dimensions) of length 1, or zeros.
@@ -34,7 +34,7 @@ def similarities(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDAr
 
 
 def units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same directions with length 1; vectors of zeros stay.
+    """Unit vectors; zero vectors are unchanged.
 
     Args:
         vectors: (n, dimensions) finite.

@@ -1,4 +1,4 @@
-"""Vectors of the tokens of two texts in; how well each token is matched, and their means, out.
+"""Greedy token matching of BERTScore.
 
 Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020.
 """
@@ -25,7 +25,7 @@ _SMALL = 1 << 22
 
 
 def best_matches(ones: Floats, others: Floats) -> tuple[Floats, Floats]:
-    """Of each token of either text the cosine with the most similar token of the other one.
+    """For each token of either text, its highest cosine with a token of the other.
 
     Args:
         ones: (m, dimensions) of length 1.
@@ -49,7 +49,7 @@ def _similarities(ones: Floats, others: Floats) -> Floats:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float | None:
-    """The mean of values that count as much as their weights say; None: none has any.
+    """Weighted mean; None if all weights are zero.
 
     Args:
         values: (n,) finite.
@@ -60,15 +60,15 @@ def weighted_mean(values: Floats, weights: Floats) -> float | None:
 
 
 def harmonic_mean(one: float, other: float) -> float:
-    """That of two numbers; 0 where their signs differ, for which there is none."""
+    """Harmonic mean of two numbers; 0 if their signs differ."""
     return 2 * one * other / (one + other) if one * other > 0 else 0.0
 
 
 class DocumentFrequencies:
-    """In how many texts each token stands."""
+    """Number of texts that contain each token."""
 
     def __init__(self, documents: Iterable[Ints]) -> None:
-        """Count them.
+        """Count the texts that contain each token.
 
         Args:
             documents: The ids of the tokens of each text; a text that stands twice counts twice.
@@ -80,5 +80,5 @@ class DocumentFrequencies:
             self._count += 1
 
     def inverse(self, ids: Ints) -> Floats:
-        """(tokens,) log((texts + 1) / (texts with the token + 1)), natural; none is negative."""
+        """(tokens,) log((texts + 1) / (texts with the token + 1)), non-negative."""
         return np.array([log((self._count + 1) / (self._texts[one] + 1)) for one in ids.tolist()])

@@ -1,4 +1,4 @@
-"""Points in; how far they reach, and which of others they stand for, out."""
+"""Distances, nearest neighbours and longest segments of points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def distances(ones: Floats, others: Floats) -> Floats:
 
 
 def median_distance(apart: Floats) -> float:
-    """The median of the distances of all pairs of points.
+    """Median pairwise distance.
 
     Args:
         apart: (n, n) the distances, n at least 2.
@@ -28,7 +28,7 @@ def median_distance(apart: Floats) -> float:
 
 
 def nearest_within(apart: Floats, reach: float) -> Ints:
-    """(m,) the position of the nearest of the others, the first of several; -1: none in reach.
+    """(m,) index of the nearest other point, the first if tied; -1 if none is in reach.
 
     Args:
         apart: (m, n) the distances, n at least 1.
@@ -40,7 +40,7 @@ def nearest_within(apart: Floats, reach: float) -> Ints:
 
 
 def three_segments(apart: Floats) -> float:
-    """The length of the longest segment between two points and of one more from either end.
+    """Length of the longest segment between two points, extended by one more at either end.
 
     The first segment joins the two points a and b that are furthest apart. The second leads from a
     to the point furthest from it other than b, the third from b to the point furthest from it other

@@ -1,6 +1,6 @@
-"""Probabilities of entailment and contradiction in; the values of SummaC out.
+"""SummaC scores from entailment and contradiction probabilities.
 
-Of an array, rows are windows of a sentence of the response, columns of one of the document.
+In each array, rows are windows of a sentence of the response, columns of one of the document.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EDGES: Mapping[str, Floats] = {
 
 
 class Support(NamedTuple):
-    """What a document says of one sentence of a response.
+    """Support of one response sentence by a document.
 
     Attributes:
         entailment: (n,) how probably each window of the document entails it.
@@ -43,7 +43,7 @@ class Support(NamedTuple):
 
     @staticmethod
     def of(pairs: Sequence[tuple[Floats, Floats]]) -> Support:
-        """The windows of several sentences of the document, one after the other.
+        """Concatenated windows of several document sentences.
 
         Args:
             pairs: Of each of them (windows of the response's sentence, its own windows)
@@ -56,12 +56,12 @@ class Support(NamedTuple):
         )
 
     def paired(self) -> tuple[float, int]:
-        """The largest difference, -1 to 1, and the window that has it; the first of several."""
+        """The largest entailment minus contradiction, -1 to 1, and its first window."""
         at = int(self.difference.argmax())
         return float(self.difference[at]), at
 
     def separate(self) -> tuple[float, int]:
-        """The largest entailment less the largest contradiction, whichever windows have them.
+        """The largest entailment minus the largest contradiction, over all windows.
 
         Returns:
             That, -1 to 1; and the window with the largest entailment, the first of several.
@@ -87,7 +87,7 @@ class Layers(NamedTuple):
     class_biases: Floats
 
     def feature(self, entailment: Floats) -> float:
-        """The number that stands for one sentence, by how often each bin is hit.
+        """The feature of one sentence, from its histogram.
 
         Args:
             entailment: (n,) 0 to 1; an edge belongs to the bin above it, 1 to the last one.
@@ -96,14 +96,14 @@ class Layers(NamedTuple):
         return float(counts @ self.bin_weights) + self.bin_bias
 
     def probability(self, features: Sequence[float]) -> float:
-        """How probable class 1, "consistent", is with sentences of these features; 0 to 1."""
+        """Probability of class 1, "consistent", for sentences with these features."""
         mean = fsum(features) / len(features)
         slope = fsum(self.class_weights[1] - self.class_weights[0])
         return _sigmoid(slope * mean + float(self.class_biases[1] - self.class_biases[0]))
 
 
 def _sigmoid(value: float) -> float:
-    """A softmax over two classes, by how far apart their logits are."""
+    """Softmax over two classes, from the difference of their logits."""
     if value >= 0:
         return 1 / (1 + exp(-value))
     return exp(value) / (1 + exp(value))

@@ -1,8 +1,8 @@
-"""HHEM-2.1-Open, or a model like it, in; how probably premises bear hypotheses out, out.
+"""HHEM-2.1-Open and similar models: the probability that a premise supports a hypothesis.
 
-Source: https://huggingface.co/vectara/hallucination_evaluation_model. Its repository brings code of
-its own, which is never run: what it computes is the token classifier of a T5 encoder, read at the
-first token of a prompt that holds both texts.
+Source: https://huggingface.co/vectara/hallucination_evaluation_model. Its repository includes
+custom code, which is never run: the computation is the token classifier of a T5 encoder, read at
+the first token of a prompt that holds both texts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WINDOW = 2048
 
 
 class ConsistencyModel:
-    """A T5 token classifier of two labels, the second of which says: borne out. float32.
+    """A T5 token classifier with two labels, the second meaning "supported". float32.
 
     It is of pairs alone. Pairs longer than 2,048 tokens are seen in windows of which each repeats
     a quarter of the one before; the hypothesis takes at most half. What stands in a text is plain
@@ -101,7 +101,7 @@ class ConsistencyModel:
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:
-        """Nothing: a text alone is neither borne out nor not.
+        """Not supported: consistency needs a pair of texts.
 
         Raises:
             ValueError: Always.
@@ -109,7 +109,7 @@ class ConsistencyModel:
         raise ValueError("a model of consistency takes pairs of texts")
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[Floats]:
-        """Of each pair, (windows of the hypothesis, windows of the premise, labels).
+        """(hypothesis windows, premise windows, labels) probabilities of each pair.
 
         Raises:
             Stopped: The run ends.

@@ -1,4 +1,4 @@
-"""A file with the weights of SummaC-Conv in; its layers, and which bytes they were, out.
+"""Load the weights of SummaC-Conv.
 
 The authors' own file is a pickle, which is never read: it is converted once.
 """
@@ -59,7 +59,7 @@ class ConvolutionWeights(Struct, frozen=True):
 
 
 def convolution_weights(path: str) -> ConvolutionWeights:
-    """The weights in a safetensors, .npz or JSON file.
+    """Load weights from a safetensors, .npz or JSON file.
 
     Args:
         path: Of the file; JSON is an object of lists. The arrays are called as in the authors'

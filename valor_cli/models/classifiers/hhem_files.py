@@ -1,4 +1,4 @@
-"""The files of HHEM-2.1-Open, or of a T5 token classifier, in; the model and its tokenizer out."""
+"""Load HHEM-2.1-Open, or another T5 token classifier, and its tokenizer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHARED = ("transformer.shared.weight", "transformer.encoder.embed_tokens.weight
 
 
 def settings_of(found: Located) -> Mapping[str, Any]:
-    """What its config.json says.
+    """The settings in its config.json.
 
     Raises:
         ConfigError: It is of another kind.
@@ -64,7 +64,7 @@ def _foundation(found: Located, settings: Mapping[str, Any]) -> Path | None:
 
 
 def tokenizer_file(found: Located, settings: Mapping[str, Any]) -> Path:
-    """The tokenizer: its own, or that of its foundation.
+    """The tokenizer: its own, or that of its base model.
 
     Raises:
         Unavailable: Neither is on this machine.
@@ -87,7 +87,7 @@ def tokenizer_file(found: Located, settings: Mapping[str, Any]) -> Path:
 
 
 def identity_of(found: Located, tokenizer: Path) -> ModelIdentity:
-    """Its name and files, with the tokenizer's where that lies elsewhere."""
+    """Its name and files, including a tokenizer stored elsewhere."""
     if tokenizer.parent == found.folder:
         return found.identity
     files = [*files_read(found.folder), tokenizer]
@@ -110,7 +110,7 @@ def tokens_of(path: Path, model: str) -> TextTokens:
 
 
 def model_of(found: Located, settings: Mapping[str, Any], device: Any) -> Any:
-    """The model, ready to be asked.
+    """Load the model.
 
     Raises:
         ConfigError: It cannot be loaded, or has not two labels.

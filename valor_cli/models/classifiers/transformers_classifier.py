@@ -1,4 +1,4 @@
-"""A folder or id of a sequence classifier in; probabilities of its labels, by transformers, out."""
+"""Sequence classifiers of transformers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TransformersClassifier:
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:
-        """Of each text, (windows, labels) probabilities.
+        """(windows, labels) probabilities of each text.
 
         Raises:
             Stopped: The run ends.
@@ -94,7 +94,7 @@ class TransformersClassifier:
         return self._texts.of_texts(texts)
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[Floats]:
-        """Of each pair, (windows of the hypothesis, windows of the premise, labels).
+        """(hypothesis windows, premise windows, labels) probabilities of each pair.
 
         Raises:
             Stopped: The run ends.
@@ -124,14 +124,14 @@ def softmax(logits: Floats) -> Floats:
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """(…) probabilities, each for itself."""
+    """(…) independent probabilities."""
     # Unlike 1 / (1 + exp(-x)), this never overflows.
     found: Floats = 0.5 * (1.0 + np.tanh(0.5 * logits))
     return found
 
 
 def _exclusive(model: str, config: Any) -> bool:
-    """Whether one label holds alone.
+    """Whether exactly one label applies.
 
     Raises:
         ConfigError: Its numbers are no probabilities.

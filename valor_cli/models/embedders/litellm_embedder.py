@@ -1,4 +1,4 @@
-"""Texts in; vectors of any provider's model, or of a server of one's own, out."""
+"""Embed texts with a provider's or a self-hosted model through litellm."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _CONNECT_S = 10.0
 
 
 class LitellmEmbedder:
-    """A model of vectors that litellm asks, again where a failure may pass."""
+    """An embedder that calls litellm and retries transient failures."""
 
     def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
-        """Nothing is imported or asked yet.
+        """Initialise without loading anything.
 
         Args:
             settings: Whom to ask.
@@ -82,7 +82,7 @@ class LitellmEmbedder:
         return np.array(vectors, np.float64)[[places[text] for text in texts]]
 
     async def _unless_stopped(self, asking: Coroutine[Any, Any, T]) -> T:
-        """What is asked for; once the run is to stop, it has some seconds to arrive."""
+        """The result of a request; once the run stops, it has some seconds left."""
         loop = asyncio.get_running_loop()
         task = loop.create_task(asking)
 
@@ -104,7 +104,7 @@ class LitellmEmbedder:
             self._stop.told.remove(grace)
 
     async def _embedded(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of some texts, asked for until they are had."""
+        """Request vectors until they are received."""
         tries = 0
         while True:
             try:
@@ -145,7 +145,7 @@ class LitellmEmbedder:
         return _vectors(response, len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
-        """None that could be known of: providers refuse what is too long, or cut it silently."""
+        """Unknown: providers reject long texts, or truncate them silently."""
         return 0
 
     async def close(self) -> None:
@@ -161,7 +161,7 @@ def _key(settings: EmbedderSettings, endpoint: Endpoint) -> str:
 
 
 def _vectors(response: Any, wanted: int) -> list[list[float]]:
-    """The vectors in the order of the texts, which `index` tells."""
+    """The vectors in text order, by `index`."""
     data = getattr(response, "data", None)
     try:
         found = {int(each["index"]): each["embedding"] for each in data or ()}

@@ -1,4 +1,4 @@
-"""Texts in; their vectors, by an ONNX model on CPU cores, out."""
+"""Embed texts with an ONNX model on the CPU."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class OnnxEmbedder:
 
     @property
     def keeps(self) -> str:
-        """The bytes of the model, and how texts become vectors."""
+        """Hash of the model and of how texts become vectors."""
         lower = " lower" if self._lower else ""
         return (
             f"onnx {self.identity.sha256} pooling={self._pooling} max_tokens={self.longest}"
@@ -61,7 +61,7 @@ class OnnxEmbedder:
 
     @property
     def longest(self) -> int:
-        """Tokens of a text that it sees, its prompt and special tokens included."""
+        """Maximum number of tokens, its prompt and special tokens included."""
         return self._model.longest
 
     async def embed(self, texts: Sequence[str]) -> Floats:
@@ -75,11 +75,11 @@ class OnnxEmbedder:
         return await asyncio.to_thread(self._vectors, list(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts, with their prompt, have more tokens than it sees."""
+        """Number of texts that are truncated."""
         return self._model.cut([self._prompt + text for text in texts])
 
     async def close(self) -> None:
-        """It holds nothing open."""
+        """Do nothing: no resources are held."""
 
     def _vectors(self, texts: list[str]) -> Floats:
         found = np.zeros((len(texts), self._model.dimensions), np.float32)
@@ -99,7 +99,7 @@ class OnnxEmbedder:
 
 
 def _pooling(files: OnnxFiles, wanted: str | None, *, tokens_out: bool) -> str:
-    """How tokens become one vector: what is wanted, else as the folder says.
+    """How tokens are pooled: as requested, otherwise as in the folder.
 
     Raises:
         ConfigError: The model does it itself, or it is done in a way that valor does not know.

@@ -1,7 +1,7 @@
-"""An ONNX model and texts in; what the model makes of them, batch by batch, out.
+"""Run an ONNX model on texts in batches.
 
-Several batches run side by side, each on one core: faster than all cores on one batch, where they
-wait for each other. What a text gives does not depend on its company.
+Several batches run in parallel, each on one core, which is faster than all cores on one batch. The
+result of a text does not depend on the other texts of its batch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Floats = NDArray[np.float32]
 
 
 class Tokens(NamedTuple):
-    """A text as the model is shown it.
+    """A text as model input.
 
     Attributes:
         ids: (tokens,) special ones included.
@@ -91,7 +91,7 @@ class OnnxModel:
         self.dimensions = int(self._computed(self.tokens(["a"])).shape[-1])
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
-        """The tokens of each text, those beyond the longest left out."""
+        """The tokens of each text, truncated."""
         return [
             Tokens(
                 np.array(one.ids, np.int64),
@@ -102,7 +102,7 @@ class OnnxModel:
         ]
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts have more tokens than it is shown."""
+        """Number of texts that are truncated."""
         # One token less: some tokenizers put a space before a text.
         room = self.longest - self._tokenizer.num_special_tokens_to_add(False) - 1
         long = [
@@ -113,7 +113,7 @@ class OnnxModel:
         return sum(bool(one.overflowing) for one in self._encodings(long))
 
     def run(self, texts: Sequence[Tokens], use: Callable[[int, NDArray[Any]], None]) -> None:
-        """Compute texts, those of like lengths together.
+        """Run texts in batches of similar length.
 
         Args:
             texts: Their tokens; a text without any is left out.

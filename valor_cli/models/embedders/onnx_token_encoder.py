@@ -1,4 +1,4 @@
-"""Texts in; the hidden states of their tokens in the last layer of an ONNX model out."""
+"""Hidden states of tokens from an ONNX model."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class OnnxTokenEncoder:
         self._told = told
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
-        """Of each text, in their order; longer ones are cut.
+        """Token states of each text, in order; long texts are truncated.
 
         Raises:
             Stopped: The run ends.
@@ -74,7 +74,7 @@ class OnnxTokenEncoder:
         self._told(STAGE, len(texts), len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than it sees."""
+        """Number of texts that are truncated."""
         return self._model.cut([text.strip() for text in texts])
 
     def _states(self, texts: Sequence[str]) -> Iterator[TokenStates]:

@@ -1,4 +1,4 @@
-"""Texts in; their vectors from a JSONL file, {"text": "…", "vector": […]} a line, out."""
+"""Look up precomputed vectors in a JSONL file, {"text": "…", "vector": […]} per line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 class PrecomputedEmbedder:
-    """A file of vectors in place of a model."""
+    """Precomputed vectors from a file."""
 
     remote = False
     keeps = None
@@ -67,11 +67,11 @@ class PrecomputedEmbedder:
         return np.array([self._vectors[text] for text in texts])
 
     def cut(self, texts: Sequence[str]) -> int:
-        """None: its vectors are of whole texts."""
+        """No text is truncated."""
         return 0
 
     async def close(self) -> None:
-        """It holds nothing open."""
+        """Do nothing: no resources are held."""
 
 
 def _shown(text: str) -> str:

@@ -29,7 +29,7 @@ MOST_DIMENSIONS = 5
 
 
 class Cloud(NamedTuple):
-    """Vectors, or the points that stand for them.
+    """Vectors, or the points they are reduced to.
 
     Attributes:
         trained: (n, dimensions) those that say where everything lies.
@@ -48,7 +48,7 @@ class UmapReduction:
     """
 
     def __init__(self, what: str, stop: Stop, told: Callable[[str, int, int], None]) -> None:
-        """The package is imported, which takes some seconds.
+        """Import the package, which takes some seconds.
 
         Args:
             what: What needs it, for messages.
@@ -102,7 +102,7 @@ class UmapReduction:
 
 
 def dimensions_of(trained: int) -> int:
-    """How many dimensions so many points can be laid out in: 5, but for fewer than 7 points.
+    """Number of dimensions for a number of points: 5, or fewer for under 7 points.
 
     UMAP begins with eigenvectors, of which there are fewer than points, and the first is no use.
     """

@@ -1,4 +1,4 @@
-"""A folder or id of sentence-transformers in; vectors of texts, pooled as it says, out."""
+"""Embed texts with a sentence-transformers model."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SentenceTransformersEmbedder:
 
     @property
     def longest(self) -> int | None:
-        """Tokens of a text that it sees, special ones included; None: all."""
+        """Maximum number of tokens, special ones included; None: all."""
         most = self._model.max_seq_length
         return int(most) if most is not None and most < _SANE else None
 
@@ -79,12 +79,12 @@ class SentenceTransformersEmbedder:
         return await asyncio.to_thread(self._vectors, texts)
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than it sees."""
+        """Number of texts that are truncated."""
         longest = self.longest
         return 0 if longest is None else sum(length > longest for length in self._lengths(texts))
 
     async def close(self) -> None:
-        """It holds nothing open."""
+        """Do nothing: no resources are held."""
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         if not texts:
@@ -125,7 +125,7 @@ class SentenceTransformersEmbedder:
 
 
 def folder_of_embedder(settings: EmbedderSettings) -> Path:
-    """The folder of the model, looked at as far as that takes a moment: torch is not imported.
+    """The folder of the model after quick checks, without importing torch.
 
     Raises:
         Unavailable, ConfigError, MissingExtraError: As `SentenceTransformersEmbedder`.

@@ -1,8 +1,8 @@
-"""Texts in; the means of their tokens' vectors, which stand in a table, out. No model is run.
+"""Embed texts as the mean of static token vectors.
 
-Vectors are what `WordLlama.embed` and `StaticModel.encode` of model2vec return. We differ from the
-latter in texts over its limit of tokens, which it cuts at a number of characters, too, and in
-tables of 16 bits, of which it rounds means to 16 bits again.
+Vectors equal those of `WordLlama.embed` and of model2vec's `StaticModel.encode`. They differ from
+the latter for texts over its token limit, which it also cuts at a number of characters, and for
+16-bit tables, for which it rounds means to 16 bits again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 
 class StaticEmbedder:
-    """A vector per token, from a table."""
+    """Static token vectors from a table."""
 
     remote = False
     # Looking vectors up in the cache takes longer than making them.
@@ -43,7 +43,7 @@ class StaticEmbedder:
         self._prompt = settings.prompt
 
     async def embed(self, texts: Sequence[str]) -> Floats:
-        """(texts, dimensions) a vector of each; zeros of a text without any known token."""
+        """(texts, dimensions) vectors; zeros for a text without known tokens."""
         found = np.zeros((len(texts), self._table.vectors.shape[1]), np.float32)
         for at, tokens in enumerate(self._tokens(texts)):
             known = tokens[: self.longest]
@@ -71,7 +71,7 @@ class StaticEmbedder:
                 yield np.array(one.ids, np.int64)
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts have more tokens than are seen."""
+        """Number of texts that are truncated."""
         longest = self.longest
         if longest is None:
             return 0
@@ -82,4 +82,4 @@ class StaticEmbedder:
         return sum(len(tokens) > longest for tokens in self._tokens(long))
 
     async def close(self) -> None:
-        """It holds nothing open."""
+        """Do nothing: no resources are held."""

@@ -1,6 +1,6 @@
-"""The name of a table of token vectors, or its folder, in; the table and its tokenizer out.
+"""Load static token vectors and their tokenizer.
 
-Two forms of folder are read: that of the package wordllama (`weights/*.safetensors` beside
+Two folder layouts are supported: that of the package wordllama (`weights/*.safetensors` with
 `tokenizers/*.json`) and that of model2vec (`model.safetensors`, `tokenizer.json`, `config.json`).
 """
 
@@ -29,7 +29,7 @@ _LONGEST = 512
 
 
 class Table(Struct, frozen=True):
-    """Vectors by token, and how they become that of a text.
+    """Token vectors, and how they are pooled.
 
     Attributes:
         tokenizer: Of the package tokenizers; it neither pads nor cuts.
@@ -54,7 +54,7 @@ class Table(Struct, frozen=True):
 
 
 def loaded_table(model: str) -> Table:
-    """The table of a model.
+    """Load the table of a model.
 
     Args:
         model: wordllama, or a folder.
@@ -165,7 +165,7 @@ def _config(path: Path | None) -> _Config:
 
 
 def _unknown(tokenizer: Any) -> int | None:
-    """The token in place of what the vocabulary lacks; None: the tokenizer knows everything."""
+    """The token for unknown words; None if the tokenizer knows everything."""
     model = tokenizer.model
     if hasattr(model, "unk_token"):
         token = model.unk_token
@@ -176,7 +176,7 @@ def _unknown(tokenizer: Any) -> int | None:
 
 
 def _checked(files: _Files, tokens: int, found: Mapping[str, Any]) -> None:
-    """Refuse a file that lacks the vector of a token.
+    """Reject a file without the vector of a token.
 
     Raises:
         ConfigError: It does.

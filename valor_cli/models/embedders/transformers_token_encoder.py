@@ -1,7 +1,7 @@
-"""A folder or id of an encoder in; the hidden states of its tokens, by transformers, out.
+"""Hidden states of tokens from a transformers encoder.
 
-As bert-score 0.3.13 has them: texts are stripped, the layers above the wanted one are left out, and
-what the model then ends with is taken, so that a last normalisation is applied where it has one.
+As in bert-score 0.3.13: texts are stripped, layers above the requested one are removed, and the
+output of the shortened model is used, so that its final normalisation applies where it has one.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _STACKS = ("encoder.layer", "transformer.layer", "encoder.block", "block", "laye
 
 
 class TransformersTokenEncoder:
-    """A model of `AutoModel`, float32, safetensors only; of an encoder-decoder, the encoder."""
+    """A model of `AutoModel`, float32, safetensors only; for an encoder-decoder, its encoder."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class TransformersTokenEncoder:
         self._told = told
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
-        """Of each text, in their order; longer ones are cut.
+        """Token states of each text, in order; long texts are truncated.
 
         Raises:
             Stopped: The run ends.
@@ -124,7 +124,7 @@ class TransformersTokenEncoder:
         self._told(STAGE, done, len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than it sees."""
+        """Number of texts that are truncated."""
         return sum(len(ids) > self._room for part in self._parts(texts) for ids in self._ids(part))
 
     @property

@@ -1,4 +1,4 @@
-"""A store of vectors in; how much it holds, and what was removed from it, out."""
+"""Show and clear the cache of vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valor_cli.models.store_report import shrink, size_of
 
 
 class ModelKept(Struct, frozen=True):
-    """What is kept of one model: under which key, and how long its vectors are; since when."""
+    """Cached vectors of one model: cache key, dimensions, date."""
 
     model: str
     dimensions: int
@@ -26,7 +26,7 @@ class ModelKept(Struct, frozen=True):
 
 
 class VectorsInfo(Struct, frozen=True):
-    """What a store holds.
+    """Summary of a store.
 
     Attributes:
         path: Its file.
@@ -40,29 +40,29 @@ class VectorsInfo(Struct, frozen=True):
 
     @property
     def vectors(self) -> int:
-        """How many are kept."""
+        """Number of cached vectors."""
         return sum(one.vectors for one in self.models)
 
     @property
     def oldest(self) -> float | None:
-        """When the first was kept, in seconds since 1970; None: there are none."""
+        """Time of the oldest entry, in seconds since 1970; None if empty."""
         return min((one.oldest for one in self.models), default=None)
 
     @property
     def newest(self) -> float | None:
-        """Likewise the last."""
+        """Time of the newest entry, in seconds since 1970; None if empty."""
         return max((one.newest for one in self.models), default=None)
 
 
 class VectorsRemoved(Struct, frozen=True):
-    """What was removed: vectors, bytes of the files."""
+    """What was deleted: vectors, bytes."""
 
     vectors: int = 0
     bytes: int = 0
 
 
 def info_of_vectors(path: Path) -> VectorsInfo:
-    """What the store holds.
+    """Summarise a store.
 
     Raises:
         ValorError: The store cannot be used.
@@ -81,7 +81,7 @@ def info_of_vectors(path: Path) -> VectorsInfo:
 def clear_vectors(
     path: Path, older_than_days: float | None = None, *, clock: Callable[[], float] = time.time
 ) -> VectorsRemoved:
-    """Forget vectors.
+    """Delete vectors.
 
     Args:
         path: Of the store.

@@ -1,7 +1,7 @@
-"""Texts and their vectors come in; what was kept under one model goes out, to later runs too.
+"""Persistent cache of text vectors.
 
-Neither texts nor anything they could be read from is written: a text is known by its SHA-256. A
-vector comes back bit by bit as it was, or not at all.
+Texts are not stored, nor anything they could be read from: a text is identified by its SHA-256. A
+vector is returned bit by bit as it was stored, or not at all.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _KEEP = (
 
 
 class VectorStore:
-    """The vectors that one model made of texts; a context manager.
+    """Cached vectors of one model; a context manager.
 
     Several processes may use it at once. Within one it belongs to one thread at a time.
 
@@ -92,7 +92,7 @@ class VectorStore:
     def open(
         cls, model: str, path: Path | None = None, *, clock: Callable[[], float] = time.time
     ) -> Self:
-        """Open the store of a model, or make it.
+        """Open or create the store of a model.
 
         Args:
             model: Which model, and how it is used; see `Embedder.keeps`.
@@ -122,7 +122,7 @@ class VectorStore:
         self._database.close()
 
     def find(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """The vectors of those texts that have one, bit by bit as they were kept.
+        """The cached vectors of texts, bit by bit as stored.
 
         Raises:
             ValorError: The store cannot be used.
@@ -146,7 +146,7 @@ class VectorStore:
         return found
 
     def keep(self, texts: Sequence[str], vectors: Vector) -> None:
-        """Have them for later runs; on disk when it returns.
+        """Store vectors durably.
 
         A run can go on without: the first failure is said in `failed`, and the rest is not tried.
 
@@ -196,7 +196,7 @@ def _bytes(vector: Vector) -> bytes:
 
 
 def _checksum(key: bytes, vector: bytes) -> int:
-    """Tells damage; of the text's key too, so that no vector answers for another's text."""
+    """Checksum against damage, including the text's key so that vectors cannot be mixed up."""
     return zlib.crc32(vector, zlib.crc32(key))
 
 

@@ -1,6 +1,6 @@
-"""Texts in; their vectors out, each distinct text embedded once in a run, and kept for later ones.
+"""Embed each distinct text once per run, through the cache.
 
-texts ─▶ known already? ─▶ kept by an earlier run? ─▶ embedder, the longest first ─▶ kept
+texts ─▶ known already? ─▶ cached by an earlier run? ─▶ embedder, the longest first ─▶ cached
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Told = Callable[[str, int, int], None]
 
 
 class Vectors:
-    """All vectors of a run. Judges may ask for some side by side, in one loop.
+    """All vectors of a run; safe for concurrent use in one loop.
 
     Attributes:
         embedder: Who makes them.
@@ -45,7 +45,7 @@ class Vectors:
         told: Told,
         kept: VectorStore | None = None,
     ) -> None:
-        """Nothing is embedded yet.
+        """Initialise without loading anything.
 
         Args:
             embedder: Who makes vectors.
@@ -65,7 +65,7 @@ class Vectors:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What is to be warned of, in words."""
+        """Warnings, in words."""
         told = []
         if self.cut:
             texts = "1 text is" if self.cut == 1 else f"{self.cut:,} texts are"
@@ -95,7 +95,7 @@ class Vectors:
         return self.known(texts)
 
     def known(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(texts, dimensions) the vectors of texts that were asked for before."""
+        """(texts, dimensions) vectors of texts that were embedded before."""
         places = np.array([self._places[text] for text in texts], np.intp)
         return np.asarray(self._table[places], np.float64)
 
@@ -130,10 +130,10 @@ class Vectors:
 
     @staticmethod
     def _silent(stage: str, done: int, total: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def _recalled(self, texts: list[str]) -> list[str]:
-        """The texts that no earlier run had."""
+        """The texts without cached vectors."""
         if self._kept is None:
             return texts
         found = self._kept.find(texts)

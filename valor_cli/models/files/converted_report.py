@@ -1,6 +1,6 @@
-"""The folder of converted models in; how much it holds, and what was removed from it, out.
+"""Show and clear the cache of converted models.
 
-Models of GGUF files lie there as safetensors (see gguf.py), some five times as large as the files.
+Models of GGUF files are cached there as safetensors (see gguf.py), about five times their size.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DAY_S = 86_400
 
 
 class Converted(Struct, frozen=True):
-    """Models in a folder, those whose making was cut short included: how many, how many bytes."""
+    """Number and size of cached models, including incomplete ones."""
 
     path: Path
     models: int = 0
@@ -28,7 +28,7 @@ class Converted(Struct, frozen=True):
 
 
 def converted_models() -> Converted:
-    """What is kept.
+    """The cached models.
 
     Raises:
         ValorError: There is no home folder.
@@ -40,7 +40,7 @@ def converted_models() -> Converted:
 def clear_converted(
     older_than_days: float | None = None, *, clock: Callable[[], float] = time.time
 ) -> Converted:
-    """Remove models, and tell which.
+    """Delete cached models and return what was deleted.
 
     Args:
         older_than_days: Only those that were made earlier; None: all.

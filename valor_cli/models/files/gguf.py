@@ -1,7 +1,7 @@
-"""A GGUF file in; the same model as safetensors in the cache folder, which loads in a moment, out.
+"""Cache GGUF models as safetensors, which load faster.
 
-Reading a GGUF file takes transformers some twenty seconds, and the safetensors of it half a
-second. The weights are what the file holds, in 32 bits: the folder is some five times its size.
+Transformers takes about twenty seconds to read a GGUF file, half a second for its safetensors. The
+weights are those of the file in 32 bits, so the folder is about five times its size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOLDER = "models"
 
 
 def converted(found: Located, sha256: str) -> Located | None:
-    """Where an earlier run kept the model; None: nowhere.
+    """The cached conversion of a model; None if there is none.
 
     Args:
         found: A GGUF file.
@@ -36,7 +36,7 @@ def converted(found: Located, sha256: str) -> Located | None:
 
 
 def keep_converted(model: Any, tokenizer: Any, sha256: str) -> None:
-    """Have a model for later runs, if the cache folder can be written to.
+    """Cache a converted model, if the cache folder is writable.
 
     Args:
         model: As it was loaded from a GGUF file; written as such no more.

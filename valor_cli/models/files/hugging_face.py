@@ -1,6 +1,6 @@
-"""The id or path of a model in; its files on this machine, and what they hold, loaded, out.
+"""Locate and load Hugging Face models that are already on this machine.
 
-Nothing is ever fetched, no code of a model's repository is run, and no pickle is read.
+Nothing is downloaded, no code of a model's repository is run, and no pickle is read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _AGAIN = "fetch it again, or name another folder"
 
 
 class Located(Struct, frozen=True):
-    """Where a model is.
+    """Location of a model.
 
     Attributes:
         model: As the config says it.
@@ -62,7 +62,7 @@ class Located(Struct, frozen=True):
 
     @property
     def identity(self) -> ModelIdentity:
-        """Its name, and the hash of a GGUF file, or of all files of a folder that are read."""
+        """Its name, and the hash of its GGUF file or of all files that are read."""
         if self.gguf is not None:
             digest = sha256_of(self.folder / self.gguf)
         else:
@@ -71,7 +71,7 @@ class Located(Struct, frozen=True):
 
 
 def transformers(what: str) -> Any:
-    """The package, silent and offline.
+    """Import transformers without logging and in offline mode.
 
     Raises:
         MissingExtraError: It, or torch, is not installed.
@@ -89,7 +89,7 @@ def transformers(what: str) -> Any:
 
 
 def located(model: str, what: str) -> Located:
-    """The files of a model: a folder, a GGUF file, or what was fetched from the hub before.
+    """Locate a model's files: a folder, a GGUF file, or the hub's cache.
 
     Neither torch nor transformers is imported for it.
 
@@ -145,7 +145,7 @@ def _of_folder(model: str, folder: Path) -> Located:
 
 
 def folder_of(model: str, what: str) -> Path:
-    """The folder of a model, whatever is in it: a path, or what was fetched from the hub before.
+    """Locate a model's folder without checking it: a path, or the hub's cache.
 
     Raises:
         Unavailable: It is not on this machine.
@@ -179,7 +179,7 @@ def loaded(
     may_lack: Callable[[str], bool] = lambda name: False,
     **more: Any,
 ) -> Any:
-    """A model, ready to be asked.
+    """Load a model.
 
     Args:
         auto: The class that loads it: `transformers.AutoModelForCausalLM`.
@@ -213,7 +213,7 @@ def loaded(
 
 
 def config_of(found: Located) -> Any:
-    """What its config.json, or its GGUF file, says of its form.
+    """Its architecture config, from config.json or the GGUF file.
 
     Raises:
         ConfigError: It cannot be read.
@@ -247,7 +247,7 @@ def _from_pretrained(auto: Any, found: Located, **more: Any) -> Any:
 
 @contextmanager
 def _refusals(found: Located) -> Iterator[None]:
-    """Whatever is in a folder, its loaders may raise it; what they say meanwhile is no one's."""
+    """Translate errors of the loaders, and silence their output."""
     if found.gguf is not None:
         for package in _OF_GGUF:
             extra(package, "hf", found.model)
@@ -264,7 +264,7 @@ def _refusals(found: Located) -> Iterator[None]:
 
 
 def unloadable(model: str, error: Exception) -> ConfigError:
-    """What to say of a model that its loader refused."""
+    """The error for a model that could not be loaded."""
     if "trust_remote_code" in str(error):
         problem = Problem(model, "needs code of its own repository, and no such code is ever run")
         return ConfigError(problem, hint="name a model of a type that transformers itself knows")

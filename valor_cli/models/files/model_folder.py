@@ -1,4 +1,4 @@
-"""The folder of a model, in the hub's form, in; which of its files are read, or why none, out."""
+"""Check the folder of a model and list the files that are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PIECES = "*.model"
 
 @contextmanager
 def readable(model: str) -> Iterator[None]:
-    """What the operating system refuses meanwhile is told of the model.
+    """Report errors of the operating system as errors of the model.
 
     Raises:
         ConfigError: A file or folder cannot be looked at.
@@ -41,11 +41,11 @@ def readable(model: str) -> Iterator[None]:
 
 
 class Incomplete(Exception):  # noqa: N818  # what it says of the folder
-    """Files of a model are not there; says which."""
+    """Files of a model are missing."""
 
 
 def files_read(folder: Path) -> list[Path]:
-    """Its weights, config and tokenizer; what else lies there makes no other model of it.
+    """Its weights, config and tokenizer; other files do not affect its identity.
 
     Raises:
         Incomplete: There are no weights.
@@ -55,13 +55,13 @@ def files_read(folder: Path) -> list[Path]:
 
 
 def has_tokenizer(folder: Path) -> bool:
-    """Whether a vocabulary is there; without one transformers 5 makes up an empty tokenizer."""
+    """Whether there is a vocabulary; without one transformers 5 creates an empty tokenizer."""
     names = ("tokenizer.json", "vocab.json", "vocab.txt")
     return any((folder / name).is_file() for name in names) or any(folder.glob(_PIECES))
 
 
 def check_folder(model: str, folder: Path) -> None:
-    """Refuse what is never loaded.
+    """Reject files that are never loaded.
 
     Args:
         model: As the config says it, for messages.
@@ -89,7 +89,7 @@ def check_folder(model: str, folder: Path) -> None:
 
 
 def _check_config(model: str, path: Path) -> None:
-    """Loaders say of a config of another form whatever they stumble over.
+    """Check the config early, since loaders report misleading errors for other formats.
 
     Raises:
         ConfigError: It is no JSON object.
@@ -104,7 +104,7 @@ def _check_config(model: str, path: Path) -> None:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """One file, or several of which an index tells.
+    """The weight files: one, or several listed in an index.
 
     Raises:
         Incomplete: One of them is not there.

@@ -1,7 +1,7 @@
-"""The name of an ONNX model in; where its files are, and what they say of its use, out.
+"""Locate an ONNX model's files and read its settings.
 
 A folder is one of sentence-transformers or of optimum: `model.onnx` or `onnx/model.onnx`,
-`tokenizer.json`, and where they are there `modules.json`, `1_Pooling/config.json`,
+`tokenizer.json`, and optionally `modules.json`, `1_Pooling/config.json`,
 `sentence_bert_config.json`, `tokenizer_config.json` and `config.json`.
 """
 
@@ -39,7 +39,7 @@ _POSITIONS_AFTER_PADDING = ("camembert", "data2vec-text", "mpnet", "roberta", "x
 
 
 class OnnxFiles(Struct, frozen=True):
-    """A model and all that is known of it.
+    """A model with its settings.
 
     Attributes:
         name: As the config says it.
@@ -70,7 +70,7 @@ class OnnxFiles(Struct, frozen=True):
 
 
 def onnx_files(model: str | None) -> OnnxFiles:
-    """The files of a model.
+    """Locate the files of a model.
 
     Args:
         model: A folder, a file model.onnx, or minilm-int8; None: the latter.
@@ -182,14 +182,14 @@ def _positions(config: dict[str, Any]) -> int | None:
 
 
 def _number(config: dict[str, Any], key: str) -> int | None:
-    """A number above 0 that stands for something: transformers writes 1e30 for "any"."""
+    """A positive number, except placeholders: transformers writes 1e30 for "any"."""
     found = config.get(key)
     sane = isinstance(found, int) and not isinstance(found, bool) and 0 < found < 10**6
     return found if sane else None
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """What a file says; nothing where it is not there."""
+    """The content of a file; empty if missing."""
     return _decoded(path, dict[str, Any]) or {}
 
 

@@ -1,4 +1,4 @@
-"""The file of an ONNX graph and ids of tokens in; the vectors that it makes of them out."""
+"""Run an ONNX graph on token ids."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OnnxGraph:
         self.alone = self._must_be_alone(path)
 
     def vectors(self, ids: Ids, mask: Ids, kinds: Ids) -> NDArray[Any]:
-        """What it makes of a batch. Several threads may ask at a time.
+        """Run the graph on a batch. Thread-safe.
 
         Args:
             ids: (texts, tokens) rows are filled up to one length.
@@ -135,7 +135,7 @@ def _session(path: Path) -> Any:
 
 
 def _contains(path: Path, word: bytes) -> bool:
-    """Whether a file has some bytes; names of operations stand in it as they are."""
+    """Whether a file contains some bytes, such as the name of an operation."""
     before = b""
     with path.open("rb") as file:
         while part := file.read(_AT_ONCE):
@@ -146,5 +146,5 @@ def _contains(path: Path, word: bytes) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """What a library said, short enough for a message."""
+    """The first line of a library's error, shortened for a message."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

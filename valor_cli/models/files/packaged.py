@@ -1,4 +1,4 @@
-"""Nothing in; the models that packages bring, and what there is to say of each, out."""
+"""List the models that are installed as packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from valor_cli.models.settings.models import MINILM, SMOLLM2
 
 
 class PackagedModel(Struct, frozen=True):
-    """A model that a package brings.
+    """A model installed as a package.
 
     Attributes:
         name: As configs call it.
@@ -28,7 +28,7 @@ class PackagedModel(Struct, frozen=True):
 
 
 def packaged_models() -> Iterator[PackagedModel]:
-    """The models that need no network; nothing of them is loaded."""
+    """The models that need no network; none is loaded."""
     yield _minilm()
     try:
         yield PackagedModel(SMOLLM2, f"{smollm2_file().name} is there")

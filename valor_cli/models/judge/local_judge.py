@@ -1,4 +1,4 @@
-"""Requests in; replies of a small model in a GGUF file, run on this machine, out."""
+"""Judge that runs a GGUF model on this machine with llama.cpp."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LocalJudge:
     price: Price | None = Price(0.0, 0.0)
 
     def __init__(self, settings: JudgeSettings) -> None:
-        """Nothing is loaded yet.
+        """Initialise without loading anything.
 
         Raises:
             ValorError: The file is none of a model, or a package is not installed.
@@ -59,7 +59,7 @@ class LocalJudge:
         }
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once. Raises as `LitellmJudge.answer` does."""
+        """Make one attempt. Raises as `LitellmJudge.answer` does."""
         async with self._starting:
             if self._asked is None:
                 self._asked = await asyncio.to_thread(self._started)
@@ -100,7 +100,7 @@ class LocalJudge:
         return LitellmJudge(asked, key=key)
 
     async def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         if self._asked is not None:
             await self._asked.close()
         self._asked = None

@@ -1,4 +1,4 @@
-"""The settings of a judge in; what its tokens cost out, as the config or litellm's list has it."""
+"""Token prices of a judge, from the config or litellm's list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIST = "model_prices_and_context_window_backup.json"
 
 
 def price_of(settings: JudgeSettings) -> Price | None:
-    """What a judge's tokens cost; None where nobody knows.
+    """The token price of a judge; None if unknown.
 
     The list lies in the installed package litellm; it is read, and the package is not imported.
     """
@@ -29,7 +29,7 @@ def price_of(settings: JudgeSettings) -> Price | None:
 
 
 def known_facts(model: str) -> Mapping[str, Any]:
-    """What litellm's list has of a model, named with its provider or without."""
+    """The entry of a model in litellm's list, with or without its provider."""
     listed = _listed()
     if model in listed:
         return listed[model]

@@ -1,4 +1,4 @@
-"""YAML files of prompts in; their texts, checked, out."""
+"""Load and check prompt files in YAML."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class _Strict(BaseModel):
 
 
 class Example(_Strict):
-    """What a judge might be given, and what it should say of it."""
+    """An example input of a judge, with the expected answer."""
 
     fields: dict[str, str | list[str] | None]
     reply: JsonValue
 
     @property
     def given(self) -> dict[str, Field]:
-        """The fields as prompts take them."""
+        """The fields as used by prompts."""
         found: dict[str, Field] = {}
         for name, value in self.fields.items():
             if value is None:
@@ -73,7 +73,7 @@ class Example(_Strict):
 
 
 class PromptFile(_Strict):
-    """A prompt as its file has it.
+    """The content of a prompt file.
 
     Attributes:
         name: What metrics ask for.
@@ -104,7 +104,7 @@ class PromptFile(_Strict):
 
     @property
     def sha256(self) -> str:
-        """Of all that a judge is told."""
+        """SHA-256 of all texts of the prompt."""
         told = self.model_dump(
             include={"name", "version", "system", "user", "reply", "examples", "labels"}
         )
@@ -113,7 +113,7 @@ class PromptFile(_Strict):
 
     @property
     def opening(self) -> str:
-        """All that the system message says before it comes to the data."""
+        """The system message up to the data."""
         parts = [self.system.strip(), f"Form of the reply: {self.reply.strip()}"]
         for number, example in enumerate(self.examples, 1):
             given = filled(self.user.strip(), example.given, EXAMPLE, self.labels)
@@ -127,7 +127,7 @@ class PromptFile(_Strict):
 
 
 def names() -> tuple[str, ...]:
-    """The prompts of the package."""
+    """Names of the packaged prompts."""
     folder = files("valor_cli.models.judge") / "prompt_texts"
     found = (one.name for one in folder.iterdir())
     return tuple(sorted(one.removesuffix(".yaml") for one in found if one.endswith(".yaml")))
@@ -135,7 +135,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def shipped(name: str) -> PromptFile:
-    """The prompt of the package that has this name.
+    """The packaged prompt of that name.
 
     Raises:
         UnknownNameError: There is none.
@@ -148,19 +148,19 @@ def shipped(name: str) -> PromptFile:
 
 
 def shipped_text(name: str) -> str:
-    """The YAML file of a prompt of the package, as it is."""
+    """The YAML of a packaged prompt."""
     path = files("valor_cli.models.judge") / "prompt_texts" / f"{name}.yaml"
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 
 def unknown(name: str, known: tuple[str, ...]) -> Problem:
-    """What to say of a name that no prompt has."""
+    """The error for an unknown prompt name."""
     message = f"there is no prompt '{name}'{did_you_mean(name, known)}; there are: "
     return Problem(f"prompts.{name}", message + ", ".join(known))
 
 
 def own(name: str, path: str) -> PromptFile:
-    """A config's own prompt, which is to stand in the place of the package's.
+    """A prompt of the config that replaces the packaged one.
 
     Raises:
         UnknownNameError: The package has no prompt of this name.
@@ -182,7 +182,7 @@ def own(name: str, path: str) -> PromptFile:
 
 
 def _parsed(text: bytes, path: str) -> PromptFile:
-    """What a file says.
+    """The parsed file.
 
     Raises:
         ConfigError: It says no prompt.
@@ -198,7 +198,7 @@ def _parsed(text: bytes, path: str) -> PromptFile:
 
 
 def _problem(error: Any, path: str) -> Problem:
-    """A problem that pydantic found, in words about prompts."""
+    """A pydantic error, in terms of prompts."""
     location = [str(part) for part in error["loc"]]
     known = tuple(PromptFile.model_fields if len(location) == 1 else Example.model_fields)
     message = f"{error['msg'][0].lower()}{error['msg'][1:]}"
@@ -270,7 +270,7 @@ def _yaml_values(text: bytes, path: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without aliases, which could grow without end, and without keys that stand twice."""
+    """YAML without aliases, which could grow without limit, and without duplicate keys."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):

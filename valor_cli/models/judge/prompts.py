@@ -1,4 +1,4 @@
-"""The name of a prompt and what is put into it; the messages to a judge out."""
+"""Render prompts into judge messages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STANDARD = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a judge is told and asked.
+    """A prompt of a judge.
 
     Attributes:
         name, version: Of the YAML file.
@@ -83,11 +83,11 @@ class Prompt:
 
     @property
     def template(self) -> tuple[Message, ...]:
-        """The conversation that opens, with `{field}` for what a sample has."""
+        """The opening messages, with `{field}` placeholders."""
         return self._opening(self.user, "…")
 
     def messages(self, fields: Mapping[str, Field]) -> tuple[Message, ...]:
-        """The conversation that opens, with everything in its place.
+        """The opening messages, filled in.
 
         Raises:
             ValueError: A field that it uses is not given.
@@ -105,10 +105,10 @@ class Prompt:
 
 
 class Prompts:
-    """The prompts of a run: those that the package brings, and the config's own in their place."""
+    """The prompts of a run: packaged ones, and replacements from the config."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """`own` maps names to YAML files, which are read here: what is wrong is told at once.
+        """Initialise; `own` maps names to YAML files, which are checked at once.
 
         Raises:
             ConfigError: There is no prompt of a name, or a file is none that can stand for it.
@@ -135,7 +135,7 @@ class Prompts:
 
     @property
     def used(self) -> tuple[PromptUsed, ...]:
-        """Those that were asked for, by name."""
+        """The prompts that were used, by name."""
         return tuple(
             PromptUsed(name, one.version, one.sha256, one.own)
             for name, one in sorted(self._used.items())
@@ -143,13 +143,13 @@ class Prompts:
 
 
 def placeholders(words: str) -> tuple[str, ...]:
-    """The fields that a user's own words want, by their standard names, in their order."""
+    """The fields that a user's prompt needs, by standard name, in order."""
     found = (STANDARD[name] for name in braced(words) if name in STANDARD)
     return tuple(dict.fromkeys(found))
 
 
 def from_words(name: str, words: str, *, answer: str = "") -> Prompt:
-    """A prompt in a user's own words, with `answer` behind it: how to reply."""
+    """A prompt from a user's text, followed by `answer`, the reply format."""
     said = json.dumps([words, answer], ensure_ascii=False)
     return Prompt(
         name=name,

@@ -1,4 +1,4 @@
-"""Requests in; the replies out that a cassette recorded to the same requests."""
+"""Judge that replays recorded replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HINT = (
 
 
 class ReplayJudge:
-    """A judge who says again what a cassette recorded; that costs nothing.
+    """A judge that replays a cassette, at no cost.
 
     Attributes:
         misses: Requests that the cassette lacks.
@@ -51,7 +51,7 @@ class ReplayJudge:
         self.misses: list[Problem] = []
 
     async def answer(self, request: Request) -> Reply:
-        """The reply recorded.
+        """The recorded reply.
 
         Raises:
             Unanswerable: None could be had when it was recorded; or the cassette lacks it, and
@@ -71,7 +71,7 @@ class ReplayJudge:
         return dataclasses.replace(one.reply, tries=tries)
 
     def check(self) -> str | None:
-        """Stop a run whose requests were not all in the cassette. There is nothing to warn of.
+        """Raise an error if requests were missing in the cassette.
 
         Raises:
             DataError: Some were not; names them.
@@ -81,7 +81,7 @@ class ReplayJudge:
         return None
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
 
 def _lines(

@@ -1,4 +1,4 @@
-"""Requests in; replies out from a file, one after the other, whatever was asked."""
+"""Judge that returns scripted replies in order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Line(Struct, frozen=True):
 
 
 class ScriptedJudge:
-    """A judge whose replies stand in a file, in the order of the calls; for tests and teaching."""
+    """A judge whose replies are read from a file, in call order; for tests and teaching."""
 
     name: str
     identity: Mapping[str, Any]
@@ -81,14 +81,14 @@ class ScriptedJudge:
         return line.reply
 
     def check(self) -> str | None:
-        """What to warn of at the end; None: nothing."""
+        """A warning at the end of the run, if any."""
         unused = len(self._lines) - self._calls
         if not unused:
             return None
         return f"{self._path}: {unused} of {len(self._lines)} replies were not used"
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
 
 def _read(path: str, price: Price | None) -> list[_Line]:

@@ -1,6 +1,6 @@
-"""Token ids in; the log-probability of each token, given those before it, out.
+"""Log-probability of each token given the preceding ones.
 
-A causal model's head is asked for the scored positions alone, some at a time: logits of all
+A causal model's head is applied only to the scored positions, some at a time: logits of all
 positions would take most of the time and memory of a long prompt before a short target.
 """
 
@@ -23,7 +23,7 @@ _SLACK = 1e-4
 
 
 class Row(NamedTuple):
-    """One sequence as a model sees it.
+    """One input sequence.
 
     Attributes:
         read: What the encoder reads; empty for a causal model.
@@ -37,10 +37,10 @@ class Row(NamedTuple):
 
 
 class NextToken:
-    """A model that says how probable every next token is."""
+    """A model that returns next-token probabilities."""
 
     def __init__(self, model: Any, device: Any) -> None:
-        """Learn how the model is best asked.
+        """Detect how to run the model.
 
         Args:
             model: Loaded, with a head of logits; an encoder-decoder says so in its config.
@@ -65,18 +65,18 @@ class NextToken:
 
     @property
     def vocabulary(self) -> int:
-        """Token ids are below this."""
+        """Size of the vocabulary."""
         return self._rows
 
     def start(self, labels: Ids) -> int:
-        """The token that the decoder is given before the first label."""
+        """The decoder's start token."""
         import torch
 
         known = torch.tensor([labels.tolist()], device=self._device)
         return int(self._model.prepare_decoder_input_ids_from_labels(labels=known)[0, 0])
 
     def log_probabilities(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
-        """Of each row, (len(ids) - scored,) natural logarithms; rows do not touch each other."""
+        """(len(ids) - scored,) natural log-probabilities of each row; rows are independent."""
         import torch
 
         # The last token predicts nothing that is asked for, and is not shown.
@@ -93,7 +93,7 @@ class NextToken:
         return np.split(found, cuts)
 
     def _states(self, shown: Any, rows: Sequence[Row]) -> Any:
-        """(rows, positions, …) hidden states, or logits of models whose head is not told apart."""
+        """(rows, positions, …) hidden states, or logits if the head cannot be separated."""
         if self._body is not None:
             return self._body(input_ids=shown, use_cache=False)[0]
         if not self._decodes:
@@ -158,7 +158,7 @@ def _padded(many: Sequence[Ids]) -> tuple[NDArray[np.int64], int]:
 
 
 def _finish(model: Any) -> Callable[[Any], Any]:
-    """What makes logits of the states of a body, by what the config tells of it; to be tried."""
+    """The function from states to logits, from the model's config; must be verified."""
     import torch
 
     config = model.config.get_text_config()

@@ -1,6 +1,6 @@
-"""Language models of transformers: passages in, log-probabilities of their targets out.
+"""Language models of transformers: log-probabilities of target texts.
 
-passages ─tokenizer─▶ sequences ─windows─▶ rows ─batches of like lengths─▶ model
+passages ─tokenizer─▶ sequences ─windows─▶ rows ─batches of similar length─▶ model
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class TransformersLanguageModel:
 
 
 def _opened(found: Located, sha256: str, device: Any) -> tuple[Any, Any]:
-    """A model and its tokenizer; of a GGUF file those that an earlier run converted.
+    """A model and its tokenizer; for a GGUF file, the cached conversion.
 
     Raises:
         ConfigError: It cannot be loaded, or is no language model.
@@ -272,7 +272,7 @@ _NOTHING: Ids = np.empty(0, np.int32)
 
 
 class Window(NamedTuple):
-    """Some successive tokens that a model sees together.
+    """Consecutive tokens that a model sees together.
 
     Attributes:
         begin: The first token seen.

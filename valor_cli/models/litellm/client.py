@@ -1,4 +1,4 @@
-"""The package litellm, quiet and told to ask nobody of its own accord; its connections closed."""
+"""Import litellm without logging or network access of its own, and close its connections."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _NEAR = ("localhost", "127.0.0.1", "::1")
 
 
 def check_installed() -> None:
-    """Refuse a litellm that is not there, too old, too new or malicious; nothing is imported.
+    """Reject a litellm that is missing, too old, too new or malicious, without importing it.
 
     Raises:
         MissingExtraError: It is one of these.
@@ -127,7 +127,7 @@ _OPEN = _Connections()
 
 
 def opened(user: object) -> Any:
-    """litellm, for one who will call `closed` in the same loop."""
+    """Import litellm for a caller that will call `closed` in the same loop."""
     litellm = _imported()
     loop = asyncio.get_running_loop()
     if _OPEN.loop is not loop:
@@ -148,7 +148,7 @@ def _unlogged() -> None:
 
 
 async def closed(user: object) -> None:
-    """Give connections back once the last user is done with them."""
+    """Close connections when the last user is done."""
     if id(user) not in _OPEN.users:
         return
     _OPEN.users.discard(id(user))

@@ -1,4 +1,4 @@
-"""The settings of a model behind an API in; where it is, and with which key it is asked, out."""
+"""Resolve the endpoint and API key of a remote model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_KEY = "none"
 
 
 class Endpoint(Struct, frozen=True):
-    """Whom requests go to.
+    """Endpoint of a remote model.
 
     Attributes:
         place: Of its block in the config, for messages: "judge".
@@ -45,7 +45,7 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def url(self) -> str | None:
-        """Its address without a user's name and password."""
+        """Its address without user name and password."""
         if self.api_base is None:
             return None
         parts = urlsplit(self.api_base)
@@ -53,25 +53,25 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """Its address for messages: what stands behind ? may be a key."""
+        """Its address for messages, without the query, which may hold a key."""
         return "the endpoint" if self.url is None else re.split("[?#]", self.url)[0]
 
     def called(self, litellm: Any) -> str:
-        """The model with its provider; servers of one's own are taken to speak OpenAI's API."""
+        """The model with its provider; self-hosted servers are assumed to speak OpenAI's API."""
         provider, slash, _ = self.model.partition("/")
         if self.api_base is None or (slash and provider in litellm.provider_list):
             return self.model
         return f"openai/{self.model}"
 
     def key_variable(self, litellm: Any) -> str:
-        """The environment variable that the key is expected in."""
+        """The environment variable of the key."""
         if self.api_key_env is not None:
             return self.api_key_env
         provider, slash, _ = self.called(litellm).partition("/")
         return f"{provider.upper()}_API_KEY" if slash else "OPENAI_API_KEY"
 
     def key(self, litellm: Any) -> str | None:
-        """The key; None: litellm looks for the provider's usual variable.
+        """The key; None if litellm reads the provider's usual variable.
 
         Raises:
             ConfigError: The variable that the config names is not set.
@@ -90,7 +90,7 @@ class Endpoint(Struct, frozen=True):
         return key or _NO_KEY
 
     def secrets(self) -> Iterator[str]:
-        """All that no message may hold, the longest first."""
+        """Secrets that no message may contain, longest first."""
         found = {value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
         found.update(self.headers)
         if self.api_key_env is not None:
@@ -113,7 +113,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_address(url: str) -> bool:
-    """Whether a server can be at it."""
+    """Whether the text is a valid server address."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -1,4 +1,4 @@
-"""What litellm raised in; what the call loop and the user can do something about out."""
+"""Translate litellm errors into retryable and final ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Explained = Busy | Passing | Unanswerable | ValorError
 
 
 class Fault(Struct, frozen=True):
-    """What is known of a failed request.
+    """Facts about a failed request.
 
     Attributes:
         status: Of HTTP, or what litellm takes for it; None: there was no reply.
@@ -54,12 +54,12 @@ class Fault(Struct, frozen=True):
 
     @property
     def kinds(self) -> set[str]:
-        """The names of all classes of errors in the chain."""
+        """Class names of all errors in the chain."""
         return {kind.__name__ for error in self.chain for kind in type(error).__mro__}
 
     @property
     def of_this_request(self) -> bool:
-        """Whether other requests may well be answered."""
+        """Whether the failure is limited to this request."""
         if self.status in (401, 403, 404, 429):
             return False
         told = {"ContextWindowExceededError", "ContentPolicyViolationError"} & self.kinds
@@ -67,7 +67,7 @@ class Fault(Struct, frozen=True):
 
     @property
     def of_the_form(self) -> bool:
-        """Whether it may come of asking for a reply of a certain form."""
+        """Whether the failure may be due to the reply format."""
         if self.of_this_request or not self.real:
             return False
         if self.status in (400, 422):
@@ -77,7 +77,7 @@ class Fault(Struct, frozen=True):
 
 
 def fault(error: BaseException) -> Fault:
-    """What an error of litellm has to tell."""
+    """Extract the facts from a litellm error."""
     chain = tuple(_chain(error))
     response = _response(chain)
     if response is None:
@@ -121,7 +121,7 @@ def _error_object(response: Any) -> Mapping[str, Any]:
 
 
 def explained(found: Fault, endpoint: Endpoint, litellm: Any, texts: Sequence[str]) -> Explained:
-    """What to raise for a failed request.
+    """The exception to raise for a failed request.
 
     Args:
         found: What is known of it.
@@ -226,13 +226,13 @@ def _why(found: Fault) -> str:
 
 
 def _quoted(found: Fault, endpoint: Endpoint, texts: Sequence[str]) -> str:
-    """What the server said, short, on one line, without keys and without what it was sent."""
+    """The server's message: shortened, one line, without keys and request texts."""
     words = fit_to_tell(found.words, tuple(endpoint.secrets()), texts)
     return f": {words}" if words else ""
 
 
 def fit_to_tell(words: str, secrets: Sequence[str], texts: Sequence[str]) -> str:
-    """Words of a server that may stand in a message; empty where they repeat what was sent."""
+    """A server's message if it may be shown; empty if it repeats what was sent."""
     words = " ".join(words[: 20 * _LONGEST].split())
     for secret in secrets:
         words = words.replace(secret, "…")
@@ -248,7 +248,7 @@ def fit_to_tell(words: str, secrets: Sequence[str], texts: Sequence[str]) -> str
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds until a server wants to be asked again; None: it did not say."""
+    """The delay in seconds that a server asks for; None if it gives none."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         said = headers.get(name)
         if said is None:

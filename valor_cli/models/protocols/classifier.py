@@ -1,4 +1,4 @@
-"""What a classifier is: texts, or pairs of texts, in; probabilities of labels out."""
+"""Protocol of classifiers: label probabilities for texts or pairs of texts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from valor_cli.models.protocols.identity import ModelIdentity
 
 
 class Pair(NamedTuple):
-    """A premise, and a hypothesis that it may bear out."""
+    """A premise, and a hypothesis that it may support."""
 
     premise: str
     hypothesis: str
 
 
 class Classifier(Protocol):
-    """A model that says how probable each of its labels is.
+    """A model that returns label probabilities.
 
     Attributes:
         identity: Which model it is.
@@ -34,14 +34,14 @@ class Classifier(Protocol):
     window: int
 
     def of_texts(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """Of each text, (windows, labels) probabilities; one window unless it is longer.
+        """(windows, labels) probabilities of each text; one window unless it is longer.
 
         Raises:
             Stopped: The run ends.
         """
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[NDArray[np.float64]]:
-        """Of each pair, (windows of the hypothesis, windows of the premise, labels) probabilities.
+        """(hypothesis windows, premise windows, labels) probabilities of each pair.
 
         Raises:
             Stopped: The run ends.

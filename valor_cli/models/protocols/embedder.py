@@ -1,4 +1,4 @@
-"""What an embedder is: texts in, vectors out."""
+"""Protocol of embedders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from valor_cli.models.protocols.identity import ModelIdentity
 
 
 class Embedder(Protocol):
-    """A model that makes vectors of texts.
+    """A model that embeds texts.
 
     Attributes:
         name: As results call it.
@@ -26,17 +26,17 @@ class Embedder(Protocol):
 
     @property
     def keeps(self) -> str | None:
-        """Under what its vectors may be kept for later runs; None: not worth keeping.
+        """The cache key of its vectors; None if caching is not worthwhile.
 
         It tells apart the bytes of models and all else that changes vectors (pooling, prompt …).
         """
 
     @property
     def longest(self) -> int | None:
-        """Tokens of a text that it sees; None: all, or not known."""
+        """Maximum number of tokens; None if unlimited or unknown."""
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """(texts, dimensions) a vector of each, whatever its length; the same in any company.
+        """(texts, dimensions) vectors, independent of the other texts.
 
         Raises:
             NoAnswer: None could be had.
@@ -44,7 +44,7 @@ class Embedder(Protocol):
         """
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than it sees."""
+        """Number of texts that are truncated."""
 
     async def close(self) -> None:
-        """Give back what it holds; it may be asked again afterwards."""
+        """Release resources; it can be used again afterwards."""

@@ -1,4 +1,4 @@
-"""The files of a model in; what it is called and which bytes it is, for results, out."""
+"""Identify a model by its name and the hash of its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AT_ONCE = 1 << 20
 
 
 class ModelIdentity(Struct, frozen=True):
-    """A model that values rest on.
+    """The identity of a model that values depend on.
 
     Attributes:
         name: As results call it: an id of a hub, or the name of a folder or file.
@@ -27,17 +27,17 @@ class ModelIdentity(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """For people: "minilm-int8 (sha256 8199be6f1434)"."""
+        """Short form for messages: "minilm-int8 (sha256 8199be6f1434)"."""
         return self.name if self.sha256 is None else f"{self.name} (sha256 {self.sha256[:12]})"
 
     @property
     def beside(self) -> Mapping[str, Scalar]:
-        """What stands beside every value that rests on it, among the parameters."""
+        """Parameters recorded with every value that uses the model."""
         return {"model": self.name, "model_sha256": self.sha256}
 
 
 class Unavailable(Exception):  # noqa: N818  # what it says of the model
-    """A model is not on this machine; in words, with the command that fetches it."""
+    """A model is not on this machine; the message has the command that downloads it."""
 
 
 def sha256_of(path: Path) -> str:
@@ -58,7 +58,7 @@ def sha256_of(path: Path) -> str:
 
 
 def sha256_of_files(paths: Iterable[Path]) -> str:
-    """SHA-256 of the names and bytes of several files, whatever folder they are in.
+    """SHA-256 of the names and bytes of several files, independent of their folder.
 
     Raises:
         ConfigError: One cannot be read.

@@ -1,4 +1,4 @@
-"""What a judge is: a model that a request goes to, and that replies in text."""
+"""Protocol of judges, with their requests, replies and errors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 
 class Message(NamedTuple):
-    """A part of a conversation."""
+    """A message of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 class Purpose(NamedTuple):
-    """What a request is for: told in messages, counted in the usage, no part of its identity."""
+    """What a request is for: shown in messages and usage, not part of its identity."""
 
     metric: str = ""
     model: str = ""
@@ -52,7 +52,7 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of all that the reply may depend on, the judge and its settings apart."""
+        """SHA-256 of all that the reply may depend on, except the judge and its settings."""
         said = [
             [list(message) for message in self.messages],
             self.schema,
@@ -71,13 +71,13 @@ class Price(NamedTuple):
     output: float
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
-        """US dollars for so many tokens."""
+        """Cost of tokens in US dollars."""
         return (self.input * tokens_in + self.output * tokens_out) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a judge said.
+    """A judge's reply.
 
     Attributes:
         text: All of it; empty where it said nothing.
@@ -100,7 +100,7 @@ class Reply:
 
 
 class Judge(Protocol):
-    """A model to ask.
+    """A model that answers requests.
 
     Attributes:
         name: As results call it.
@@ -119,7 +119,7 @@ class Judge(Protocol):
     price: Price | None
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once, without trying again.
+        """Make one attempt.
 
         Raises:
             Busy: It asks to come back later.
@@ -129,11 +129,11 @@ class Judge(Protocol):
         """
 
     async def close(self) -> None:
-        """Give back what it holds."""
+        """Release resources."""
 
 
 class Busy(Exception):  # noqa: N818  # what it says of the judge
-    """The judge answers too many already (HTTP 429); `after_s` is when it said to come back."""
+    """The judge is rate-limited (HTTP 429); `after_s` is the delay it asked for."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
         super().__init__(message)
@@ -141,7 +141,7 @@ class Busy(Exception):  # noqa: N818  # what it says of the judge
 
 
 class Passing(Exception):  # noqa: N818
-    """A failure that may pass: 5xx, a time-out, a cut connection, half a reply."""
+    """A transient failure: 5xx, a timeout, a lost connection, a truncated reply."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
         super().__init__(message)
@@ -149,7 +149,7 @@ class Passing(Exception):  # noqa: N818
 
 
 class Unanswerable(Exception):  # noqa: N818
-    """This request will never be answered: too long for the model, refused by its filter.
+    """A request that will never be answered: too long for the model, or refused by its filter.
 
     `tries` are the requests that it took to know.
     """
@@ -160,7 +160,7 @@ class Unanswerable(Exception):  # noqa: N818
 
 
 class NoAnswer(Exception):  # noqa: N818
-    """A request that no answer could be had for, in words; its sample has status judge_error.
+    """A request that failed for good; its sample has status judge_error.
 
     `tries` are the requests that were made for it.
     """
@@ -171,11 +171,11 @@ class NoAnswer(Exception):  # noqa: N818
 
 
 class Stopped(Exception):  # noqa: N818
-    """The run asks no more: the reason in words; samples without an answer are skipped."""
+    """The run sends no more requests; samples without a reply are skipped."""
 
 
 def conversation(
     *messages: tuple[Literal["system", "user", "assistant"], str],
 ) -> tuple[Message, ...]:
-    """Messages from pairs of a role and what it says."""
+    """Messages from pairs of role and text."""
     return tuple(Message(role, content) for role, content in messages)

@@ -8,7 +8,7 @@ Architecture = Literal["causal", "encoder_decoder"]
 
 
 class Passage(NamedTuple):
-    """A text whose likelihood is asked for, and what stands before it."""
+    """A target text and its prompt."""
 
     prompt: str
     target: str

@@ -1,4 +1,4 @@
-"""What a token encoder is: texts in, a vector of each token out."""
+"""Protocol of token encoders: one vector per token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STAGE = "encoding tokens"
 
 
 class TokenStates(NamedTuple):
-    """The tokens of a text as a model sees them.
+    """Tokens of a text with their vectors.
 
     Attributes:
         ids: (tokens,) in the model's vocabulary, special tokens included.
@@ -29,7 +29,7 @@ class TokenStates(NamedTuple):
 
 
 class TokenEncoder(Protocol):
-    """A model that makes a vector of every token of a text, in the light of the others.
+    """A model that returns a contextual vector for every token.
 
     Attributes:
         identity: Which model it is.
@@ -42,11 +42,11 @@ class TokenEncoder(Protocol):
     longest: int
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
-        """Of each text, in their order; longer ones are cut.
+        """Token states of each text, in order; long texts are truncated.
 
         Raises:
             Stopped: The run ends.
         """
 
     def cut(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than it sees."""
+        """Number of texts that are truncated."""

@@ -1,4 +1,4 @@
-"""How often a request failed comes in; how long to wait before the next try goes out."""
+"""Exponential backoff between retries."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ and each refusal counts."""
 
 
 class Backoff:
-    """Exponential waits with jitter, or what the server asked for."""
+    """Exponential backoff with jitter, or the delay that the server asked for."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed)  # noqa: S311  # it spreads requests, it keeps no secret
 
     def wait(self, failed: int, after_s: float | None = None) -> float:
-        """Seconds to wait after so many failed tries.
+        """Seconds to wait after a number of failed attempts.
 
         Args:
             failed: From 1; 0 counts as 1.

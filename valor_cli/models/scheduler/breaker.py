@@ -1,10 +1,10 @@
-"""Failures of a judge come in; whether it is worth asking it anything just now goes out.
+"""Circuit breaker: pause requests to a judge that keeps failing.
 
-Once a judge that did reply fails for as many requests as may be under way, and answers none that
-went out since, all wait together: now and then one of them is tried, at no cost to its own tries,
-and the first reply lets all go on. So an outage of a minute costs no sample. After `LOST_S` the
-tries count again, and the judge is soon given up. As long as it never replied, no more than a few
-requests begin at all.
+When a judge that has replied before fails for as many requests as may be in flight, and answers
+none sent since, all requests pause. From time to time one of them is tried, without using up its
+retries, and the first reply resumes all: an outage of a minute costs no sample. After `LOST_S` the
+retries count again, and the judge is soon given up. A judge that never replied gets only a few
+requests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST_PROBE_S = 5.0
 
 
 class Breaker:
-    """What the failures of a judge say about it.
+    """The circuit breaker of a judge.
 
     Attributes:
         open: Requests begun, and not ended.
@@ -34,7 +34,7 @@ class Breaker:
     """
 
     def __init__(self, most_open: int | None = None) -> None:
-        """`most_open` requests have begun at a time, those that wait to try again included."""
+        """Initialise; at most `most_open` requests begin, including those waiting to retry."""
         self.open = 0
         self.replied = False
         self.held_until = 0.0
@@ -51,7 +51,7 @@ class Breaker:
         self._tries = 0
 
     def may_begin(self, limit: int) -> bool:
-        """Whether a further request may begin, where `limit` may be under way."""
+        """Whether another request may begin under `limit`."""
         if self._most_open is not None and self.open >= self._most_open:
             return False
         # As many as may be under way can fail at once by one hiccup. A judge that never replied
@@ -60,15 +60,15 @@ class Breaker:
         return self._failed < borne or self.open < (LOST if self._overdue else HOPELESS)
 
     def begin(self) -> None:
-        """A request begins."""
+        """Record that a request begins."""
         self.open += 1
 
     def end(self) -> None:
-        """A request has ended, however it did."""
+        """Record that a request has ended."""
         self.open -= 1
 
     def answered(self, sent: float) -> None:
-        """It answered, be it that a request is unanswerable.
+        """Record that the judge answered, even if only to refuse a request.
 
         Args:
             sent: When the request went out, by the loop's clock.
@@ -83,7 +83,7 @@ class Breaker:
             self.held_until = 0.0
 
     def failed(self, now: float, ticket: int, limit: int, *, refused: bool) -> bool:
-        """A try failed; whether that is the outage's doing, and not the request's.
+        """Record a failed attempt; returns whether an outage, not the request, is to blame.
 
         Args:
             now: The time of the loop.
@@ -109,13 +109,13 @@ class Breaker:
         return self._outage and not self._overdue
 
     def goes_out(self, now: float) -> None:
-        """A request goes out; in an outage the next one does not at once."""
+        """Record that a request is sent; in an outage the next one is delayed."""
         if self._outage and not self._overdue:
             self._probe_s = min(LONGEST_PROBE_S, 2 * self._probe_s)
             self.held_until = now + self._probe_s
 
     def exhausted(self, now: float, tries: int, *, alone: bool) -> bool:
-        """A request has used up its tries; whether no other is worth asking.
+        """Record a request without retries left; return whether the judge should be given up.
 
         Args:
             now: The time of the loop.

@@ -1,14 +1,14 @@
-"""Requests and what replies cost come in; whether a request may be paid goes out.
+"""Budget of a judge: decide whether a request may be paid for.
 
-A request is paid in full before it begins, at the most that it can cost: its prompt, estimated,
-and the longest reply allowed. What it did cost replaces that when it ends. Where nobody says:
+Before a request begins, its maximum cost is reserved: its prompt, estimated, and the longest reply
+allowed. The actual cost replaces that when it ends. Where the cost is unknown:
 
-* A try that we gave up on (no reply in time, or nobody waits for it any more) counts in full, for
-  the provider may have gone on to the end.
-* A try that failed counts for its prompt. A refused one (429) costs nothing.
+* An attempt that was abandoned (timed out or no longer awaited) counts in full, since the provider
+  may have completed it.
+* A failed attempt counts for its prompt. A rate-limited one (429) costs nothing.
 * A reply without tokens or cost counts in full.
 
-So the budget can only be passed by what a prompt is longer than estimated.
+So the budget can only be exceeded by the error of the prompt estimate.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FRAME = 12
 
 
 class Highest(NamedTuple):
-    """The most that a request can cost.
+    """The maximum cost of a request.
 
     Attributes:
         size: Bytes of its prompt.
@@ -46,7 +46,7 @@ class Highest(NamedTuple):
 
 
 class Budget:
-    """What may be spent on a judge, and what was.
+    """The budget of a judge and what was spent.
 
     Attributes:
         spent: US dollars, as replies say.
@@ -73,12 +73,12 @@ class Budget:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is under way that may yet cost less than reserved."""
+        """Whether no request is in flight whose cost may still fall below its reservation."""
         return self._under_way == 0
 
     @property
     def reached(self) -> str:
-        """In words."""
+        """Message that the budget is exhausted."""
         unsure = f"{self.unsure:.2f}"
         aside = f" ({unsure} of it for failed calls, which may have been charged)"
         return f"the budget of {_dollars(self.limit_usd or 0.0)} US dollars is reached" + (
@@ -86,7 +86,7 @@ class Budget:
         )
 
     def highest(self, request: Request) -> Highest:
-        """The most that a request can cost; nothing where there is no budget."""
+        """The maximum cost of a request; zero without a budget."""
         if self.limit_usd is None or self._price is None:
             return Highest()
         size = _size(request)
@@ -95,18 +95,18 @@ class Budget:
         return Highest(size, prompt, prompt + self._price.of(0, self._max_tokens))
 
     def fits(self, highest: Highest) -> bool:
-        """Whether it can be paid, together with all that is under way."""
+        """Whether a request fits into the budget with all reservations."""
         if self.limit_usd is None:
             return True
         return self.spent + self.unsure + self.reserved + highest.usd <= self.limit_usd
 
     def reserve(self, highest: Highest) -> None:
-        """A request goes out."""
+        """Reserve the maximum cost of a request."""
         self._under_way += 1
         self.reserved += highest.usd
 
     def settle(self, highest: Highest, reply: Reply) -> None:
-        """It was answered."""
+        """Replace a reservation with the actual cost."""
         self._return(highest)
         cost = cost_of(reply, self._price)
         if cost is None:
@@ -117,7 +117,7 @@ class Budget:
             self._ratios.append(reply.tokens_in / highest.size)
 
     def lose(self, highest: Highest, charged: float) -> None:
-        """It was not answered, and may have cost so much."""
+        """Replace the reservation of a failed request with its possible cost."""
         self._return(highest)
         self.unsure += charged
 
@@ -158,7 +158,7 @@ def budget_of(
 
 
 def cost_of(reply: Reply, price: Price | None) -> float | None:
-    """US dollars that a reply cost; None: nobody knows."""
+    """Cost of a reply in US dollars; None if unknown."""
     if reply.cost_usd is not None:
         return reply.cost_usd
     if price is None or reply.tokens_in is None or reply.tokens_out is None:

@@ -1,4 +1,4 @@
-"""Requests in; replies out, from the cache or the judge, whatever happens on the way."""
+"""Judge calls: cache, retries, budget and breaker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Answered", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
 
 
 class Answered(Struct, frozen=True):
-    """A reply, and whether it was kept from before."""
+    """A reply, and whether it was cached."""
 
     reply: Reply
     cached: bool = False
@@ -31,7 +31,7 @@ class Answered(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Usage:
-    """What a metric asked about a model; see `results.UsageResult`.
+    """Usage of a metric for a model; see `results.UsageResult`.
 
     Attributes:
         counted: Whether all tokens are known.
@@ -51,19 +51,19 @@ class Usage:
     valued: bool = True
 
     def fail(self, tries: int = 1) -> None:
-        """Nothing was replied, to so many requests."""
+        """Record a failure after a number of requests."""
         self.calls += tries
         self.failed += 1
 
     def reuse(self, cost: float | None) -> None:
-        """A reply was there already; it had cost so much."""
+        """Record a cached reply and its original cost."""
         self.calls += 1
         self.cached += 1
         self.saved_usd += cost or 0.0
         self.valued &= cost is not None
 
     def pay(self, reply: Reply, cost: float | None) -> None:
-        """A reply came in; it cost so much."""
+        """Record a new reply and its cost."""
         self.tokens_in += reply.tokens_in or 0
         self.tokens_out += reply.tokens_out or 0
         self.counted &= reply.tokens_in is not None and reply.tokens_out is not None
@@ -72,20 +72,20 @@ class Usage:
 
 
 class Store(Protocol):
-    """Where replies are kept for later runs."""
+    """A store of replies for later runs."""
 
     def find(self, key: str) -> Reply | None:
-        """The reply kept under a key (`cache_key`)."""
+        """Look up a reply by key (`cache_key`)."""
 
     def keep(self, key: str, request: Request, reply: Reply) -> None:
-        """Keep a reply; it is safe when this returns."""
+        """Store a reply durably."""
 
     def forget(self, key: str) -> None:
-        """Keep nothing under a key, whichever run it is of."""
+        """Delete the entry of a key, for all runs."""
 
 
 def cache_key(judge: Judge, request: Request) -> str:
-    """SHA-256 of all that a reply depends on."""
+    """SHA-256 of everything a reply depends on."""
     said = [dict(judge.identity), request.key]
     text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -122,7 +122,7 @@ class Calls:
         spent_before: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """To be made once for each judge of a run, and used in one event loop.
+        """Create once per judge and run, for one event loop.
 
         Args:
             judge: Who is asked.
@@ -152,12 +152,12 @@ class Calls:
 
     @property
     def fatal(self) -> ValorError | None:
-        """Why the judge will never answer; None while it may. One asker was told."""
+        """Why the judge will never answer; None if it may."""
         return self._tries.fatal
 
     @property
     def spent_usd(self) -> float:
-        """What counts against the budget, what may have been charged for failed tries included."""
+        """Cost counted against the budget, including possible charges for failed attempts."""
         return self._budget.spent + self._budget.unsure
 
     async def ask(self, request: Request) -> Answered:
@@ -203,7 +203,7 @@ class Calls:
         return Answered(reply, cached=joined)
 
     def forget(self, request: Request) -> None:
-        """Keep no reply to a request beyond this run, for it could not be read.
+        """Remove the reply to a request from the cache, because it could not be parsed.
 
         Raises:
             ValorError: The store cannot be used.

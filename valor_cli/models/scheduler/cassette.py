@@ -1,11 +1,11 @@
-"""Requests with their replies come in while a run asks; a file that replays them goes out.
+"""Record judge replies to a file that can be replayed.
 
 A line for each request, {"key", "judge", "metric", "model", "sample_id", "prompt", "variant",
 "repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}: no prompt texts, no
-headers. Where no reply could be had, "error" says why in place of "reply" and what follows it, a
-line for each who asked. "tries" are the requests that it took, where they are several. Replies come
-in any order; lines stand in the order of model, sample_id, metric, repeat, prompt, variant and key,
-as texts, so that two recordings of the same replies are equal bytes.
+headers. If there was no reply, "error" says why in place of "reply" and the keys after it, in a
+line for each caller. "tries" is the number of requests made, if more than one. Replies arrive in
+any order; lines are sorted by model, sample_id, metric, repeat, prompt, variant and key, as texts,
+so that two recordings of the same replies are equal bytes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FORMS = {
 
 
 class Recorded(Struct, frozen=True):
-    """A line of a cassette: the reply to a request, and who asked for it.
+    """A line of a cassette: the reply to a request, and its caller.
 
     Attributes:
         failure: Why there was no reply; `reply` is empty then, but for its tries.
@@ -77,12 +77,12 @@ class Recorded(Struct, frozen=True):
 
     @property
     def slot(self) -> tuple[str, ...]:
-        """What there is one line of: a request; of one that failed, for each who asked."""
+        """The key of a line: the request; for a failed one, also its caller."""
         return (self.key,) if self.failure is None else (self.key, *self.purpose)
 
     @property
     def place(self) -> tuple[str, str, str, int, str, int, str]:
-        """Where it stands among the others."""
+        """The sort key of the line."""
         purpose = self.purpose
         return (
             *(purpose.model, purpose.sample_id, purpose.metric),
@@ -91,7 +91,7 @@ class Recorded(Struct, frozen=True):
 
     @property
     def line(self) -> bytes:
-        """As it is written."""
+        """The line as written."""
         reply, purpose = self.reply, self.purpose
         said = {
             "key": self.key,
@@ -113,14 +113,14 @@ class Recorded(Struct, frozen=True):
 
 
 class CassetteWriter:
-    """A recording under way; a context manager.
+    """Writes a cassette; a context manager.
 
     Each reply is appended to the partial file as it arrives. `close` puts all into order and in
     the place of what stood there; where an error or a kill comes first, the partial file stays.
     """
 
     def __init__(self, path: str, judge: str = "") -> None:
-        """Open the partial file, before anything is asked.
+        """Open the partial file.
 
         Args:
             path: Of the cassette; its folder is made if there is none.
@@ -158,7 +158,7 @@ class CassetteWriter:
             self.leave()
 
     def record(self, request: Request, reply: Reply | NoAnswer) -> None:
-        """Add a reply, or why there was none.
+        """Add a reply, or why there is none.
 
         Of one that is there already only who asked first by name is noted.
 
@@ -185,7 +185,7 @@ class CassetteWriter:
             _stop(self.path, error)
 
     def close(self) -> None:
-        """Put the whole cassette in its place; nothing after `leave` or a `close` before.
+        """Write the cassette to its final path; no effect after `leave` or `close`.
 
         Raises:
             DataError: It cannot be written; the partial file stays.
@@ -207,14 +207,16 @@ class CassetteWriter:
             _stop(self.path, error)
 
     def leave(self) -> None:
-        """End here: the partial file stays unless it is empty, and what stood in its place."""
+        """Stop without replacing an existing cassette; a partial file is kept unless it is
+        empty.
+        """
         self._file.close()
         if not self._recorded:
             self.partial.unlink(missing_ok=True)
 
 
 def _check_place(path: str) -> None:
-    """Leave alone what is no cassette: a slip in `record:` must not cost the user their data.
+    """Reject a file that is not a cassette, so that a mistake in `record:` loses no data.
 
     Raises:
         OSError: Something else stands there.
@@ -256,7 +258,7 @@ def _stop(path: str, error: OSError) -> NoReturn:
 
 
 def read_cassette(path: str) -> tuple[Recorded, ...]:
-    """The lines of a cassette.
+    """Read the lines of a cassette.
 
     Raises:
         DataError: It cannot be read, or some of its lines cannot.
@@ -277,7 +279,7 @@ def read_cassette(path: str) -> tuple[Recorded, ...]:
 
 
 def _neither(said: Mapping[str, Any]) -> str | None:
-    """Why a line says not what came of a request; None: it does."""
+    """Why a line has no outcome of a request; None if it has one."""
     if "error" in said:
         return "has both a reply and an error" if "reply" in said else None
     return None if "reply" in said else "the key 'reply' is missing"

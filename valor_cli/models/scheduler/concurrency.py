@@ -1,13 +1,13 @@
-"""What became of requests comes in; how many may be under way goes out.
+"""Adaptive limit on the number of requests in flight.
 
-The configured concurrency is the most; the server's own limit is found by its refusals. Many
-servers also refuse a request now and then that has nothing to do with how many are under way; a
-limit that follows those is soon down to one. So each request knows its level, how many were under
-way with it as it went out, and a refusal counts against the limit only if the server has not
-lately served most requests of that level. Then the limit falls to what is served just now.
-Successes take it up again one by one, each level on trial until it has held. A level that was
-refused is tried again more and more rarely, so that nearly all requests are accepted; but soon if
-it was served lately, for a server may be short of a place for a moment.
+The configured concurrency is the maximum; the server's own limit is inferred from its refusals.
+Many servers also refuse single requests for reasons unrelated to load; a limit that followed those
+would soon be one. So each request records its level, the number in flight when it was sent, and a
+refusal lowers the limit only if the server has not recently served most requests of that level.
+The limit then falls to what is served now. Successes raise it again one by one, each level on
+trial until it has held. A refused level is retried more and more rarely, so that nearly all
+requests are accepted, but soon if it was served recently, since a server may be short of capacity
+only for a moment.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ FEW = 1 / 4
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A request under way; `level` is how many were as it went out, those not counted that were
-    to be refused, for they took no place."""
+    """A request in flight; `level` is the number in flight when it was sent, without refused
+    ones.
+    """
 
     level: int
 
 
 class Limiter:
-    """How many requests may be under way, and from when on.
+    """Limits the requests in flight, and pauses.
 
     Attributes:
         most: As configured.
@@ -60,21 +61,21 @@ class Limiter:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way now."""
+        """Number of requests in flight."""
         return len(self._under_way)
 
     def start(self) -> Slot:
-        """A request goes out."""
+        """Record that a request is sent."""
         slot = Slot(self.in_flight + 1)
         self._under_way[slot] = None
         return slot
 
     def drop(self, slot: Slot) -> None:
-        """A request that was to go out does not, or nobody waits for it any more."""
+        """Release a slot whose request was not sent or is no longer awaited."""
         del self._under_way[slot]
 
     def replied(self, slot: Slot) -> None:
-        """A request was answered."""
+        """Record that a request was answered."""
         # Nothing is learnt about a limit that was not reached.
         self._calm += self.in_flight >= self.limit
         self._accepted(slot)
@@ -82,7 +83,7 @@ class Limiter:
         self._grow()
 
     def failed(self, slot: Slot) -> None:
-        """A request failed otherwise than by a refusal."""
+        """Record that a request failed, other than by refusal."""
         self._accepted(slot)
 
     def _accepted(self, slot: Slot) -> None:
@@ -91,7 +92,7 @@ class Limiter:
         self._recent.append((slot.level, True))
 
     def refused(self, slot: Slot, now: float, wait: float) -> None:
-        """The server answers too many already.
+        """Record a refusal because of load.
 
         Args:
             slot: What the request had.
@@ -126,7 +127,7 @@ class Limiter:
         return held
 
     def _by_load(self, level: int, held: int) -> bool:
-        """Whether a refusal at that level tells that the server serves fewer."""
+        """Whether a refusal at that level means that the server serves fewer."""
         if self._in_a_row >= IN_A_ROW:
             return True
         recent = list(self._recent)[-max(8, 2 * self.limit) :]
@@ -157,7 +158,7 @@ class Limiter:
             self._to(max(1, min(self.in_flight, self.limit)))
 
     def resume(self, until: float) -> None:
-        """A pause that was to last until that time is over."""
+        """End a pause."""
         if self.paused_until <= until:
             self.paused_until = 0.0
 

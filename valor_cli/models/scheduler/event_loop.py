@@ -1,7 +1,7 @@
-"""Asynchronous work in; what it returns, wherever this is called from, out.
+"""Run asynchronous work from synchronous code, also inside a running event loop.
 
-A notebook runs a loop of its own in the thread that runs its cells, and no second one can run
-there: a thread beside it then gets the work.
+In a notebook an event loop already runs in the thread of the cells, and a thread can have only
+one: the work then runs in another thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _START_S = 5.0
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run work to its end.
+    """Run a coroutine to completion.
 
     Raises:
         KeyboardInterrupt: The user interrupted a cell; the work is cancelled, and has ended.

@@ -1,4 +1,4 @@
-"""Signals of the user or of the system in; a run that asks no more, and ends in order, out."""
+"""Stop sending requests on SIGINT or SIGTERM and end the run in order."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ GRACE_S = 5.0
 
 
 class Interrupts:
-    """While it is entered, signals stop the asking, not the program.
+    """A context in which signals stop the requests, not the program.
 
     A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
     """
 
     def __init__(self, stop: Stop, tasks: Sequence[asyncio.Task[None]]) -> None:
-        """To be entered in the loop of the tasks.
+        """Enter in the event loop of the tasks.
 
         Args:
             stop: Is told of the first signal.

@@ -1,7 +1,8 @@
-"""Requests that want to go out come in; each goes out when it is its turn.
+"""Schedule requests to a judge.
 
-Only here is decided whether a request begins: nobody has stopped the run, fewer are under way
-than may be, no pause, a judge worth asking, and money for it.
+This is the only place that decides whether a request begins: the run is not stopped, fewer
+requests are in flight than allowed, there is no pause, the breaker is closed, and the budget
+suffices.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class _Waiting(NamedTuple):
 
 
 class Turns:
-    """Who is next. All its waits end at once when the run stops."""
+    """A queue of requests. All waits end at once when the run stops."""
 
     def __init__(self, limiter: Limiter, breaker: Breaker, budget: Budget, stop: Stop) -> None:
         self._limiter = limiter
@@ -43,7 +44,7 @@ class Turns:
         stop.told.append(self._told)
 
     async def take(self, ticket: int, highest: Highest, *, begun: bool) -> Slot:
-        """Wait until a request may go out; `next` has to follow when it has ended.
+        """Wait until a request may be sent; call `next` when it has ended.
 
         Args:
             ticket: A number of the request, the lower the sooner it was asked.
@@ -90,7 +91,7 @@ class Turns:
             self._resting.discard(over)
 
     def next(self) -> None:
-        """Let out all whose turn it is; to be called whenever that may have changed."""
+        """Release all requests that may be sent; call whenever that may have changed."""
         while self._line:
             first = self._line[0]
             if first.turn.done():

@@ -1,4 +1,4 @@
-"""A request in; a reply out, after as many tries as it takes and the limits allow."""
+"""Retry a judge request within its limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from valor_cli.models.scheduler.stop import Stop
 
 
 class Limits(Struct, frozen=True):
-    """How a judge may be asked; as in `JudgeSettings`."""
+    """Request limits, as in `JudgeSettings`."""
 
     concurrency: int = 8
     timeout_s: float = 60.0
@@ -46,7 +46,7 @@ AGAIN = "start the run again when it does; replies that came in are not paid twi
 
 
 class Lost(Passing):
-    """A reply that nobody waits for any more; whoever makes it may go on, to the last token."""
+    """A reply that is no longer awaited, although the provider may complete it."""
 
 
 Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
@@ -75,7 +75,7 @@ class _Fared:
 
 
 class Tries:
-    """The requests to one judge that are not answered yet.
+    """The open requests to one judge.
 
     Attributes:
         fatal: Why the judge will never answer; None while it may.
@@ -90,7 +90,7 @@ class Tries:
         take_in: Callable[[Request, Reply], None],
         seed: int,
     ) -> None:
-        """`take_in` keeps a reply before anyone sees it."""
+        """Initialise; `take_in` stores a reply before it is returned."""
         self.fatal: ValorError | None = None
         self._judge = judge
         self._limits = limits
@@ -105,11 +105,11 @@ class Tries:
         self._asked = 0
 
     def known(self) -> None:
-        """The judge did reply once: an earlier run kept it."""
+        """Record that the judge has replied in an earlier run."""
         self._breaker.replied = True
 
     async def reply(self, request: Request) -> Reply:
-        """Try until there is a reply or no hope of one.
+        """Retry until there is a reply or a final failure.
 
         Raises:
             NoAnswer: There is none.
@@ -143,7 +143,7 @@ class Tries:
                 self._turns.next()
 
     async def _try(self, request: Request, slot: Slot, highest: Highest, fared: _Fared) -> Said:
-        """Ask once, and note what came of it before the next request goes out."""
+        """Make one attempt, and record it before the next request is sent."""
         try:
             said = await _attempted(self._judge, request, self._limits.timeout_s)
         except BaseException:
@@ -229,7 +229,7 @@ class Tries:
         return error
 
     def never(self, error: ValorError) -> None:
-        """The judge will never answer: stop the run, before another request goes out."""
+        """Stop the run because the judge will never answer."""
         if self.fatal is None:
             self.fatal = error
             self._stop.now("failed", str(error.problems[0]))

@@ -1,4 +1,4 @@
-"""Whatever ends the asking comes in; why nothing more is asked goes out."""
+"""Stop flag shared by all judges of a run, with the reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Stop:
-    """Why no more is asked: None while all goes on. Shared by all judges of a run.
+    """Why requests are stopped; None if they are not. Shared by all judges of a run.
 
     Attributes:
         reason: In words: "the budget of 2.00 US dollars is reached", "interrupted".
@@ -21,7 +21,7 @@ class Stop:
     told: list[Callable[[], None]] = field(default_factory=list)
 
     def now(self, kind: str, reason: str) -> None:
-        """Stop; the first reason stays."""
+        """Stop; only the first reason is kept."""
         if self.reason is None:
             self.kind, self.reason = kind, reason
             for tell in self.told:

@@ -1,4 +1,4 @@
-"""What the `judge:` and `judges:` blocks of a config say."""
+"""The `judge:` and `judges:` blocks of a config."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _names_variable(name: str) -> str:
-    """A key pasted in place of the variable's name is told from it; no message may repeat it."""
+    """Reject a key pasted in place of the variable's name; messages never repeat it."""
     if not _VARIABLE.fullmatch(name):
         raise ValueError(
             "the name of an environment variable is needed (letters, digits and _), not the key"
@@ -50,20 +50,20 @@ Address = Annotated[str, AfterValidator(_is_of_a_server)]
 
 
 class Strict(BaseModel):
-    """A block that says only what is known, and is not changed."""
+    """A frozen config block that forbids unknown keys."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class PriceSettings(Strict):
-    """What tokens cost."""
+    """Token prices."""
 
     input_usd: float = Field(ge=0, description="US dollars for a million tokens of prompts.")
     output_usd: float = Field(ge=0, description="US dollars for a million tokens of replies.")
 
     @property
     def price(self) -> Price:
-        """The same as arithmetic has it."""
+        """The price as a record."""
         return Price(self.input_usd, self.output_usd)
 
 
@@ -76,7 +76,7 @@ _NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted
 
 
 class JudgeSettings(Strict):
-    """One judge: which model, how it is asked, and within which limits."""
+    """One judge: its model, request settings and limits."""
 
     backend: Literal["litellm", "replay", "scripted", "local"] = Field(
         "litellm",
@@ -135,7 +135,7 @@ class JudgeSettings(Strict):
     @field_validator("model")
     @classmethod
     def _file(cls, model: str | None, info: ValidationInfo) -> str | None:
-        """A model that is a file stands where the config says, from its own folder."""
+        """Resolve a model file from the config's folder."""
         folder = (info.context or {}).get("folder")
         if model is None or folder is None or info.data.get("backend") != "local":
             return model
@@ -153,7 +153,7 @@ class JudgeSettings(Strict):
 
     @property
     def called(self) -> str:
-        """What results call it."""
+        """Name used in results."""
         if self.backend == "local" and self.name is None and self.model is not None:
             return os.path.basename(self.model)
         return self.name or self.model or self.backend

@@ -1,4 +1,4 @@
-"""What the `embedder:` and `language_model:` blocks of a config say."""
+"""The `embedder:` and `language_model:` blocks of a config."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ON_THIS_MACHINE = ("onnx", "sentence_transformers", "static")
 
 
 def _found_here(model: str, info: ValidationInfo) -> str:
-    """A folder or file stands where the config says, from its own folder; else it is an id.
+    """Resolve a file or folder from the config's folder; otherwise the name is an id.
 
     Raises:
         ValueError: It is written as a path, and nothing is there.
@@ -49,7 +49,7 @@ ModelName = Annotated[str, AfterValidator(_found_here)]
 
 
 class EmbedderSettings(Strict):
-    """The model that makes vectors of texts."""
+    """Settings of the embedder."""
 
     backend: Literal["onnx", "sentence_transformers", "static", "litellm", "precomputed"] = Field(
         "onnx",
@@ -98,14 +98,14 @@ class EmbedderSettings(Strict):
 
     @property
     def called(self) -> str:
-        """What results call it."""
+        """Name used in results."""
         if self.backend in _ON_THIS_MACHINE:
             return model_name(self.model or (WORDLLAMA if self.backend == "static" else MINILM))
         return self.model or self.backend
 
 
 class LanguageModelSettings(Strict):
-    """The model that says how likely texts are."""
+    """Settings of the language model that computes likelihoods."""
 
     backend: Literal["transformers"] = Field(
         "transformers", description="causal and encoder-decoder models, safetensors or GGUF"
@@ -119,10 +119,10 @@ class LanguageModelSettings(Strict):
 
     @property
     def called(self) -> str:
-        """What results call it."""
+        """Name used in results."""
         return model_name(self.model)
 
 
 def model_name(model: str) -> str:
-    """An id as it is; of a folder or file its own name."""
+    """An id unchanged; for a folder or file, its name."""
     return os.path.basename(os.path.normpath(model)) if os.path.exists(model) else model

@@ -1,4 +1,4 @@
-"""Batches of texts in; what a device makes of them, as far as its memory goes, out."""
+"""Run batches of texts on a device within its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_TOKENS = 512
 
 
 def device_of(wanted: Device) -> Any:
-    """The device to compute on; auto: the accelerator, where there is one.
+    """The torch device; auto selects an accelerator if there is one.
 
     Raises:
         ConfigError: It is not there.
@@ -41,7 +41,7 @@ def device_of(wanted: Device) -> Any:
 
 
 def tokens_at_once(device: Any, bytes_per_token: int) -> int:
-    """How many tokens a batch may have, by the memory that there is."""
+    """Number of tokens per batch that fit in memory."""
     import torch
 
     free = torch.cuda.mem_get_info(device)[0] // 2 if device.type == "cuda" else _OF_CPU
@@ -51,7 +51,7 @@ def tokens_at_once(device: Any, bytes_per_token: int) -> int:
 def in_batches(
     groups: Sequence[list[int]], run: Callable[[list[int]], T], stop: Stop
 ) -> Iterator[tuple[list[int], T]]:
-    """What each batch gives; one that memory does not hold is halved.
+    """Run batches; a batch that does not fit in memory is halved.
 
     Args:
         groups: Positions of texts.

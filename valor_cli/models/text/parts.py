@@ -1,4 +1,4 @@
-"""Texts in; the same as tokenizers take them, few at a time, out."""
+"""Divide texts into small groups for tokenizers, to bound memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _CHARACTERS_AT_ONCE = 1 << 20
 
 
 def parts_of(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in their order, so many together that what is told of them is small in memory."""
+    """The texts in order, in groups whose tokens need little memory."""
     for run in runs(map(len, texts), _CHARACTERS_AT_ONCE):
         yield [whole_characters(text) for text in texts[run]]

@@ -1,4 +1,4 @@
-"""A tokenizer in; the tokens of plain texts, and what a model wants around them, out."""
+"""Tokenize plain texts, with the special tokens that a model needs around them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST = 8
 
 
 class Frame(Struct, frozen=True):
-    """What stands before, between and after the texts that a model sees together.
+    """Special tokens before, between and after texts.
 
     Attributes:
         fixed: One more than there are texts: the tokens before, between and after them.
@@ -35,11 +35,11 @@ class Frame(Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """How many tokens it takes itself."""
+        """Number of special tokens."""
         return sum(map(len, self.fixed))
 
     def around(self, texts: Sequence[Ids]) -> tuple[Ids, Ids]:
-        """(tokens,) the texts with all that stands around them; (tokens,) their types."""
+        """(tokens,) texts with special tokens; (tokens,) their types."""
         ids: list[Sequence[int] | Ids] = [self.fixed[0]]
         kinds: list[Sequence[int] | Ids] = [self.fixed_kinds[0]]
         for at, text in enumerate(texts):
@@ -49,14 +49,14 @@ class Frame(Struct, frozen=True):
 
 
 class TextTokens:
-    """A tokenizer that takes every text as plain text.
+    """A tokenizer that treats special tokens in texts as plain text.
 
     "</s>" or "[SEP]" in a text says nothing to the model: it is spelled, or where a tokenizer
     cannot spell it, unknown. An answer could else end itself early, or forge a second text.
     """
 
     def __init__(self, backend: Any, unknown: int | None, special: Sequence[int] = ()) -> None:
-        """It takes the tokenizer over, whose settings change.
+        """Take over a tokenizer, whose settings are changed.
 
         Args:
             backend: A `tokenizers.Tokenizer`.
@@ -89,12 +89,12 @@ class TextTokens:
         return ids[~special] if self._unknown is None else np.where(special, self._unknown, ids)
 
     def written(self, text: str) -> tuple[int, ...]:
-        """A text of the model's own, in which special tokens stand for themselves."""
+        """Tokenize a text of the model's own, with special tokens."""
         self._backend.encode_special_tokens = False
         return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
     def frame(self, texts: int) -> Frame:
-        """What it puts around one text, or two."""
+        """The special tokens around one or two texts."""
         word = self._word()
         encoding = self._backend.encode(word, *[word] * (texts - 1))
         fixed: list[list[int]] = [[] for _ in range(texts + 1)]
@@ -128,7 +128,7 @@ def _joined(parts: Sequence[Sequence[int] | Ids]) -> Ids:
 
 
 def plain(tokenizer: Any) -> TextTokens:
-    """The tokens of a fast tokenizer of transformers."""
+    """The tokenizer of transformers for plain text."""
     roles = ("bos", "eos", "sep", "cls", "pad", "mask")
     structure = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
     unknown = tokenizer.unk_token_id
@@ -138,19 +138,19 @@ def plain(tokenizer: Any) -> TextTokens:
 
 
 def window_of(model: Any, tokenizer: Any) -> int:
-    """Tokens that a model sees at once: what it has positions for, and its tokenizer allows."""
+    """Maximum sequence length: the lower of the model's and the tokenizer's."""
     allowed = (positions_of(model) or 0, tokenizer.model_max_length)
     return int(min((tokens for tokens in allowed if 0 < tokens < _SANE), default=_USUAL))
 
 
 def positions_of(model: Any) -> int | None:
-    """Tokens that a model has positions for; None: any number, or it does not say."""
+    """The maximum sequence length of a model; None if unlimited or unknown."""
     positions = getattr(model.config, "max_position_embeddings", None)
     return None if positions is None else int(positions) - _unused_positions(model)
 
 
 def _unused_positions(model: Any) -> int:
-    """Positions that no token has: RoBERTa and its kin count from behind that of the padding."""
+    """Positions that no token uses: RoBERTa and related models count from after the padding's."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None):
             return int(module.padding_idx) + 1
@@ -158,7 +158,7 @@ def _unused_positions(model: Any) -> int:
 
 
 def check_window(model: str, window: int, frame: Frame) -> None:
-    """Refuse a model that has no room for texts.
+    """Raise an error if a model has no room for texts.
 
     Raises:
         ConfigError: It sees too few tokens.

@@ -1,4 +1,4 @@
-"""Texts or pairs, and a model that judges what it can see at once, in; all their windows out."""
+"""Divide long texts or pairs into the windows that a model can process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STAGE = "classifying texts"
 
 
 class Batch(Struct, frozen=True):
-    """What a model sees together, padded to one length.
+    """Sequences for a model, padded to one length.
 
     Attributes:
         ids: (texts, tokens).
@@ -35,7 +35,7 @@ class Batch(Struct, frozen=True):
 
 
 class WindowedTexts(Struct, frozen=True):
-    """A model, and how long texts are shown to it.
+    """A model with its window settings.
 
     Attributes:
         tokens: Its tokenizer.
@@ -64,7 +64,7 @@ class WindowedTexts(Struct, frozen=True):
     told: Callable[[str, int, int], None]
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:
-        """Of each text, (windows, labels) probabilities. Each distinct one is computed once.
+        """(windows, labels) probabilities of each text. Distinct texts are computed once.
 
         Raises:
             Stopped: The run ends.
@@ -80,7 +80,7 @@ class WindowedTexts(Struct, frozen=True):
         return [found[distinct[text]] for text in texts]
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[Floats]:
-        """Of each pair, (windows of the hypothesis, of the premise, labels) probabilities.
+        """(hypothesis windows, premise windows, labels) probabilities of each pair.
 
         Raises:
             Stopped: The run ends.
@@ -133,7 +133,7 @@ class WindowedTexts(Struct, frozen=True):
 
 
 def padded(texts: Sequence[tuple[Ids, Ids]], padding: int) -> Batch:
-    """Texts of one length.
+    """Pad texts to one length.
 
     Args:
         texts: The ids and types of each.
@@ -149,7 +149,7 @@ def padded(texts: Sequence[tuple[Ids, Ids]], padding: int) -> Batch:
 
 
 def bytes_per_token(config: Any, longest: int) -> int:
-    """What a token of a batch takes at the widest place of a layer, in float32."""
+    """Memory per token at the widest point of a layer, in float32."""
     hidden = getattr(config, "hidden_size", 768)
     inner = getattr(config, "intermediate_size", None) or getattr(config, "d_ff", None)
     heads = getattr(config, "num_attention_heads", 12)
@@ -177,7 +177,7 @@ def windows(tokens: int, room: int) -> list[slice]:
 
 
 def rooms(hypothesis: int, premise: int, room: int) -> tuple[int, int]:
-    """What a hypothesis and its premise may take of a window that holds both.
+    """Shares of a window for the hypothesis and the premise.
 
     Args:
         hypothesis: Tokens.

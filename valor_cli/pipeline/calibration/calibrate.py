@@ -1,4 +1,4 @@
-"""A plan whose data hold what people said of samples; how far judges say the same."""
+"""Run the judges of a plan on samples with human labels and measure their agreement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Held = Sequence[tuple[Call, str]]
 
 
 class Calibrated(Struct, frozen=True):
-    """What was compared, what that took, and what was odd.
+    """Rows of a calibration, with usage and warnings.
 
     Attributes:
         rows: By metric in the order of the config; all models together, then each; all judges
@@ -58,7 +58,7 @@ def calibrate(
     resume: bool = False,
     progress: Progress = lambda stage, done, total: None,
 ) -> Calibrated:
-    """Ask the judges, and hold what they say against people's word.
+    """Run the judges and compare their verdicts with human labels.
 
     All judge metrics of the plan are asked, also those that there is no word of people on: so a
     scripted judge keeps its order, and an evaluation afterwards finds every reply.
@@ -114,7 +114,7 @@ def calibrate(
 def _loaded(
     judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], limit: int | None
 ) -> Loaded[Any]:
-    """The data, with every column that may hold people's word."""
+    """The data, with every column that may hold human labels."""
     selection = selection_of(judged, limit)
     optional = [column for call in calls for column in _columns(call, columns)]
     required = list(dict.fromkeys([*selection.metadata, *columns.values()]))
@@ -171,7 +171,7 @@ def _says_nothing(values: Sequence[Any]) -> bool:
 
 
 def _humans(loaded: Loaded[Any], column: str) -> dict[str, Sequence[Any]]:
-    """By model, what people wrote."""
+    """Human labels by model."""
     return {model: own[column] for model, own in loaded.metadata.items()}
 
 
@@ -182,7 +182,7 @@ def _of(call: Call, found: Sequence[SamplesResult]) -> list[SamplesResult]:
 
 
 def _columns(call: Call, columns: Mapping[str, str]) -> list[str]:
-    """Where people's word on a metric may stand, the likeliest first."""
+    """Possible columns of human labels for a metric, likeliest first."""
     names = list(_names(call))
     named = [columns[name] for name in names if name in columns]
     return named[:1] or [HUMAN + name for name in names]

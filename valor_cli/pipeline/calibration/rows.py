@@ -1,4 +1,4 @@
-"""What judges and people said of the same samples in; how far they agree out."""
+"""Compare judge verdicts with human labels of the same samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 20
 
 
 class Said(Struct, frozen=True):
-    """What was said of some samples; columns of equal length, None where nothing was.
+    """Answers about some samples; columns of equal length, None where there is none.
 
     Attributes:
         sample_ids: Of what.
@@ -40,7 +40,7 @@ class Said(Struct, frozen=True):
 def compared(
     call: Call, found: Sequence[SamplesResult], column: str, humans: Mapping[str, Sequence[Scalar]]
 ) -> Iterator[CalibrationResult]:
-    """All models together, then each; the judges together, then each alone.
+    """Rows for all models together and each, and for all judges together and each.
 
     The judges together are what an evaluation reports. A judge alone is the mean of its repeats,
     verdicts and classes by majority.
@@ -169,7 +169,7 @@ def _mean(scale: Scale, values: NDArray[np.float64], categories: NDArray[np.int6
 
 
 def _self_agreement(scale: Scale, raters: Raters) -> float | None:
-    """The part of the pairs of one judge's repeats of one sample that say the same."""
+    """The share of pairs of a judge's repeats on one sample that agree."""
     same = pairs = 0
     for judge in {judge for judge, _ in raters}:
         columns = [values for (name, _), values in raters.items() if name == judge]

@@ -1,4 +1,4 @@
-"""A judge metric and what people wrote of samples in; what both can say and did say out."""
+"""Map judge values and human labels to a common scale."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERDICTS = {"pass": 1.0, "fail": 0.0}
 
 
 class Scale(Struct, frozen=True):
-    """What judge and people can say.
+    """The common scale of judges and humans.
 
     Attributes:
         kind: As `CalibrationResult.scale`.
@@ -50,14 +50,15 @@ class Scale(Struct, frozen=True):
     def found(
         self, values: Mapping[str, float | None], details: Mapping[str, Any] | None
     ) -> float | None:
-        """What a judge found of a sample; None where it found nothing."""
+        """A judge's value for a sample; None without one."""
         if self.kind != "classes":
             return values.get(self.output)
         said = (details or {}).get(CLASS)
         return None if said is None else self.read(said)
 
     def one(self, values: Sequence[float | None]) -> float | None:
-        """What several askings found together: verdicts and classes by majority, else the mean.
+        """The combined value of several repeats: the majority of verdicts or classes, else the
+        mean.
 
         Of ties, what does not pass.
         """
@@ -73,7 +74,7 @@ class Scale(Struct, frozen=True):
 
 
 def scale_of(call: Call, humans: Sequence[Scalar], found: Sequence[SamplesResult]) -> Scale:
-    """What the metric's judges and people can say.
+    """The common scale of a metric's judges and the human labels.
 
     People may rate what judges rate, though the metric passes or fails by it; and they may use the
     judge's own words, which then mean what they mean to the judge.
@@ -195,7 +196,7 @@ def _classes(call: Call) -> dict[str, float]:
 
 
 def _own_words(found: Sequence[SamplesResult]) -> dict[str, float]:
-    """The words that judges of the metric said, and whether each passes."""
+    """The verdict words of the metric's judges, and whether each passes."""
     words: dict[str, float] = {}
     for own in found:
         for details, passes in zip(own.details or (), own.columns["pass"], strict=False):
@@ -206,7 +207,7 @@ def _own_words(found: Sequence[SamplesResult]) -> dict[str, float]:
 
 
 def _table(words: Mapping[str, float], *, of_config: bool) -> dict[str, float]:
-    """What people may write of a sample that passes or fails, to 1 or 0."""
+    """Accepted human labels for pass or fail, mapped to 1 or 0."""
     usual = _WORDS
     if not of_config and any(_WORDS.get(word, passes) != passes for word, passes in words.items()):
         # The judge is asked for a fault: its "true" is the sample that fails, and so is people's.
@@ -215,7 +216,7 @@ def _table(words: Mapping[str, float], *, of_config: bool) -> dict[str, float]:
 
 
 def is_blank(value: Scalar) -> bool:
-    """Whether people wrote nothing."""
+    """Whether a human label is blank."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -233,7 +234,7 @@ def _number(value: Scalar) -> float | None:
 def read_people(
     scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar]
 ) -> list[float | None]:
-    """What people said of each sample; None where they did not.
+    """The human label of each sample on the scale; None where there is none.
 
     Raises:
         DataError: The column holds what no judge can say.

@@ -1,4 +1,4 @@
-"""The baseline of a run, and which of its rows stands in the place of a row of the run."""
+"""Read the baseline of a run and match its rows to those of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def has_baseline_gates(config: RunConfig) -> bool:
 
 
 def read_baseline(config: RunConfig, path: str) -> tuple[RunResult | None, str | None]:
-    """The baseline at a path; or why it cannot be read, where gates are left to say so.
+    """Read the baseline at a path, or say why it cannot be read if gates report that.
 
     Raises:
         DataError: It cannot be read, and no gate needs it: nothing of the run would say so.
@@ -34,7 +34,7 @@ def read_baseline(config: RunConfig, path: str) -> tuple[RunResult | None, str |
 
 
 class Earlier:
-    """The rows of the baseline, found by what identifies a row."""
+    """The rows of the baseline, looked up by what identifies a row."""
 
     def __init__(
         self, baseline: Sequence[MetricResult] | None, models: set[str], lost: str | None = None
@@ -48,17 +48,17 @@ class Earlier:
         self.rows = {self._identity(row): row for row in found}
 
     def row(self, row: MetricResult) -> MetricResult | None:
-        """What the baseline has in the place of a row."""
+        """The row of the baseline that corresponds to a row."""
         return self.rows.get(self._identity(row))
 
     def why_none(self) -> str:
-        """Why a row has nothing to be compared with."""
+        """Why a row has no counterpart in the baseline."""
         if self.given:
             return "not in the baseline"
         return self.lost or "no --baseline was given"
 
     def why_other(self, row: MetricResult) -> str:
-        """Why no row of the baseline is like one of this run."""
+        """Why no row of the baseline corresponds to a row of this run."""
         alike = (one for one in self.rows.values() if self._place(one) == self._place(row))
         if (other := next(alike, None)) is None:
             return f"the baseline has no such value; its models are {self.models}"

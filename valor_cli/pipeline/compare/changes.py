@@ -1,4 +1,4 @@
-"""Two models' values of single samples in; how many changed, and which of them most, out."""
+"""Count the samples that changed between two models, and list the largest changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Column(Struct, frozen=True):
 def changes_of(
     sides: Sides, rows: Sequence[PairedRow], aligned: Aligned
 ) -> tuple[list[ChangeCount], list[ChangedSample]]:
-    """How many samples changed under each metric, headline values first, and the widest changes.
+    """Number of changed samples by metric, headline values first, and the largest changes.
 
     Args:
         sides: The two models.
@@ -180,7 +180,7 @@ def _both(sides: Sides) -> tuple[tuple[RunResult, str], tuple[RunResult, str]]:
 
 
 class _Texts:
-    """What the samples of a model say, by their ids; else what its examples show of them."""
+    """The texts of a model's samples by id; otherwise those of its examples."""
 
     def __init__(self, result: RunResult, model: str) -> None:
         self.result = result

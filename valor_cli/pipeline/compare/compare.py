@@ -1,4 +1,4 @@
-"""Two runs in; their values held against each other, and the samples that changed, out."""
+"""Compare two runs: their values, and the samples that changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compare_runs(
     second_path: str,
     pairs: Pairs | None = None,
 ) -> ComparedRuns:
-    """The second run held against the first.
+    """Compare the second run with the first.
 
     Args:
         first: The earlier one, or the one to beat; with its samples and resamples.
@@ -82,7 +82,7 @@ def compare_runs(
 
 
 def _paired(first: RunResult, second: RunResult) -> tuple[tuple[str, str], ...]:
-    """The models that are compared where nobody says which.
+    """The models to compare if none are named.
 
     Raises:
         ConfigError: No model of the one has the name of one of the other.
@@ -126,7 +126,7 @@ def _check(first: RunResult, second: RunResult, pairs: Pairs) -> None:
 
 
 def _alone(run: RunResult, against: RunResult, pairs: Pairs) -> tuple[str, ...]:
-    """The values that the first of each pair has and the second lacks, in words."""
+    """Values of the first of each pair that are missing in the second, in words."""
     rows = [*run.metrics, *against.metrics]
     names = Names((row.metric, row.parameters) for row in rows)
     told: dict[str, None] = {}

@@ -1,7 +1,7 @@
-"""Evidence kept beside two runs in; their values at the same resamples out.
+"""Resample the stored evidence of two runs so that they can be compared.
 
-A run without `interval:` resamples nothing. What its values rest on is kept instead, so that two
-such runs can be compared: both are resampled alike when they are.
+A run without `interval:` resamples nothing; its evidence is stored instead, and both runs are
+resampled in the same way when they are compared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
 def with_resamples(
     first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
 ) -> tuple[RunResult, RunResult]:
-    """Both runs, with their values at resamples where their evidence has them.
+    """Both runs with resampled values where evidence is stored.
 
     Args:
         first, second: The runs; they may be one.
@@ -137,7 +137,7 @@ def _is_close(found: float | None, told: float | None) -> bool:
 
 
 def _put_together(tree: Any, classes: Mapping[str, type[Any]], arrays: Sequence[Any]) -> Any:
-    """What `stored_evidence` took apart; of no other classes than these."""
+    """Restore what `stored_evidence` took apart; only of these classes."""
     if isinstance(tree, list):
         return tuple(_put_together(one, classes, arrays) for one in tree)
     if not isinstance(tree, dict):

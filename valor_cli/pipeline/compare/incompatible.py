@@ -1,4 +1,4 @@
-"""Two runs in; why to hold one against the other may say little, in words, out."""
+"""List the reasons why a comparison of two runs may be misleading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOW = ("", "here ")
 
 
 def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """What differs beside the models.
+    """Differences between two runs besides the models.
 
     Args:
         first, second: The runs; nothing is told of one held against itself.
@@ -49,7 +49,7 @@ def unlike_baseline(
     *,
     held: bool,
 ) -> list[str]:
-    """Why a comparison with an earlier run may say little, in words.
+    """Why a comparison with the baseline may be misleading.
 
     Args:
         baseline: The earlier run.
@@ -122,7 +122,7 @@ def _inputs(first: RunResult, second: RunResult) -> Iterator[str]:
 
 
 def _texts(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Samples of one id of which another thing was asked, or expected."""
+    """Samples of one id with different inputs or references."""
     for model, other in pairs:
         now, before = _said(second, model), _said(first, other)
         common = [name for name in now if name in before]

@@ -1,4 +1,4 @@
-"""Two models' results in; the values that both have, with what they can be paired by, out."""
+"""Pair the values of two models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FOREIGN = (
 
 
 class Sides(Struct, frozen=True):
-    """Whose values are judged, and whose they are held against.
+    """The candidate and the baseline of a comparison.
 
     Attributes:
         result, model: The judged one.
@@ -45,37 +45,37 @@ class Sides(Struct, frozen=True):
 
     @property
     def earlier(self) -> bool:
-        """Whether the other one stands in another run."""
+        """Whether the baseline is in another run."""
         return self.before is not self.result
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level of the intervals."""
         return LEVEL if self.result.intervals is None else self.result.intervals.level
 
     @property
     def chance(self) -> float:
-        """What a p-value must be below to tell the two apart."""
+        """Significance level: a smaller p-value means a difference."""
         return round(1 - self.level, 12)
 
     @property
     def resamples(self) -> int:
-        """Of the bootstrap of mean differences."""
+        """Number of bootstrap resamples for mean differences."""
         return RESAMPLES if self.result.intervals is None else self.result.intervals.resamples
 
     @property
     def seed(self) -> int:
-        """Of all that is drawn."""
+        """Random seed."""
         return SEED if self.result.intervals is None else self.result.intervals.seed
 
     @property
     def where(self) -> str:
-        """What the other one is called in reasons."""
+        """How reasons refer to the baseline."""
         return "the earlier run" if self.earlier else self.other
 
 
 class PairedRow(Struct, frozen=True):
-    """A value that both have.
+    """A value that both models have.
 
     Attributes:
         row, other: Of the judged, and of the one that it is held against.
@@ -97,7 +97,7 @@ class PairedRow(Struct, frozen=True):
 
 
 def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
-    """The values of the whole data that have a direction, in the order of the run.
+    """Values of the whole data that have a direction, in run order.
 
     Returns:
         The rows; the samples that their columns are of.
@@ -114,7 +114,7 @@ def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
 
 
 def judged_rows(result: RunResult, model: str) -> list[MetricResult]:
-    """The values of a model on the whole data of which one can be better than another."""
+    """A model's values of the whole data that have a direction."""
     return [
         row
         for row in result.metrics
@@ -127,7 +127,7 @@ def _samples(result: RunResult, model: str) -> list[SamplesResult]:
 
 
 def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
-    """What a value of the whole data is, whoever's: the same in any run."""
+    """The key of a value of the whole data, equal in all runs."""
     return row.metric, row.output, frozen(row.parameters)
 
 
@@ -164,7 +164,7 @@ def _same(sides: Sides, found: PairedRow, aligned: Aligned) -> PairedRow:
 def _shared(
     sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned
 ) -> tuple[int | None, int | None]:
-    """How many samples a value that is no mean of them rests on, in both and in one alone."""
+    """Number of samples behind a value that is no mean, in both models and in only one."""
     own, their = behind(sides.result, row), behind(sides.before, other)
     if own is None or their is None:
         return None, None

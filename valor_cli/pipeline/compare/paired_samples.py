@@ -1,4 +1,4 @@
-"""Values of single samples of two models in; columns of equal length, sample by sample, out."""
+"""Align per-sample values of two models by sample id."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READ = ("ok", "parse_failure")
 
 
 class Aligned(Struct, frozen=True):
-    """Two models' samples in one order: that of their ids, however the files order them.
+    """Samples of two models in one order, by id.
 
     Attributes:
         sample_ids: (n,) of both.
@@ -43,7 +43,9 @@ class Aligned(Struct, frozen=True):
 
     @staticmethod
     def of(samples: Sequence[SamplesResult]) -> Aligned:
-        """The samples of several metrics; where both know a group, the first one's counts."""
+        """Align the samples of several metrics; if both sides have groups, the first one's are
+        used.
+        """
         groups: dict[tuple[type, Scalar], Scalar] = {}
         keys: dict[tuple[type, Scalar], None] = {}
         done: list[Sequence[Scalar]] = []
@@ -62,7 +64,7 @@ class Aligned(Struct, frozen=True):
         return Aligned([name for _, name in ordered], clusters, places)
 
     def column(self, samples: SamplesResult, values: Floats) -> Floats:
-        """(n,) the values of some samples in this order; NaN where there is none."""
+        """(n,) the values in this order; NaN where missing."""
         key = id(samples.sample_ids)
         if key not in self._known:
             keys = zip(map(type, samples.sample_ids), samples.sample_ids, strict=True)
@@ -81,13 +83,13 @@ def _sortable(key: tuple[type, Scalar]) -> tuple[str, object]:
 
 
 def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
-    """The values of samples that stand behind a row, if there are any."""
+    """The per-sample values behind a row, if any."""
     found = behind(result, row)
     return found if found is not None and row.output in found.columns else None
 
 
 def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
-    """What the metric of a row says of single samples, if anything, of whatever output.
+    """The per-sample values of a row's metric, for any output, if there are any.
 
     A row's parameters say more than those it was asked with, and may say otherwise: the model that
     it rests on, where none or another name of it was given. So the one with the most in common
@@ -105,7 +107,7 @@ def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
 
 
 def alike(own: SamplesResult, their: SamplesResult) -> bool:
-    """Whether two runs say the same of the same samples, in whatever order."""
+    """Whether two runs have the same values for the same samples, in any order."""
     return _said(own) == _said(their)
 
 
@@ -124,14 +126,14 @@ def judged(samples: SamplesResult) -> NDArray[np.bool_]:
 
 
 def known(samples: SamplesResult | MetricSamples, output: str) -> Floats:
-    """(n,) the values of one output; NaN where there is none."""
+    """(n,) the values of one output; NaN where missing."""
     return np.array(samples.columns[output], np.float64)
 
 
 def means(
     samples: SamplesResult | MetricSamples, output: str, value: float | None
 ) -> Mapping[str, Floats]:
-    """The readings of a column whose mean is the value; none where it is no mean of samples.
+    """The outputs of a column whose mean is the value; empty if it is not a mean of samples.
 
     "valued" is the column as it stands. In "read", a sample that had its input, and yet no value,
     counts as 0, as in rates: a reply that says nothing passes nothing.
@@ -155,7 +157,7 @@ def means(
 
 
 def told_by_samples(samples: MetricSamples | None, value: MetricValue) -> bool:
-    """Whether the values of samples are enough to compare a value with another run's."""
+    """Whether per-sample values suffice to compare a value with another run's."""
     if samples is None or value.output not in samples.columns:
         return False
     if value.value is None:

@@ -1,4 +1,4 @@
-"""Values of two models that are paired in; differences, tests and intervals out."""
+"""Paired tests and intervals for differences between two models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEAST_RESAMPLES = 200
 
 
 class Tested(Struct, frozen=True):
-    """A value held against another's; attributes as in `ComparisonResult`.
+    """A comparison of two values; attributes as in `ComparisonResult`.
 
     Attributes:
         pair: What was held against what.
@@ -52,13 +52,13 @@ class Tested(Struct, frozen=True):
 
     @property
     def difference(self) -> float | None:
-        """The value less the other's."""
+        """The value minus the other value."""
         if self.value is None or self.other_value is None:
             return None
         return self.value - self.other_value
 
     def why_not(self, tests: int, chance: float) -> str | None:
-        """Why the test could not have told the two apart, whichever way it went.
+        """Why the test could not have detected a difference, whatever the data.
 
         Args:
             tests: Among how many values the p-value is adjusted.
@@ -90,7 +90,7 @@ class Tested(Struct, frozen=True):
 
 
 def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> list[Tested]:
-    """Each value with its test, where there is one.
+    """Each value with its test, if there is one.
 
     Args:
         sides: The two models.

@@ -1,4 +1,4 @@
-"""Two models' results in; every value of one held against the other's, with a paired test, out."""
+"""Compare models within a run or with a baseline, by paired tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from valor_cli.statistics.corrections import holm
 
 
 def comparisons_of(result: RunResult) -> list[ComparisonResult]:
-    """The models of a run, each held against each of those before it."""
+    """Compare each model of a run with those before it."""
     # What no pair is tested on is put aside once, and not for every pair.
     result = replace(
         result,
@@ -31,7 +31,7 @@ def comparisons_of(result: RunResult) -> list[ComparisonResult]:
 
 
 def against_baseline(result: RunResult, baseline: RunResult) -> list[ComparisonResult]:
-    """The models of a run, each held against the one of its name in an earlier run.
+    """Compare each model of a run with the baseline's model of the same name.
 
     Where both have one model alone, these are held against each other, whatever their names.
     A run of another task has nothing to compare.
@@ -53,7 +53,7 @@ def _compared(sides: Sides) -> list[ComparisonResult]:
 
 
 def compared(sides: Sides, pairs: Sequence[PairedRow], aligned: Aligned) -> list[ComparisonResult]:
-    """Every value that both have, the headline values first.
+    """All values of both models, headline values first.
 
     The p-values of the headline values are adjusted by Holm's method; where none of them could be
     tested, those of all values.

@@ -1,4 +1,4 @@
-"""The address of a Dask scheduler, or a number of processes, in; workers of the pipeline out."""
+"""Create pipeline workers on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def dask_workers(
     timeout: float = 10,
     patience: float = 60,
 ) -> Iterator[Workers]:
-    """Workers of a cluster that is there, or of one made of processes of this machine.
+    """Workers of an existing cluster, or of one started on this machine.
 
     Args:
         scheduler: Its address ("tcp://…"); None: processes of this machine.
@@ -146,7 +146,7 @@ def _of_all_workers(client: Client, function: Callable[..., Any], *task: Any) ->
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What Dask tells while it works, kept from stderr; unless its configuration asks for it."""
+    """Keep Dask's messages from stderr, unless its configuration asks for them."""
     import dask
 
     if dask.config.get("logging", None) or dask.config.get("distributed.logging", None):

@@ -1,4 +1,4 @@
-"""The address of a Dask scheduler in; a client of it, or what is wrong with the address, out."""
+"""Connect to a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CLOSE_S: Final = 5
 
 
 def named(address: str) -> str:
-    """The cluster as messages call it."""
+    """The name of the cluster in messages."""
     return f"{OPTION} {address}"
 
 
@@ -73,7 +73,7 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
 
 
 def check_address(address: str) -> None:
-    """Refuse what Dask would try in vain.
+    """Reject addresses that Dask would try in vain.
 
     Raises:
         ConfigError: It is no address, or of a protocol that is not served.
@@ -126,7 +126,7 @@ def _cause(error: BaseException) -> str:
 
 
 def await_workers(client: Client, address: str, patience: float) -> None:
-    """Wait for a worker. Clusters that grow with their work begin with none: there is some.
+    """Wait for the first worker, since adaptive clusters start with none.
 
     Raises:
         ClusterError: None came in `patience` seconds.
@@ -146,7 +146,9 @@ def await_workers(client: Client, address: str, patience: float) -> None:
 
 
 def within_reach(client: Client) -> bool:
-    """Whether workers answer to this machine: large results then come seven times as fast."""
+    """Whether workers can connect to this machine, which makes large results seven times as
+    fast.
+    """
     from distributed.comm import connect
 
     async def reach(address: str) -> None:

@@ -1,4 +1,4 @@
-"""The inputs of a run in; whether the workers of a cluster find the same ones out."""
+"""Check that the workers of a cluster can read the same inputs as the client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT: Final = (
 
 
 def local_sizes(paths: Sequence[str]) -> dict[str, int]:
-    """The files and folders among inputs, and their bytes (of a folder, 0).
+    """Files and folders among inputs, with their size in bytes (0 for a folder).
 
     URLs are left out, as is what is not here either: whoever reads it says so. Of many paths it is
     `TRIED`, spread over all of them.
@@ -30,7 +30,7 @@ def local_sizes(paths: Sequence[str]) -> dict[str, int]:
 
 
 def unlike(folder: str, sizes: Mapping[str, int]) -> list[tuple[str, str]]:
-    """The paths that are not on this machine what they are on the client's, and why; of a worker.
+    """The paths that differ between this worker and the client, and why.
 
     Args:
         folder: Where relative paths begin.
@@ -57,7 +57,7 @@ def _unlike(path: str, size: int) -> str:
 
 
 def check_found(folder: str, nodes: Mapping[str, Any]) -> None:
-    """Refuse a cluster that has not the inputs.
+    """Raise an error if the cluster does not have the inputs.
 
     Args:
         folder: Where relative paths begin.

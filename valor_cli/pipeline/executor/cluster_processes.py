@@ -1,4 +1,4 @@
-"""A number of processes in; a client of a Dask cluster of them, which ends with its block, out."""
+"""Start and stop a Dask cluster of processes on this machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CLOSE_S: Final = 5
 
 @contextmanager
 def processes(count: int, folder: str, place: str, silence: int) -> Iterator[Client]:
-    """A client of processes of this machine, which only this machine can reach.
+    """A client of processes that only this machine can reach.
 
     Args:
         count: How many.

@@ -1,4 +1,4 @@
-"""What is installed here and on the nodes of a cluster in; whether the numbers may differ out."""
+"""Compare installed versions between the client and the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHIPPED: Final = ("*.py", "models/**/*.yaml", "models/**/*.json")
 
 @cache
 def installed() -> Mapping[str, str]:
-    """The versions of this process: Python, this package, and those that its numbers rest on."""
+    """Versions of Python, this package, and the packages that affect values."""
     found = {name: _version(name) for name in (*COMPARED, *WHERE_BOTH_HAVE_IT)}
     found["python"] = "{}.{}".format(*sys.version_info)
     found[PACKAGE] = valor_cli.__version__
@@ -44,7 +44,7 @@ def installed() -> Mapping[str, str]:
 
 @cache
 def fingerprint() -> str:
-    """What tells the sources of this package from others of the same version: 12 hex digits."""
+    """A hash of this package's sources, 12 hex digits."""
     root = Path(valor_cli.__file__).parent
     found = {path for pattern in _SHIPPED for path in root.rglob(pattern)}
     whole = hashlib.sha256()
@@ -57,7 +57,7 @@ def fingerprint() -> str:
 
 
 def check_versions(nodes: Mapping[str, Any]) -> None:
-    """Hold what nodes of a cluster have against what is here.
+    """Compare the versions installed on cluster nodes with those of the client.
 
     Args:
         nodes: By name ("worker tcp://…"), what `installed` gave there, or the exception that the
@@ -83,7 +83,7 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
 
 
 def check_like(client: Mapping[str, str]) -> None:
-    """Hold this process, a worker that may have come after the start, against the client.
+    """Compare the versions of this process, a late worker, with those of the client.
 
     Args:
         client: What `installed` gave there; empty: it is the same installation.
@@ -97,7 +97,7 @@ def check_like(client: Mapping[str, str]) -> None:
 
 
 def lacks_package(found: Any) -> bool:
-    """Whether an exception says that this package is not there."""
+    """Whether an exception says that this package is missing."""
     # Of what a worker cannot unpack, Dask brings the words alone.
     return isinstance(found, Exception) and _ABSENT in str(found)
 

@@ -1,4 +1,4 @@
-"""What the workers of a cluster run: a call comes in; its result, or the user's error, goes out."""
+"""Functions that the workers of a cluster run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEPTH: Final = 8
 
 
 class Setting(Struct, frozen=True):
-    """What holds for all calls of a run.
+    """Settings that all calls of a run share.
 
     Attributes:
         folder: Where relative paths begin, as they do for the client; empty: where the worker is.
@@ -40,7 +40,7 @@ class Setting(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """What is called, and how.
+    """A function and its arguments.
 
     Attributes:
         function: Takes a task, or a task and what was kept.
@@ -54,7 +54,7 @@ class Call(Struct, frozen=True):
 
 
 class Boxed(Struct, frozen=True, eq=False):
-    """A value with its size, by which the scheduler knows what is dear to move and when to spill.
+    """A value with its size, which the scheduler uses for placement and spilling.
 
     Attributes:
         value: The value.
@@ -71,7 +71,7 @@ class Boxed(Struct, frozen=True, eq=False):
 
 
 class Failed(Struct, frozen=True):
-    """An error that the user can mend.
+    """An error that the user can fix.
 
     It comes back as a result: of errors that are raised, Dask cuts long ones off.
     """
@@ -80,7 +80,7 @@ class Failed(Struct, frozen=True):
 
 
 def work(setting: Setting, call: Call, task: Any, kept: Sequence[Any]) -> Any:
-    """The result of a call: boxed, in a file, or what kept the call from having one."""
+    """Run a call: its result, boxed or in a file, or its error."""
     try:
         _enter(setting)
         task = opened(task)
@@ -98,17 +98,17 @@ def work(setting: Setting, call: Call, task: Any, kept: Sequence[Any]) -> Any:
 
 
 def told_of(found: Boxed | Failed) -> Boxed | Failed:
-    """What a call that keeps something says of it, alone."""
+    """The summary part of a call whose result is kept."""
     return found if isinstance(found, Failed) else Boxed(found.told, size_of(found.told))
 
 
 def boxed(value: Any) -> Boxed:
-    """A value that workers share."""
+    """Box a value for sharing between workers."""
     return Boxed(value, size_of(value))
 
 
 def opened(value: Any) -> Any:
-    """What a box or a file holds; any other value itself."""
+    """The value in a box or file; any other value unchanged."""
     if isinstance(value, Boxed):
         return value.value
     return value.open() if isinstance(value, Parcel) else value
@@ -129,7 +129,7 @@ def _enter(setting: Setting) -> None:
 
 
 def size_of(value: Any, depth: int = _DEPTH) -> int:
-    """About how many bytes a value takes: arrays are counted, long lists estimated."""
+    """Approximate size of a value in bytes: arrays are counted, long lists estimated."""
     size = getattr(value, "nbytes", None)
     if isinstance(size, int) and not isinstance(value, type):
         return size
@@ -144,7 +144,7 @@ def size_of(value: Any, depth: int = _DEPTH) -> int:
 
 
 def _parts(value: Any) -> Sequence[Any]:
-    """What a value consists of, as far as its type says."""
+    """The parts of a value, by its type."""
     if hasattr(value, "__match_args__"):
         return [getattr(value, name) for name in value.__match_args__]
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A Dask cluster as workers of the pipeline: tasks in, results in their order out."""
+"""Pipeline workers on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCATTER_S: Final = 10
 
 
 class OnThisMachine:
-    """Workers that share this machine's files: what is large or kept is mapped by all of them.
+    """Workers on this machine that share large and kept values through memory-mapped files.
 
     What a worker kept outlives it.
     """
@@ -49,7 +49,7 @@ class OnThisMachine:
     def keep(
         self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
     ) -> Iterator[tuple[S, Kept[K]]]:
-        """As `map`, the second part of each result in a file."""
+        """Like `map`, with the second part of each result kept in a file."""
         call = Call(function, keeps=True)
         for box in self._calls.results(lambda at: self._calls.send(call, tasks[at]), len(tasks)):
             yield box.told, box.value
@@ -59,25 +59,25 @@ class OnThisMachine:
         function: Callable[[T, Sequence[Any]], R],
         tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
     ) -> Iterator[R]:
-        """As `map`, with what was kept, mapped."""
+        """Like `map`, with kept values memory-mapped."""
         return self._values(Call(function, takes_kept=True), tasks)
 
     def share(self, value: K) -> Kept[K]:
-        """The value, in a file."""
+        """Share the value in a file."""
         return parcel(value, self._folder)
 
     def fetch(self, kept: Kept[K]) -> K:
-        """What was kept, mapped."""
+        """Load a kept value, memory-mapped."""
         found: K = local(kept).open()
         return found
 
     def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Remove the files."""
+        """Delete the files."""
         for one in kept:
             local(one).drop()
 
     def _values(self, call: Call, tasks: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[Any]:
-        """What calls give. A file that brings a task or a result goes once it has been read."""
+        """Results of calls. Files of tasks and results are deleted once read."""
         files: dict[int, Parcel[Any]] = {}
 
         def send(number: int) -> Future:
@@ -95,7 +95,7 @@ class OnThisMachine:
 
 
 class Far(Generic[K]):
-    """What a worker of a cluster keeps in its memory."""
+    """A value kept in the memory of a cluster worker."""
 
     __slots__ = ("future",)
 
@@ -104,7 +104,7 @@ class Far(Generic[K]):
 
 
 class OnOtherMachines:
-    """Workers whose files are not this machine's: what they keep stays in their memory.
+    """Workers on other machines, which keep values in their memory.
 
     It goes from one worker to another where it is needed there, past the client. It is a result of
     Dask, which makes it anew from the inputs where its worker is lost.
@@ -121,7 +121,7 @@ class OnOtherMachines:
     def keep(
         self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
     ) -> Iterator[tuple[S, Kept[K]]]:
-        """As `map`, the second part of each result staying where it was made."""
+        """Like `map`, with the second part of each result kept on its worker."""
         call = Call(function, keeps=True)
         made: dict[int, Future] = {}
 
@@ -137,18 +137,18 @@ class OnOtherMachines:
         function: Callable[[T, Sequence[Any]], R],
         tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
     ) -> Iterator[R]:
-        """As `map`, with what was kept, on a worker that has most of it."""
+        """Like `map`, with kept values, on the worker that has most of them."""
         return self._values(
             Call(function, takes_kept=True),
             [(task, [_far(one).future for one in kept]) for task, kept in tasks],
         )
 
     def share(self, value: K) -> Kept[K]:
-        """The value on a worker, from where others take it; the scheduler can give it again."""
+        """Share the value through a worker; the scheduler can restore it."""
         return Far(self._calls.client.submit(boxed, value, pure=False))
 
     def fetch(self, kept: Kept[K]) -> K:
-        """What was kept, brought here.
+        """Transfer a kept value to this process.
 
         Raises:
             ValueError: It was let go.

@@ -23,17 +23,17 @@ K_co = TypeVar("K_co", covariant=True)
 
 
 class Progress(Protocol):
-    """Told how far a stage has come; `total` is 0 where it is not known."""
+    """Progress callback of a stage; `total` is 0 if unknown."""
 
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
 class Kept(Protocol[K_co]):
-    """What work left behind, wherever that is; only the `Workers` that kept it look into it."""
+    """A handle to an intermediate result, readable only through the `Workers` that kept it."""
 
 
 class Workers(Protocol):
-    """Something that applies a function to many things.
+    """Applies functions to many items.
 
     Functions stand in modules; what they take and give can be pickled. What one of them raises
     comes out where its result is asked for.
@@ -50,27 +50,29 @@ class Workers(Protocol):
     def keep(
         self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
     ) -> Iterator[tuple[S, Kept[K]]]:
-        """As `map`, of functions that give two things: the first comes, the second is kept."""
+        """Like `map`, for functions that return two values: the first is yielded, the second
+        kept.
+        """
 
     def map_kept(
         self,
         function: Callable[[T, Sequence[Any]], R],
         tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
     ) -> Iterator[R]:
-        """As `map`, of functions that take what was kept beside their task."""
+        """Like `map`, for functions that also take a kept value."""
 
     def share(self, value: K) -> Kept[K]:
-        """A value put where all workers find it, once."""
+        """Store a value once where all workers can read it."""
 
     def fetch(self, kept: Kept[K]) -> K:
-        """What was kept, here."""
+        """Load a kept value in this process."""
 
     def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Let go of what is not needed any more."""
+        """Release values that are no longer needed."""
 
 
 class Held(Generic[K]):
-    """What this process keeps in memory."""
+    """A value kept in the memory of this process."""
 
     __slots__ = ("value",)
 
@@ -78,7 +80,7 @@ class Held(Generic[K]):
         self.value: K | None = value
 
     def open(self) -> K:
-        """What was kept.
+        """The kept value.
 
         Raises:
             ValueError: It was let go.
@@ -88,12 +90,12 @@ class Held(Generic[K]):
         return self.value
 
     def drop(self) -> None:
-        """Let go of it."""
+        """Release the value."""
         self.value = None
 
 
 class ThisProcess:
-    """One task after the other, here. What is kept goes to files: memory is for evidence."""
+    """Runs tasks one after the other in this process and keeps results in files."""
 
     count = 1
 
@@ -101,13 +103,13 @@ class ThisProcess:
         self._folder: TemporaryDirectory[str] | None = None
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
-        """Results in the order of the tasks, each made when asked for."""
+        """Results in task order, computed lazily."""
         return map(function, tasks)
 
     def keep(
         self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
     ) -> Iterator[tuple[S, Kept[K]]]:
-        """As `map`, the second part of each result kept."""
+        """Like `map`, with the second part of each result kept."""
         for task in tasks:
             told, left = function(task)
             # As another process would have it: a view of what is kept would hold all of that.
@@ -118,8 +120,8 @@ class ThisProcess:
         function: Callable[[T, Sequence[Any]], R],
         tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
     ) -> Iterator[R]:
-        """As `map`, with what was kept. Where that went to files, results do too: little of most
-        of them is looked at.
+        """Like `map`, with kept values; results go to files if those did, since most are read in
+        part.
         """
         for task, kept in tasks:
             found = function(task, [self.fetch(one) for one in kept])
@@ -135,29 +137,29 @@ class ThisProcess:
 
     @property
     def folder(self) -> str:
-        """Where files go, made on first use."""
+        """The folder for files, created on first use."""
         if self._folder is None:
             self._folder = temporary_folder()
         return self._folder.name
 
     def stop(self) -> None:
-        """Remove the files."""
+        """Delete the files."""
         if self._folder is not None:
             self._folder.cleanup()
 
     def fetch(self, kept: Kept[K]) -> K:
-        """What was kept."""
+        """The kept value."""
         found: K = local(kept).open()
         return found
 
     def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Let go of values, and of their files."""
+        """Release values and their files."""
         for one in kept:
             local(one).drop()
 
 
 def local(kept: Kept[K]) -> Held[K] | Parcel[K]:
-    """What was kept on this machine.
+    """The handle of a value kept on this machine.
 
     Raises:
         ValueError: It was not.

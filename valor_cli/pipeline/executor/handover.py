@@ -1,7 +1,7 @@
-"""Values of one process to others on this machine, through files: columns are mapped, not copied.
+"""Pass values between processes of this machine through memory-mapped files.
 
-A value is pickled with its arrays beside it (pickle's protocol 5), so that whoever reads the file
-has them where the system keeps its pages, and only those that are looked at.
+A value is pickled with its arrays out of band (pickle protocol 5), so that a reader maps the pages
+of the file and loads only those it uses.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Parcel(Struct, Generic[K], frozen=True):
     size: int
 
     def open(self) -> K:
-        """The value. Its arrays can be written to; the file stays as it is.
+        """Load the value. Its arrays are writable; the file is unchanged.
 
         The file may go while the value is in use, where the system lets it.
         """
@@ -69,7 +69,7 @@ class Parcel(Struct, Generic[K], frozen=True):
 
 
 def parcel(value: K, folder: str) -> Parcel[K]:
-    """A value put into a new file of a folder.
+    """Store a value in a new file of a folder.
 
     Raises:
         ValorError: The folder does not take it.
@@ -97,7 +97,7 @@ def _padded(at: int) -> int:
 
 
 def temporary_folder() -> TemporaryDirectory[str]:
-    """A folder for parcels, which goes with the run (a context manager).
+    """A temporary folder for parcels, deleted at the end of the run (a context manager).
 
     Raises:
         ValorError: None can be made.

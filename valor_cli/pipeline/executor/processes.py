@@ -1,4 +1,4 @@
-"""Work spread over processes of this machine; what they keep for each other goes through files."""
+"""Run work in several processes of this machine, passing results through files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Work(NamedTuple):
 
 
 class Processes:
-    """As many tasks at a time as there are processes.
+    """Runs as many tasks at a time as there are processes.
 
     A process that is ended from outside is replaced, and what it was at is done again.
     """
@@ -63,7 +63,7 @@ class Processes:
     def keep(
         self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
     ) -> Iterator[tuple[S, Kept[K]]]:
-        """As `map`, the second part of each result in a file."""
+        """Like `map`, with the second part of each result kept in a file."""
         yield from self._results(
             _Work(function, task, None, keeps=True, folder=self.folder) for task in tasks
         )
@@ -73,28 +73,28 @@ class Processes:
         function: Callable[[T, Sequence[Any]], R],
         tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
     ) -> Iterator[R]:
-        """As `map`, with what was kept, mapped."""
+        """Like `map`, with kept values memory-mapped."""
         yield from self._results(
             _Work(function, task, [local(one) for one in kept], keeps=False, folder=self.folder)
             for task, kept in tasks
         )
 
     def share(self, value: K) -> Kept[K]:
-        """The value, in a file."""
+        """Share the value in a file."""
         return parcel(value, self.folder)
 
     def fetch(self, kept: Kept[K]) -> K:
-        """What was kept, mapped."""
+        """Load a kept value, memory-mapped."""
         found: K = local(kept).open()
         return found
 
     def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Remove the files."""
+        """Delete the files."""
         for one in kept:
             local(one).drop()
 
     def stop(self, *, at_once: bool) -> None:
-        """End the processes; `at_once` does not wait for what they are at."""
+        """End the processes; with `at_once` without waiting for running tasks."""
         if at_once:
             for process in multiprocessing.active_children():
                 process.terminate()
@@ -162,7 +162,7 @@ class Processes:
 
 @contextmanager
 def processes(jobs: int, folder: str) -> Iterator[Processes]:
-    """`jobs` processes, which keep what they keep in a folder.
+    """Start `jobs` processes that keep values in a folder.
 
     Raises:
         ValorError: Processes were ended from outside, again and again.

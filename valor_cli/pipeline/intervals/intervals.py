@@ -1,4 +1,4 @@
-"""Intervals of values: by resampling the units of the evidence, of proportions by Wilson's."""
+"""Confidence intervals: by bootstrap, and Wilson's for proportions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from valor_cli.statistics.proportions import wilson_interval
 
 
 class Around(NamedTuple):
-    """How sure a value is.
+    """The uncertainty of a value.
 
     Attributes:
         interval: (low, high); None: there is none.
@@ -46,7 +46,7 @@ def intervals(
     workers: Workers,
     told: Callable[[int], None],
 ) -> list[list[Around]]:
-    """For each call how sure each of its values is, in their order.
+    """For each call, the interval of each of its values, in order.
 
     Args:
         calls: The metrics.

@@ -1,4 +1,4 @@
-"""Units and their clusters in; which of them a resample holds, and how often, out."""
+"""Draw bootstrap resamples of units or clusters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Draws(Struct, frozen=True):
     def of(
         unit_ids: Sequence[Any], resamples: int, seed: int, groups: Sequence[Scalar] | None = None
     ) -> Draws:
-        """Those of units that are drawn in the order of their ids, however the files order them.
+        """The draws of units, sorted by id so that file order does not matter.
 
         Args:
             unit_ids: (units,) which compare with each other.
@@ -58,20 +58,20 @@ class Draws(Struct, frozen=True):
 
     @property
     def drawn_count(self) -> int:
-        """How many things are drawn in each resample: units, or clusters."""
+        """Number of items drawn in each resample: units or clusters."""
         if self.clusters is None:
             return self.units
         return int(self.clusters.max()) + 1 if len(self.clusters) else 0
 
     def weights(self, number: int) -> Ints:
-        """(units,) how often each unit stands in one resample."""
+        """(units,) count of each unit in one resample."""
         if self.clusters is not None:
             return cluster_weights(self.clusters, self.seed, number)
         drawn = resample_weights(self.units, self.seed, number)
         return drawn if self.ranks is None else drawn[self.ranks]
 
     def within(self, units: NDArray[np.bool_]) -> Draws:
-        """Those of some of the units alone, as if there were no others."""
+        """The draws restricted to some units, as if there were no others."""
         ranks = None if self.ranks is None else _ranks(self.ranks[units].tolist())
         clusters = None
         if self.clusters is not None:
@@ -83,7 +83,7 @@ class Draws(Struct, frozen=True):
         return Draws(int(units.sum()), self.resamples, self.seed, clusters, ranks)
 
     def digest(self, unit_ids: Sequence[Any]) -> str:
-        """SHA-256 of which units are drawn how often; the same of two runs makes them pairs."""
+        """SHA-256 of the draws; if two runs share it, their resamples are paired."""
         order = np.arange(self.units) if self.ranks is None else np.argsort(self.ranks)
         told = (unit_ids[at] for at in order.tolist())
         names = [one.decode() if isinstance(one, bytes) else str(one) for one in told]
@@ -93,7 +93,7 @@ class Draws(Struct, frozen=True):
 
 
 def clusters_of(groups: Sequence[Scalar]) -> Ints:
-    """The cluster of each unit, numbered as they first stand; one without a group is its own."""
+    """The cluster of each unit, numbered by first appearance; a unit without a group is its own."""
     numbers: dict[object, int] = {}
     keys = ((True, one) if one is not None else (False, at) for at, one in enumerate(groups))
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)

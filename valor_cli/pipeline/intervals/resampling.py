@@ -1,4 +1,4 @@
-"""Evidence and weights in; the values of every metric at each resample out."""
+"""Compute metric values on bootstrap resamples of evidence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ R = TypeVar("R", MetricValue, MetricCurve, MetricTable, MetricExample)
 
 
 def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
-    """What a metric says of evidence, part by part (`Wing.parts`), always as `Findings`.
+    """Compute a metric on evidence, part by part (`Wing.parts`), always as `Findings`.
 
     Values of single samples are those of evidence in one part.
     """
@@ -63,7 +63,7 @@ def resampled(
     parts: Parts,
     weights: NDArray[np.int64],
 ) -> Resampled:
-    """The values of all calls, one after the other, at each resample.
+    """The values of all calls on each resample, concatenated.
 
     Args:
         calls: The metrics.
@@ -82,7 +82,7 @@ def resampled(
 def columns_of(
     calls: Sequence[Call], findings: Sequence[Findings], batches: Sequence[Resampled]
 ) -> NDArray[np.float64]:
-    """(values, resamples) of all batches that `resampled` found; NaN for no value."""
+    """(values, resamples) from all batches of `resampled`; NaN where undefined."""
     bounds = [
         call.metric.output(one.output).bounds
         for call, found in zip(calls, findings, strict=True)
@@ -92,7 +92,7 @@ def columns_of(
 
 
 def one_resample(found: Findings, whole: Findings) -> Resampled:
-    """What a metric finds in one resample, as a row; `whole` is what it finds in all data."""
+    """The values of one resample as a row; `whole` is from all data."""
     pairs = [
         value_and_shift(one.value, one.over, every.over)
         for one, every in zip(found.values, whole.values, strict=True)

@@ -1,6 +1,4 @@
-"""The metadata of all models in; columns of conditions, by which parts of the data are looked for,
-out.
-"""
+"""Build the metadata columns that slices are searched in."""
 
 from __future__ import annotations
 
@@ -23,13 +21,13 @@ LONGEST = 200
 
 
 class SliceColumn(Struct, frozen=True):
-    """A column of metadata: its conditions, of which a unit meets at most one."""
+    """A metadata column with its conditions, of which a unit fulfils at most one."""
 
     key: str
     conditions: tuple[Condition, ...]
 
     def codes(self, metadata: Metadata) -> Codes:
-        """(units,) the position of the condition that each unit meets; -1 for none."""
+        """(units,) the position of the condition that each unit fulfils; -1 for none."""
         values = metadata.get(self.key.removeprefix(METADATA), ())
         if self.conditions and isinstance(self.conditions[0].value, Range):
             return self._between(values)
@@ -56,7 +54,7 @@ class SliceColumn(Struct, frozen=True):
 def slice_columns(
     metadata: Mapping[str, Metadata], keys: Sequence[str] | None, but: str | None = None
 ) -> list[SliceColumn]:
-    """The columns that parts can be cut by.
+    """The columns in which slices are searched.
 
     A column of more values than make sensible slices is cut at the quartiles of its numbers; left
     out is one of other values.

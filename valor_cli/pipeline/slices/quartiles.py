@@ -1,4 +1,4 @@
-"""Values of a column in; the ranges between the quartiles of its numbers out."""
+"""Divide numeric values into quartile ranges."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LONGEST = 40
 
 
 class Range(Struct, frozen=True):
-    """Numbers from `low`, to below `high`; in the last range of a column `high` is in it too."""
+    """Numbers from `low` to below `high`; the last range includes `high`."""
 
     low: float
     high: float
     last: bool = False
 
     def holds(self, value: Scalar) -> bool:
-        """Whether a value is a number of the range."""
+        """Whether a value is in the range."""
         number = number_of(value)
         if number is None:
             return False
@@ -38,7 +38,7 @@ class Range(Struct, frozen=True):
 
 
 def number_of(value: Scalar) -> float | None:
-    """The finite number that a value is, or that its text says; None for everything else."""
+    """The finite number in a value or its text; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str) and (len(value) > _LONGEST or not _NUMBER.fullmatch(value)):
@@ -51,7 +51,7 @@ def number_of(value: Scalar) -> float | None:
 
 
 def quartile_ranges(numbers: Sequence[float]) -> list[Range]:
-    """The ranges between the quartiles, in order; fewer where some of these are equal.
+    """The ranges between the quartiles, in order; fewer if some quartiles are equal.
 
     The bounds are numbers that occur: of an even number of them, the lower of the two in the
     middle is the median.

@@ -1,4 +1,4 @@
-"""What a plan finds of single samples in; the parts of the data that models do worst at out."""
+"""Search for the slices on which each model does worst."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_COLUMNS = "slices: auto: the data has no metadata to look at"
 
 
 class Whole(NamedTuple):
-    """All of a model under one wing: what is made of it, and what each call finds."""
+    """The data and findings of one model under one wing."""
 
     model: str
     dataset: Dataset
@@ -32,7 +32,7 @@ class Whole(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """Which values are looked at: those of an output of a call, the `at`-th of its wing."""
+    """The searched values: those of one output of the wing's `at`-th call."""
 
     part: WingPlan
     at: int
@@ -44,13 +44,13 @@ class Searched(NamedTuple):
         return self.part.calls[self.at]
 
     def samples(self, whole: Whole) -> MetricSamples | None:
-        """The values of the samples of a model; None: there are none."""
+        """The per-sample values of a model; None if there are none."""
         found = whole.findings[self.at].samples
         return found if found is not None and self.output in found.columns else None
 
 
 def searchable(plan: Plan) -> Iterator[Searched]:
-    """Outputs of the plan's calls that may have a value of each sample, most important first.
+    """Outputs of the plan's calls that may have per-sample values, most important first.
 
     These are the headline values, then what the task has for single samples, then any other; not
     those of metrics that are no mean of samples.
@@ -81,7 +81,7 @@ def searches(
     *,
     group: str | None,
 ) -> Iterator[tuple[SliceSearchResult, list[WorstSlice]]]:
-    """By model, what was found, as results say it and as slices.
+    """Search results by model, as records and as slices.
 
     Args:
         asked: How to search.
@@ -150,7 +150,9 @@ def _found(
 
 
 def joined_slices(listed: Sequence[Slice], found: Sequence[WorstSlice]) -> list[Slice]:
-    """The slices that the config lists, and behind them those that were found, each once."""
+    """The slices listed in the config, followed by those that the search reports, without
+    duplicates.
+    """
     by_name = {one.name: one for one in listed}
     for one in found:
         by_name.setdefault(one.slice.name, one.slice)

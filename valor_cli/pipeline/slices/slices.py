@@ -1,4 +1,4 @@
-"""Named subsets of the data: which there are, and the evidence of each."""
+"""Resolve the slices of a config and select their evidence."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Metadata: TypeAlias = Mapping[str, Sequence[Any]]
 
 
 class Condition(Struct, frozen=True):
-    """What a slice asks of a unit: a value of its key, or one in a range."""
+    """The condition of a slice: a value of its key, or a range."""
 
     key: str
     value: Scalar | Range
 
     @property
     def name(self) -> str:
-        """Key and value, the value as YAML writes it."""
+        """Key and value, as written in YAML."""
         value = str(self.value) if isinstance(self.value, Range) else written(self.value)
         return f"{self.key}={value}"
 
     def units(self, metadata: Metadata) -> NDArray[np.bool_]:
-        """(units,) whether it holds."""
+        """(units,) whether the condition holds."""
         values, wanted = metadata[self.key.removeprefix(METADATA)], self.value
         if isinstance(wanted, Range):
             return np.array([wanted.holds(value) for value in values], bool)
@@ -43,7 +43,7 @@ class Condition(Struct, frozen=True):
 
 
 class Slice(Struct, frozen=True):
-    """One subset, by what holds of all of its units.
+    """A subset of the data, defined by conditions on its units.
 
     `name` is as results show it ("metadata.camera=rear & metadata.weather=rain").
     """
@@ -52,23 +52,23 @@ class Slice(Struct, frozen=True):
 
     @classmethod
     def of_value(cls, key: str, value: Scalar) -> Slice:
-        """The units with one value of one key."""
+        """The units with one value of a key."""
         return cls((Condition(key, value),))
 
     @property
     def name(self) -> str:
-        """The conditions, one after the other."""
+        """The joined conditions."""
         return " & ".join(one.name for one in self.conditions)
 
     def units(self, metadata: Metadata) -> NDArray[np.bool_] | None:
-        """(units,) whether each lies in this slice; None where slices are not of whole units."""
+        """(units,) whether each is in the slice; None if slices are not of whole units."""
         if not all(one.key.startswith(METADATA) for one in self.conditions):
             return None
         masks = [one.units(metadata) for one in self.conditions]
         return np.asarray(np.logical_and.reduce(masks), np.bool_)
 
     def of(self, evidence: Evidence, wing: Wing[Any, Any], metadata: Metadata) -> Evidence | None:
-        """The part of the evidence that lies in this slice; None if the wing cannot cut so."""
+        """The evidence of this slice; None if the wing cannot select it."""
         units = self.units(metadata)
         if units is not None:
             return evidence.select(units)
@@ -93,7 +93,7 @@ def metadata_names(config: RunConfig) -> list[str]:
 def resolve_slices(
     config: RunConfig, wings: Sequence[Wing[Any, Any]], loaded: Loaded[Any]
 ) -> list[Slice]:
-    """Every slice that the config lists, in its order; not those that a search is to find.
+    """Every slice listed in the config, in order, without those of searches.
 
     Raises:
         ConfigError: A value does not occur, or a column has too many values for slices.
@@ -130,7 +130,7 @@ def resolve_slices(
 
 
 def distinct(values: Sequence[Scalar]) -> list[Scalar]:
-    """Values that occur, in order; a unit without a value belongs to no slice.
+    """Distinct values, in order; a unit without a value is in no slice.
 
     Results know a slice by its name alone, so values that read the same are the same: the number,
     where there is one, whatever the order of the units.

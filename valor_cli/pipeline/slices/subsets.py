@@ -1,6 +1,4 @@
-"""Values of samples, and the columns they can be cut by, in; every part of them, with the moments
-of what is in it and of what is not, out.
-"""
+"""Enumerate candidate slices with the moments of the values inside and outside."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _MOST_COUNTED = 4_000_000
 
 
 class Units(Struct, frozen=True):
-    """The samples that have a value, in the order of their values.
+    """The samples that have a value, sorted by value.
 
     That order makes sums the same to the last bit whatever the order of the files.
 
@@ -43,7 +41,7 @@ class Units(Struct, frozen=True):
     clusters: Ints | None = None
 
     def moments(self, units: Flags) -> Moments:
-        """Those of some of the samples together: of single ones, or of the means of clusters."""
+        """Moments of some samples: of single values, or of the means of clusters."""
         values = self.goods[units]
         if self.clusters is not None and len(values):
             _, own = np.unique(self.clusters[units], return_inverse=True)
@@ -53,7 +51,7 @@ class Units(Struct, frozen=True):
 
 
 class Part(NamedTuple):
-    """Which part: the positions of one or two columns, and of a condition of each; -1: no other."""
+    """A candidate slice: positions of one or two columns and their conditions; -1 for none."""
 
     column: int
     condition: int
@@ -62,7 +60,7 @@ class Part(NamedTuple):
 
     @property
     def parents(self) -> tuple[Part, ...]:
-        """The parts of one condition that it lies in."""
+        """The slices of one condition that contain it."""
         if self.column2 < 0:
             return ()
         return (
@@ -79,7 +77,7 @@ class Part(NamedTuple):
 
 
 class Parts(Struct, frozen=True):
-    """Parts of the samples; no two of them are the same samples.
+    """Candidate slices, no two with the same samples.
 
     Attributes:
         which: (k, 4) the fields of `Part`.
@@ -109,7 +107,7 @@ class _Cells(NamedTuple):
 
 
 def parts_of(units: Units, *, depth: int, min_size: int) -> Parts:
-    """The parts with samples enough inside and outside, those of one condition first.
+    """The slices with enough samples inside and outside, those of one condition first.
 
     Args:
         units: The samples.

@@ -1,10 +1,9 @@
-"""Values of the samples of a model, and their metadata, in; the parts of the data that it does
-worst at out.
+"""Find the slices of the data on which a model does worst.
 
-Every part is held against the rest, and p-values are corrected for all that were held: a part that
-is found is worse than chance would make the worst of so many. Chung et al., Slice Finder: Automated
-Data Slicing for Model Validation, 2019, spends its level on one part after the other; here every
-part counts (Holm), so that the order of the columns does not matter.
+Every slice is compared with the rest of the data, and p-values are corrected for the number of
+slices: a reported slice is worse than the worst of so many would be by chance. Chung et al., Slice
+Finder: Automated Data Slicing for Model Validation, 2019, spends its level on one slice after the
+other; here all slices count (Holm), so that the order of the columns does not matter.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MOST_LOOKED_AT = 2000
 
 
 class WorstSlice(Struct, frozen=True):
-    """A part that was found; fields as in `FoundSlice`."""
+    """A slice that the search reports; fields as in `FoundSlice`."""
 
     slice: Slice
     n: int
@@ -69,7 +68,7 @@ def worst_slices(
     clusters: Ints | None,
     asked: SliceSearch,
 ) -> tuple[int, list[WorstSlice]]:
-    """How many parts were held against the rest, and those that are clearly worse, worst first.
+    """The number of slices compared with the rest, and the significantly worse ones, worst first.
 
     Args:
         values: (units,) of each sample; NaN where it has none.
@@ -130,7 +129,7 @@ def _judge(units: Units, asked: SliceSearch) -> _Judged:
 
 
 def _chosen(units: Units, judged: _Judged, asked: SliceSearch) -> Iterator[int]:
-    """The positions of the parts to tell, the worst first.
+    """Positions of the slices to report, worst first.
 
     A part of two conditions must be clearly worse than what else meets one of them, where that is
     clearly worse as it is: else the one condition says it all. A part with worse ones in it must
@@ -201,7 +200,7 @@ def _still_worse(units: Units, inside: Flags, within: Sequence[Flags], asked: Sl
 
 
 def _p(units: Units, inside: Flags, outside: Flags, asked: SliceSearch) -> float:
-    """The p-value that some samples are no worse than others; 1 where it cannot be told."""
+    """One-sided p-value that some samples are no worse than others; 1 if undefined."""
     found: NDArray[np.float64] = lower_means(
         units.moments(inside), units.moments(outside), below=1 - asked.level
     )

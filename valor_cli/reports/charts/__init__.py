@@ -1,1 +1,1 @@
-"""Charts: a run in; SVG, inside the HTML report or a file of its own, out."""
+"""SVG charts of a run, for the HTML report or as separate files."""

@@ -1,4 +1,4 @@
-"""Values of models in; bars from zero with their intervals, model under model, out."""
+"""Bar charts of model values with intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOP = 8
 
 
 class Bar(Struct, frozen=True):
-    """A model's value; `reason` says why it has none."""
+    """A model's value; `reason` says why it is undefined."""
 
     model: int
     value: float | None
@@ -40,7 +40,7 @@ class Bar(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """What is measured or where, with a bar for each model.
+    """A measure or slice, with a bar for each model.
 
     Attributes:
         name: Of the group; `detail` stands below it.

@@ -1,4 +1,4 @@
-"""A run and the name of a chart in; the chart as one SVG out."""
+"""Render the chart of a given name as SVG."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ CHARTS = tuple(_DRAWN)
 
 
 def chart_names(result: RunResult) -> list[Chart]:
-    """The charts that a run has what it takes for."""
+    """The charts that a run has data for."""
     return [chart for chart, draw in _DRAWN.items() if draw(Wanted(chart.name, result))]
 
 
@@ -98,7 +98,7 @@ def render(
     dark: bool = False,
     width: int | None = None,
 ) -> str:
-    """One chart as a self-contained SVG: its own colours, no script, nothing to fetch.
+    """One chart as a self-contained SVG with its own colours and no script.
 
     Args:
         result: The run; `distribution` also needs its samples.

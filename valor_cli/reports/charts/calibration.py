@@ -1,4 +1,4 @@
-"""A model's reliability in; its diagram out: what it promised, what it kept, of how many."""
+"""Reliability diagrams: confidence, accuracy and sample counts by bin."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _SHORT = {"expected_calibration_error": "ECE"}
 
 
 def error_of(one: Reliability, metric: str) -> str:
-    """The error that the metric makes of the bins, named; empty where there is none."""
+    """The named calibration error of the bins; empty if there is none."""
     return "" if one.error is None else f"{_SHORT.get(metric, words(metric))} {number(one.error)}"
 
 
 def span(part: Bin) -> str:
-    """A bin's confidences in words."""
+    """The confidence range of a bin, in words."""
     return f"{part.low:.3g} to {part.high:.3g}"
 
 
 def reliability(one: Reliability, metric: str) -> Drawing:
-    """Bars of accuracy, what is missing to the confidence, and the samples of each bin below."""
+    """Bars of accuracy with the gap to confidence, above the samples of each bin."""
     most = max([part.n for part in one.bins], default=0) or 1
     body = grid("confidence →", "accuracy", diagonal=True, below=_BELOW + _HISTOGRAM)
     body += f'<g class="grid">{text("gray: samples", 4, _HEIGHT - 6, "axis")}</g>'

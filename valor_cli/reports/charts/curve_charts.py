@@ -1,4 +1,4 @@
-"""Curves of one label in; their charts out: precision and recall, F1, ROC, counts by threshold."""
+"""Charts of curves: precision-recall, F1, ROC, and counts by threshold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AREAS = {
 
 
 class Figure(Struct, frozen=True):
-    """A chart of the page: its kind, its heading, and of counts the model they are of."""
+    """A chart of the page: kind, heading, and model if it is of counts."""
 
     kind: str
     title: str
@@ -45,7 +45,7 @@ class Figure(Struct, frozen=True):
 
 
 def figures(choice: Choice, models: Sequence[str]) -> tuple[Figure, ...]:
-    """The charts of a label with lines for the models, those that there are."""
+    """All charts of a label with a line per model."""
     drawn = {kind: draw(choice, models) for kind, draw in DRAWN.items()}
     return tuple(
         Figure(kind, f"{HEADINGS[kind]}, {choice.title}", drawing)
@@ -55,7 +55,7 @@ def figures(choice: Choice, models: Sequence[str]) -> tuple[Figure, ...]:
 
 
 def counted(choice: Choice, shown: Sequence[int], models: Sequence[str]) -> tuple[Figure, ...]:
-    """Two charts of counts for each of the shown models; empty axes where the label has none."""
+    """Two charts of counts per model; empty axes if the label has none."""
     top = ceiling(choice)
     found = dict(choice.counts)
     return tuple(
@@ -104,7 +104,7 @@ DRAWN = {"pr": precision_recall, "f1": f1_by_threshold, "roc": characteristic}
 
 
 def counts_by_threshold(points: CurveResult | None, side: str, top: float) -> Drawing:
-    """Areas of what became of one side of the data, along the thresholds, one upon the other.
+    """Stacked areas of the outcomes on one side of the data, by threshold.
 
     Args:
         points: A curve with `COUNTS`; None: the axes alone.
@@ -124,7 +124,7 @@ def counts_by_threshold(points: CurveResult | None, side: str, top: float) -> Dr
 
 
 def ceiling(choice: Choice) -> float:
-    """Where the vertical axes of a label's counts end: a round number above all of them."""
+    """The upper end of a label's count axes: a round number."""
     most = max(
         (sum(values) for _, one in choice.counts for side in SIDES for values in _rows(one, side)),
         default=1.0,

@@ -1,4 +1,4 @@
-"""Curve rows in; what charts draw of them out, by label: columns, and numbers for a script."""
+"""Curve data of charts, by label."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Curves(Struct, frozen=True):
 
 
 def choices(result: RunResult) -> tuple[Choice, ...]:
-    """The curves of the whole run and of its labels, those of one label together."""
+    """Curves of the whole run and its labels, grouped by label."""
     groups = _choices(*(_groups(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
     rows = [first[0][1] for group in groups for first in [next(filter(None, group))]]
     several = len({row.metric for row in rows}) > 1 and len({row.label for row in rows}) < len(rows)
@@ -174,7 +174,7 @@ def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
 
 
 def _choices(*kinds: Sequence[Group]) -> list[tuple[Group, ...]]:
-    """What stands together: of each kind the next group of one label at one setting, if any.
+    """Curves shown together: of each kind, the next group of one label and setting.
 
     Choices stand in the order of the first kind; what has no counterpart there comes at the end.
     """
@@ -190,19 +190,19 @@ def _choices(*kinds: Sequence[Group]) -> list[tuple[Group, ...]]:
 
 
 def _of(row: CurveResult) -> object:
-    """What curves of different metrics must share to stand under one title."""
+    """What curves of different metrics must share to have one title."""
     return row.label, *map(row.parameters.get, _SHARED)
 
 
 class Columns:
-    """Columns as JSON texts, equal ones kept once: thresholds are the same for every label."""
+    """Columns as JSON texts without duplicates, since thresholds are the same for every label."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
         self.size = 0
 
     def indexes(self, columns: Sequence[Column]) -> list[int]:
-        """Where each column stands; -1 for an empty one."""
+        """The index of each column; -1 for an empty one."""
         return [self._index(column) if column else -1 for column in columns]
 
     def _index(self, column: Column) -> int:
@@ -212,7 +212,7 @@ class Columns:
         return self._known.setdefault(text, len(self._known))
 
     def data(self, drawn: Lines, counted: Lines, rocs: Lines) -> str:
-        """The JSON for the script."""
+        """The JSON for the page's script."""
         listed = "],[".join(self._known)
         plot = ",".join(f'"{name}":{value}' for name, value in PLOT.items())
         kinds = zip(("curves", "counts", "rocs"), (drawn, counted, rocs), strict=True)

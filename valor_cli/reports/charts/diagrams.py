@@ -1,4 +1,4 @@
-"""Reliability and spreads of a run in; the numbers that the HTML report draws them by out."""
+"""Data of reliability diagrams and distributions for the HTML report."""
 
 from __future__ import annotations
 

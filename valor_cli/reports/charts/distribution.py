@@ -1,4 +1,4 @@
-"""Curves along quantiles in; how the values of single samples spread, per model, out."""
+"""Distributions of per-sample values by model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARKS = (
 
 
 class Spread(Struct, frozen=True):
-    """One output's values along the quantiles of one model: the curve, and its marks as texts."""
+    """The quantile curve of one output of a model, with labelled marks."""
 
     model: int
     quantiles: Sequence[float | None]
@@ -44,7 +44,7 @@ class Distribution(Struct, frozen=True):
 
 
 def distributions(result: RunResult) -> tuple[Distribution, ...]:
-    """One for each output and setting, of whole models."""
+    """Distributions of whole models, one per output and setting."""
     models = {model: index for index, model in enumerate(result.models)}
     rows = [
         row
@@ -76,6 +76,6 @@ def _spread(row: CurveResult, model: int, output: str) -> Spread:
 
 
 def _nearest(quantiles: Sequence[float | None], at: float) -> float | None:
-    """The quantile that stands for a mark: no further from it than half a percent."""
+    """The quantile for a mark, within half a percent."""
     known = [one for one in quantiles if one is not None and abs(one - at) <= 0.005]
     return min(known, key=lambda one: abs(one - at), default=None)

@@ -1,4 +1,4 @@
-"""What is wanted of a run in; how the values of its single samples spread out."""
+"""Charts of the distribution of per-sample values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MEDIAN = [name for _, name in MARKS].index("median")
 
 
 class Spreads(Struct, frozen=True):
-    """The values of single samples under one metric at one setting.
+    """Per-sample values of one metric at one setting.
 
     Attributes:
         name: The metric and its primary output in words, and `detail` its parameters.
@@ -48,7 +48,7 @@ class Spreads(Struct, frozen=True):
 
 
 def spreads(result: RunResult) -> tuple[Spreads, ...]:
-    """The primary values of samples, of metrics that have more than one different value."""
+    """The primary per-sample values of metrics that have more than one distinct value."""
     names = Names((one.metric, one.parameters) for one in result.samples)
     groups: dict[tuple[object, ...], list[SamplesResult]] = {}
     for one in result.samples:
@@ -89,7 +89,7 @@ def _spreads(
 
 
 def distribution(wanted: Wanted) -> Sheet | None:
-    """How many samples have which value; where the run has quantiles alone, a line along these."""
+    """A histogram of sample values, or a line along quantiles if only these are known."""
     found = spreads(wanted.result)
     lines = distributions(wanted.result)
     if wanted.metric is not None and (found or lines):

@@ -1,4 +1,4 @@
-"""Comparisons in; their differences with intervals, on either side of no difference, out."""
+"""Forest plot of differences with intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOP = 10
 
 
 def forest(rows: Sequence[Named]) -> Drawing:
-    """A row for each comparison; each unit has a scale of its own, zero in the middle."""
+    """A row per comparison, with a scale per unit centred on zero."""
     left = min(max((extent(name) for name, _ in rows), default=0.0), _NAMES) + 12
     pairs = [_pair(one) for _, one in rows]
     left = max(left, min(max(map(extent, pairs), default=0.0), _NAMES) + 12)

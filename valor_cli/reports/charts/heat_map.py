@@ -1,4 +1,4 @@
-"""A confusion matrix in; its cells as a picture out, the darker the larger the part of the row."""
+"""Heat map of a confusion matrix, coloured by the share of the row."""
 
 from __future__ import annotations
 

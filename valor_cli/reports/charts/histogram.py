@@ -1,4 +1,4 @@
-"""Values of single samples in; histograms of them, a row for each model, out."""
+"""Histograms of per-sample values, one row per model."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _WIDTH = 338
 
 
 class Values(Struct, frozen=True):
-    """Values of a model's samples, those that there are."""
+    """Per-sample values of a model, without missing ones."""
 
     model: int
     values: Sequence[float]
 
 
 class Bins(Struct, frozen=True):
-    """Where bins begin and end, and how many values of each model are in each."""
+    """Bin edges, and counts of each model."""
 
     edges: tuple[float, ...]
     counts: tuple[tuple[int, ...], ...]
 
 
 def binned(models: Sequence[Values], *, fraction: bool) -> Bins:
-    """Bins of equal width, those of fractions from 0 to 1; the last one holds its upper end.
+    """Bins of equal width, fractions from 0 to 1; the last includes its upper edge.
 
     Args:
         models: All models share their bins.

@@ -1,4 +1,4 @@
-"""Paths of models in; charts with two axes from 0 to 1 out."""
+"""Line charts with axes from 0 to 1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = {
 def lined(
     kind: str, lines: Sequence[Line], told: str, names: tuple[str, str] = ("", "")
 ) -> Drawing:
-    """A line for each model; `names` of the axes where `NAMES` does not have the kind."""
+    """One line per model; `names` labels axes that `NAMES` does not have."""
     x_name, y_name = NAMES.get(kind, names)
     paths = "".join(
         f'<path class="{class_of(model)}" data-model="{model}" d="{d}"/>' for model, d in lines
@@ -73,7 +73,7 @@ def grid(
 
 
 def listed(parts: Iterable[str], most: int = 5) -> str:
-    """A sentence of several models' parts, of the first few."""
+    """A sentence that lists the first few models' parts."""
     known = [part for part in parts if part]
     more = f"; and {len(known) - most} more" if len(known) > most else ""
     return "; ".join(known[:most]) + more

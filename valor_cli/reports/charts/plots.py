@@ -1,7 +1,7 @@
-"""Numbers in; pieces of SVG that charts are drawn with out: axes, paths, texts.
+"""SVG primitives of charts: axes, paths, texts.
 
-Nothing is coloured here: elements have classes, and templates/charts.css says what these look like,
-on the page and in a file of its own alike.
+Nothing is coloured here: elements have classes that templates/charts.css styles, both on the page
+and in separate files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Drawing(Struct, frozen=True):
 
 
 def path(xs: Column, ys: Column) -> str:
-    """An SVG path through the points that exist, broken where one does not."""
+    """An SVG path through the defined points, with gaps at undefined ones."""
     left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
     parts = []
     pen = "M"
@@ -59,7 +59,7 @@ def path(xs: Column, ys: Column) -> str:
 
 
 def ticks() -> list[tuple[str, float, float]]:
-    """Gridlines every 0.2: their text and where they stand across and down."""
+    """Gridlines every 0.2: their label and position on both axes."""
     left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
     return [(f"{i / 5:.1f}", left + w * i / 5, top + h * (1 - i / 5)) for i in range(6)]
 
@@ -67,7 +67,7 @@ def ticks() -> list[tuple[str, float, float]]:
 def text(
     words: str, x: float, y: float, kind: str = "", anchor: str = "", *, limit: int = 60
 ) -> str:
-    """A line of text; what the data call things is cleaned, cut and escaped."""
+    """A line of text; data is cleaned, shortened and escaped."""
     shown = escape(plain(words, limit))
     named = f' class="{kind}"' if kind else ""
     side = f' text-anchor="{anchor}"' if anchor else ""
@@ -81,17 +81,17 @@ def rect(kind: str, x: float, y: float, width: float, height: float) -> str:
 
 
 def title(words: str) -> str:
-    """What is shown where one points."""
+    """A tooltip."""
     return f"<title>{escape(words)}</title>"
 
 
 def extent(words: str) -> float:
-    """About how wide a text is: wide characters of the East count twice."""
+    """Approximate width of a text; East Asian wide characters count twice."""
     return LETTER * sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in words)
 
 
 def fitted(words: str, room: float) -> str:
-    """A text, cut to fit."""
+    """A text shortened to fit."""
     shown = plain(words, 200)
     while extent(shown) > room and len(shown) > 2:
         shown = shown[:-2].rstrip() + "…"
@@ -99,12 +99,12 @@ def fitted(words: str, room: float) -> str:
 
 
 def round_step(most: float, parts: int = 4) -> float:
-    """A distance of 1, 2 or 5 times a power of ten that divides `most` in about so many parts."""
+    """A step of 1, 2 or 5 times a power of ten that divides `most` into about so many parts."""
     rough = most / parts if most > 0 else 1.0
     unit = 10.0 ** int(f"{rough:e}".partition("e")[2])
     return next(times * unit for times in (1, 2, 5, 10) if times * unit >= rough * 0.999999)
 
 
 def class_of(model: int) -> str:
-    """The class that colours a model."""
+    """The CSS class of a model's colour."""
     return f"m{model % MODELS}"

@@ -1,4 +1,4 @@
-"""A chart as SVG in; a PNG out."""
+"""Convert an SVG chart to PNG."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MARKUP = re.compile(r"<style>.*?</style>|<[^>]*>", re.DOTALL)
 
 
 def to_png(svg: str, *, scale: float = 2, system_fonts: bool = True) -> bytes:
-    """The chart as a picture; text shows whatever fonts there are.
+    """Convert a chart to PNG; text is drawn with the available fonts.
 
     Args:
         svg: What `render` returned.
@@ -73,7 +73,7 @@ def _own_font() -> bytes:
 
 
 def _spelled(svg: str, resvg: Any, options: Mapping[str, Any]) -> dict[str, str]:
-    """The signs of a text that no font here has, with what stands for them.
+    """Replace characters that no available font has.
 
     Each is drawn beside a sign that no font has: which looks the same is not there either.
     """

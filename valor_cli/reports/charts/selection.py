@@ -1,4 +1,4 @@
-"""A run and what is wanted of it in; which label, model and metric that is out, or why not."""
+"""Resolve which label, model and metric a chart should show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED = 12
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A chart of a run; None where it does not matter.
+    """The requested chart; None where any value is accepted.
 
     `models` are the run's names, cleaned.
     """
@@ -32,7 +32,7 @@ class Wanted:
         object.__setattr__(self, "models", named)
 
     def shown(self) -> tuple[int, ...]:
-        """Positions of the models that are wanted.
+        """Positions of the selected models.
 
         Raises:
             UnknownNameError: There is no such model.
@@ -43,7 +43,7 @@ class Wanted:
         return (known.index(self.one_of("model", self.model, known)),)
 
     def one_of(self, kind: str, name: str, known: Iterable[str]) -> str:
-        """The name, if there is one like it.
+        """The name, if it is known.
 
         Raises:
             UnknownNameError: There is none.
@@ -59,6 +59,6 @@ class Wanted:
         )
 
     def nothing(self, needs: str) -> DataError:
-        """The run does not hold what the chart is of."""
+        """The error for a run without the data of a chart."""
         problem = Problem(f"chart {self.chart}", f"the run has nothing to draw: it needs {needs}")
         return DataError(problem, hint="valor report RUN --chart list names the charts of a run")

@@ -1,4 +1,4 @@
-"""What is wanted of a run in; the drawings of it out, one function for each chart."""
+"""Build each chart that can be written to a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def leaderboard(wanted: Wanted) -> Sheet | None:
 
 
 def slices(wanted: Wanted) -> Sheet | None:
-    """One measure on the parts of the data, the worst first, below that on all of it."""
+    """One measure by slice, worst first, then for all data."""
     told = digest(wanted.result)
     if not told.slices.lines:
         return None
@@ -72,7 +72,7 @@ def slices(wanted: Wanted) -> Sheet | None:
 
 
 def error_breakdown(wanted: Wanted) -> Sheet | None:
-    """What each kind of error costs the models."""
+    """The cost of each kind of error, by model."""
     found = breakdowns(wanted.result)
     if not found:
         return None
@@ -109,7 +109,7 @@ def roc_curve(wanted: Wanted) -> Sheet | None:
 
 
 def counts(wanted: Wanted) -> Sheet | None:
-    """What became of ground truths and predictions at each score threshold."""
+    """Outcomes of ground truth and predictions at each score threshold."""
     choice = _choice(wanted, lambda choice: bool(choice.counts))
     if choice is None:
         return None
@@ -128,7 +128,7 @@ def counts(wanted: Wanted) -> Sheet | None:
 
 
 def reliability_diagram(wanted: Wanted) -> Sheet | None:
-    """How far each model's confidence can be trusted."""
+    """Reliability of each model's confidence."""
     found = calibrations(wanted.result)
     if not found:
         return None
@@ -149,7 +149,7 @@ def reliability_diagram(wanted: Wanted) -> Sheet | None:
 
 
 def confusion_matrix(wanted: Wanted) -> Sheet | None:
-    """Which labels one model takes for which others."""
+    """Which labels one model confuses with which others."""
     found = confusions(wanted.result)
     missed, alone = lone_sides(found)
     shown = wanted.shown()

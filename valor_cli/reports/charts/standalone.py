@@ -1,4 +1,4 @@
-"""Drawings in; one SVG that needs nothing else, with its colours, heading and key, out."""
+"""Assemble drawings into one self-contained SVG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _APART = 18
 
 
 class Panel(Struct, frozen=True):
-    """A drawing, and what stands above it where there are several."""
+    """A drawing with its heading."""
 
     drawing: Drawing
     name: str = ""
@@ -51,7 +51,7 @@ class Sheet(Struct, frozen=True):
 def standalone(
     sheet: Sheet, models: Sequence[str], *, dark: bool = False, width: int | None = None
 ) -> str:
-    """The SVG: no script, nothing to fetch; `models` are names, cleaned."""
+    """A self-contained SVG without script; `models` are cleaned names."""
     body, wide, high = _laid_out(sheet, models)
     pixels = width or round(wide * SCALE)
     told = ". ".join(

@@ -1,11 +1,11 @@
-"""A run in; the workflow commands that make GitHub Actions show its findings beside the code out.
+"""GitHub Actions annotations for the findings of a run.
 
-A failed gate is an error at its place in the config, a problem a warning, a run that is not
-complete a notice. GitHub shows ten of each kind and step; where there are more, the last one says
-how many are left out.
+A failed gate is an error at its place in the config, a problem a warning, an incomplete run a
+notice. GitHub shows ten of each kind per step; beyond that, the last one says how many are left
+out.
 
-What stands in a command is escaped as GitHub's own toolkit does: a line that data could break
-would be a command of the data's making.
+Commands are escaped as in GitHub's own toolkit, so that data cannot inject a command with a line
+break.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Level: TypeAlias = Literal["error", "warning", "notice"]
 
 
 def workflow_commands(result: RunResult, place_of_gate: PlaceOfGate) -> list[str]:
-    """The commands, a line each without its end; errors, then warnings, then notices.
+    """The commands, one line each; errors, then warnings, then notices.
 
     Args:
         result: The run.

@@ -1,8 +1,8 @@
-"""A run in; its gates and problems as checks that a CI lists, each under a name that stays, out.
+"""Gates and problems of a run as CI checks with stable names.
 
-Trend views, flaky-test tables and "new failures" of a CI are keyed on the name of a check. So no
-value that differs from run to run stands in a name: a gate is named by what it asks, a problem by
-what it is about; what was found stands in the message.
+Trend views, flaky-test tables and "new failures" of a CI are keyed on the name of a check. So
+names contain no value that differs from run to run: a gate is named by its condition, a problem by
+its subject; measured values are in the message.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ASKED = {
 
 
 class Check(Struct, frozen=True):
-    """A gate or a problem in words, cleaned and not escaped.
+    """A gate or problem in words, cleaned but not escaped.
 
     Attributes:
         name: One of its own in its list, the same in every run of a config.
@@ -149,7 +149,7 @@ def _clean(text: str) -> str:
 
 
 def _unlike(checks: Iterable[Check]) -> Iterator[Check]:
-    """Each with a name of its own: of namesakes GitLab reads the first alone."""
+    """Make names unique: GitLab reads only the first of equal names."""
     taken: set[str] = set()
     for check in checks:
         name, count = check.name, 2

@@ -1,13 +1,12 @@
-"""A run in; its values as a table for spreadsheets out: results.csv.
+"""Write results.csv.
 
 RFC 4180: a header, then a line for each row of `metrics` in results.json, in their order; CRLF,
-UTF-8. Numbers stand in full precision, as in results.json; an empty cell is a null there.
+UTF-8. Numbers have full precision, as in results.json; an empty cell is a null there.
 
-A spreadsheet takes a cell that begins with = + - @, a tab or a line break for a formula, and
-quotes do not keep it from that; some pass over spaces and characters of no width before it, or
-take full-width forms for it. Text that begins so, which may come from anyone's data, gets an
-apostrophe in front. Numbers are left as they are. Control characters are taken out of text; the
-exact text stands in results.json.
+A spreadsheet reads a cell that begins with = + - @, a tab or a line break as a formula, even in
+quotes; some skip spaces and zero-width characters before it, or accept full-width forms. Text that
+begins so, which may come from untrusted data, is prefixed with an apostrophe. Numbers are
+unchanged. Control characters are removed from text; the exact text is in results.json.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def to_csv(result: RunResult) -> bytes:
-    """The file."""
+    """Write the file."""
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)

@@ -1,7 +1,7 @@
-"""A run in, the bytes of evidence.bin out: what values rest on that were not resampled; and back.
+"""Write and read evidence.bin: the evidence of values that were not resampled.
 
-Two lines, of a name and of JSON, and behind them the arrays, each as small as holds all it has:
-whole numbers in as many bytes as they need, flags in a bit, codes up to 3 in two.
+Two lines, a name and JSON, are followed by the arrays, each in the smallest type that holds its
+values: integers in as many bytes as they need, flags in one bit, codes up to 3 in two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 
 def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
-    """The file, its arrays one by one."""
+    """The file content, array by array."""
     packed: list[Array] = []
     document = [_told(one, packed) for one in result.evidence]
     crc = 0
@@ -43,7 +43,7 @@ def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
 
 
 def _told(one: EvidenceResult, packed: list[Array]) -> dict[str, Any]:
-    """What the document says of some evidence, its arrays put behind those before."""
+    """The document entry of some evidence, with its arrays appended."""
     arrays = []
     for array in one.arrays:
         kind, small = _packed(array)
@@ -96,7 +96,7 @@ def _unpacked(kind: str, small: Array, dtype: np.dtype[Any], shape: Sequence[int
 
 
 def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[EvidenceResult, ...]:
-    """What `to_blocks` wrote of a run.
+    """Read what `to_blocks` wrote.
 
     Args:
         content: The file's bytes.

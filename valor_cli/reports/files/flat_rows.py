@@ -1,4 +1,4 @@
-"""A run in; its values as flat rows for data frames out."""
+"""Values of a run as flat rows for data frames."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""A run in; JUnit XML out: a test case for each gate and each problem, and one for the run.
+"""Write JUnit XML: a test case for each gate and problem, and one for the run.
 
-What is red is what makes the exit code: a failed gate is a `failure`, an incomplete or stopped run
-an `error`. A gate that could not be checked is `skipped`. A problem asks for no more than a look,
-and a run with problems may well exit with 0; it is `skipped` too, with the type
-"problem.<severity>" and what is the matter: so readers list it and count it apart, as they do the
-expected failures of test runners, and no build turns red or unstable by it.
+Red results are those that set the exit code: a failed gate is a `failure`, an incomplete or
+stopped run an `error`. A gate that could not be checked is `skipped`. A problem is only a hint,
+and a run with problems may exit with 0; it is `skipped` too, with the type "problem.<severity>"
+and its message: readers then list and count it separately, like the expected failures of test
+runners, and no build turns red or unstable because of it.
 
-Names stay the same from run to run (`checks`). The run's own test case is always there: Jenkins
-takes a file without test cases for a broken build. GitLab reads the content of elements and
-Jenkins their `message`, so both say it. GitLab groups by `classname`, which Jenkins splits at its
-dot into package and class: "object_detection.gates". Durations are of the whole alone.
+Names stay the same from run to run (`checks`). The run's own test case is always present: Jenkins
+treats a file without test cases as a broken build. GitLab reads the content of elements and
+Jenkins their `message`, so both have the text. GitLab groups by `classname`, which Jenkins splits
+at its dot into package and class: "object_detection.gates". Only the whole run has a duration.
 
 The file follows the schema of Jenkins' xUnit plugin (junit-10.xsd), of which GitLab and the
-readers for GitHub take a part.
+readers for GitHub use a part.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _outcome(case: Element, tag: str, kind: str, check: Check) -> None:
 
 
 def _properties(result: RunResult) -> Element:
-    """What was run, for those who find the file alone."""
+    """Facts about the run, for readers of the file alone."""
     told = {
         "valor": result.run.valor_version,
         "config": result.run.config,

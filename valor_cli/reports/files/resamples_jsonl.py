@@ -1,4 +1,4 @@
-"""A run in, the bytes of resamples.jsonl out: a line per value that was resampled; and back."""
+"""Write and read resamples.jsonl, one line per resampled value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def to_jsonl(result: RunResult) -> bytes:
 
 
 def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledResult, ...]:
-    """What `to_jsonl` wrote of a run; parameters are those of the run's rows.
+    """Read what `to_jsonl` wrote; parameters are taken from the run's rows.
 
     Args:
         content: The file's bytes.

@@ -1,4 +1,4 @@
-"""Records of samples.jsonl and the run they are of in; the columns of each of its metrics out."""
+"""Convert records of samples.jsonl to columns by metric."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATUS = {name: name for name in STATUSES}
 
 
 class Measure(Struct, frozen=True):
-    """A metric with its parameters: its values of the whole data, and how many samples it judged.
+    """A metric with its parameters, whole-data values and number of samples.
 
     Attributes:
         outputs: Names of its values, in the order of the metric's.
@@ -48,7 +48,7 @@ class Measure(Struct, frozen=True):
 
 
 class Columns(NamedTuple):
-    """What a measure says of samples, as `SamplesResult` has it."""
+    """The per-sample columns of a measure, as in `SamplesResult`."""
 
     columns: dict[str, list[float | None]]
     undefined: list[str | None]
@@ -58,11 +58,11 @@ class Columns(NamedTuple):
 
     @property
     def form(self) -> tuple[object, ...]:
-        """What the columns of all lines have in common."""
+        """The properties that all lines must share."""
         return tuple(self.columns), self.details is None, self.asked is None
 
     def extend(self, more: Columns) -> None:
-        """Put those of further samples behind."""
+        """Append the columns of further samples."""
         for name, column in self.columns.items():
             column += more.columns[name]
         self.undefined.extend(more.undefined)
@@ -77,7 +77,7 @@ class Columns(NamedTuple):
 
 
 def measures_of(result: RunResult, model: str) -> dict[str, Measure]:
-    """By its name in the file, each measure of a model that may have values of samples.
+    """Measures of a model that may have per-sample values, by name in the file.
 
     Coverage has the parameters of the call, which those of values may say more than.
     """
@@ -106,7 +106,7 @@ def measures_of(result: RunResult, model: str) -> dict[str, Measure]:
 def columns_of(
     measure: Measure, records: Sequence[Mapping[str, Any]], like: Columns | None
 ) -> Columns:
-    """The columns of records that all have the same keys.
+    """Columns of records with equal keys.
 
     Args:
         measure: Whose they are.
@@ -144,7 +144,7 @@ def _are(values: Iterable[object], kinds: Set[type]) -> bool:
 
 
 def _asked(record: Mapping[str, Any]) -> Asked:
-    """What judges were asked of one sample.
+    """Judge calls for one sample.
 
     Raises:
         ValueError, KeyError: The record has another form.
@@ -157,7 +157,7 @@ def _asked(record: Mapping[str, Any]) -> Asked:
 
 
 def check_count(path: str, name: str, measure: Measure, found: Columns) -> None:
-    """Hold how many samples there are against what results.json says.
+    """Check the number of samples against results.json.
 
     Raises:
         DataError: It says another number.

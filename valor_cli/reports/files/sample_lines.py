@@ -1,4 +1,4 @@
-"""The bytes of samples.jsonl and the run beside it in; values and texts of single samples out."""
+"""Read samples.jsonl."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class _Gathered:
 
 
 def read_lines(content: bytes, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a file of JSON lines, with the number of each; empty lines are left out.
+    """Records of a JSON Lines file with their line numbers; empty lines are skipped.
 
     Raises:
         DataError: A line is no JSON object.

@@ -1,4 +1,4 @@
-"""A run in; the bytes of samples.jsonl out: a line per model and sample."""
+"""Write samples.jsonl, one line per model and sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ONCE: Final = 1 << 10
 
 
 def jsonl_blocks(result: RunResult) -> Iterator[bytes]:
-    """The file, some lines at a time: it may be larger than what it is made of.
+    """The file in blocks of lines, since it may be larger than its data.
 
     Models stand in the order of the run, samples in the order of their first metric. A metric asked
     twice stands under two names, with the parameters in which they differ. Beside its values, a
@@ -40,7 +40,7 @@ def jsonl_blocks(result: RunResult) -> Iterator[bytes]:
 
 
 def named(names: Names, measures: Iterable[tuple[str, Parameters]]) -> list[str]:
-    """What the lines of one model call each of its measures, no two of them alike."""
+    """Unique names of one model's measures in the file."""
     called: dict[str, None] = {}
     for metric, parameters in measures:
         detail = names.detail(metric, parameters)
@@ -71,7 +71,7 @@ def _rows(
 def _beside(
     ids: Sequence[Scalar], columns: Iterable[SamplesResult], texts: TextsResult | None
 ) -> Iterator[Mapping[str, Any]]:
-    """What each line says of its sample beside its values."""
+    """What each line has besides values."""
     grouped = [one for one in columns if one.groups is not None]
     if texts is None and not grouped:
         return iter(({},) * len(ids))
@@ -110,7 +110,7 @@ def _told(ids: Sequence[Scalar], texts: TextsResult | None) -> Iterator[Mapping[
 
 
 def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
-    """What the file says of each sample under one metric.
+    """Records of each sample under one metric.
 
     Every record of a metric has the same keys, so that tables of them have the same columns:
     details where it gives any, what judges were asked and replied where it asks them.
@@ -135,7 +135,7 @@ def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
 
 
 def _statuses(one: SamplesResult) -> Sequence[Status]:
-    """What became of each sample, as the metric says or its primary values do."""
+    """The status of each sample, from the metric or its primary values."""
     if one.statuses is not None:
         return one.statuses
     primary = next(iter(one.columns.values()))

@@ -1,4 +1,4 @@
-"""Ids of samples in; the names under which a page can be linked to at them out."""
+"""Link anchors for samples on a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Anchors:
-    """Hands out the names of one page: stable, safe in any address, no two the same.
+    """Unique anchors of a page, stable and URL-safe.
 
     The first place of a sample has its bare name, `sample-faq-003`; each further one says where
     it is, `sample-faq-003.large.exact_match`.
@@ -29,11 +29,11 @@ class Anchors:
         self._first: dict[tuple[type, Scalar], str] = {}
 
     def __len__(self) -> int:
-        """How many samples have a name."""
+        """Number of samples with an anchor."""
         return len(self._first)
 
     def name(self, sample: Scalar, *place: str, bare: bool = True) -> str:
-        """A name for a sample at one place of the page, such as a model and a metric.
+        """The anchor of a sample at one place of the page, such as a model and a metric.
 
         Args:
             sample: Its id.
@@ -50,7 +50,7 @@ class Anchors:
         return free
 
     def first(self, sample: Scalar) -> str | None:
-        """The name of a sample's first place; None where the page does not show it."""
+        """A sample's first anchor; None if it is not on the page."""
         return self._first.get((type(sample), sample))
 
 

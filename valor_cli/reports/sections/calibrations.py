@@ -1,4 +1,4 @@
-"""How far judges say what people said in; the tables of it for a terminal, or JSON, out."""
+"""Agreement of judges with human labels, as terminal tables or JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2
 
 
 def calibrated(rows: Sequence[CalibrationResult]) -> RenderableType:
-    """A table of all; then, of each metric, its whole: people against all judges together."""
+    """A table of all metrics, then one per metric: human labels against all judges together."""
     names = Names((row.metric, row.parameters) for row in rows)
     wholes: dict[object, CalibrationResult] = {}
     for row in rows:
@@ -57,7 +57,7 @@ def _table(rows: Sequence[CalibrationResult], names: Names) -> RenderableType:
 
 
 def _name(row: CalibrationResult, names: Names) -> str:
-    """What the config calls it; else the metric, and what tells it from its siblings."""
+    """The name in the config; otherwise the metric with its distinguishing parameters."""
     own = row.parameters.get("name")
     told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
     return plain(f"{row.metric} {told}".rstrip(), 120)
@@ -120,7 +120,7 @@ def _matrix(row: CalibrationResult) -> RenderableType:
 
 
 def as_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> bytes:
-    """The same for programs.
+    """The same as JSON.
 
     `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
     with all its fields by their names (`model` null: all models together; `judge` null: all judges

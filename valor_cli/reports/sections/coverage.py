@@ -1,4 +1,4 @@
-"""A run in; how many samples each metric could judge out."""
+"""Coverage: how many samples have a value, by metric and model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTIAL = "A percentage beside a value is the part of the samples that could be 
 
 
 class CoverageLine(Struct, frozen=True):
-    """A metric and a model: `counts` of samples by status, `share` those that have a value."""
+    """A metric and model: `counts` of samples by status, `share` with a value."""
 
     metric: str
     model: str
@@ -26,7 +26,7 @@ class CoverageLine(Struct, frozen=True):
 
 
 class CoverageTable(Struct, frozen=True):
-    """Where samples have no value.
+    """Samples without a value.
 
     Attributes:
         statuses: In words, those that occur, OK first.
@@ -40,7 +40,7 @@ class CoverageTable(Struct, frozen=True):
 
     @property
     def remark(self) -> str:
-        """What the table does not list."""
+        """A remark on what the table omits."""
         if not self.lines:
             return "Every metric has a value of every sample."
         if not self.whole:
@@ -51,7 +51,7 @@ class CoverageTable(Struct, frozen=True):
 
 
 def coverage_table(result: RunResult) -> CoverageTable:
-    """Of the whole run, not of its slices."""
+    """Coverage of the whole run, without slices."""
     rows = [row for row in result.coverage if row.slice is None]
     names = Names((row.metric, row.parameters) for row in rows)
     partial = [row for row in rows if any(name != OK and n for name, n in row.statuses.items())]

@@ -1,4 +1,4 @@
-"""A run in; what several reports show of it out: verdict, headline, gates, labels, slices."""
+"""Content shared by all reports of a run: verdict, headline, gates, labels, slices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "p
 
 
 class Digest(Struct, frozen=True):
-    """All that more than one report shows of a run; strings are cleaned, not escaped.
+    """Content shared by several reports of a run; strings are cleaned, not escaped.
 
     `stopped` says why not everything was asked of the judges, and is empty where all was.
     `headline` has the task's `leading` primary measures first; `unlisted` counts what it leaves
@@ -69,7 +69,7 @@ _LAST: list[tuple[RunResult, Digest]] = []
 
 
 def digest(result: RunResult) -> Digest:
-    """What the reports share, prepared once for a run: 10 ms for each of them with 80 labels."""
+    """Prepare the content that all reports share, once per run: 10 ms with 80 labels."""
     for shown, told in _LAST:
         if shown is result:
             return told
@@ -145,20 +145,20 @@ def _first_filled(rows: RowIndex, choices: Iterable[Sequence[Key]], slices: Iter
 
 
 def difference(cells: Sequence[Cell]) -> float | None:
-    """How much the second of two models has over the first."""
+    """The difference between the second of two models and the first."""
     if len(cells) != 2 or cells[0].value is None or cells[1].value is None:
         return None
     return cells[1].value - cells[0].value
 
 
 def worse(direction: Direction) -> Callable[[Cell], float]:
-    """A sort key that puts a measure's worst values first and undefined ones last."""
+    """A sort key with a measure's worst values first and undefined ones last."""
     sign = -1.0 if direction == "lower" else 1.0
     return lambda cell: float("inf") if cell.value is None else sign * cell.value
 
 
 def worst_first(grid: Grid) -> tuple[Line, ...]:
-    """Lines by the worst model's value of the first measure."""
+    """Lines sorted by the worst model's value of the first measure."""
     if not grid.measures:
         return grid.lines
     key = worse(grid.measures[0].direction)
@@ -166,7 +166,7 @@ def worst_first(grid: Grid) -> tuple[Line, ...]:
 
 
 def ranking(grid: Grid, models: int) -> list[int]:
-    """The models by the first headline measure, best first; in their order without a direction."""
+    """Models sorted by the first headline measure, best first; unsorted without a direction."""
     order = list(range(models))
     if not grid.measures or grid.measures[0].direction is None:
         return order

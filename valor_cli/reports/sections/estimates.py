@@ -1,4 +1,4 @@
-"""What judges would be asked in; the table of it for a terminal, or JSON, out."""
+"""Judge cost estimates as a terminal table or JSON."""
 
 from __future__ import annotations
 

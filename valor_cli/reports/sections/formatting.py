@@ -1,4 +1,4 @@
-"""Values and foreign words in; the text every report shows for them out."""
+"""Format values and untrusted text for reports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST: Final = 200
 
 
 class ShownInput(NamedTuple):
-    """A file, how many rows it has, how many of them were left out, and its sha256."""
+    """A file, its number of rows, the number of rejected rows, and its SHA-256."""
 
     path: str
     rows: str
@@ -42,7 +42,7 @@ class ShownInput(NamedTuple):
 
 
 def plain(text: str, limit: int = 80) -> str:
-    """Foreign text as one line of printable characters, at most `limit` of them."""
+    """Untrusted text as one line of printable characters, at most `limit`."""
     if not text.isprintable():
         seen = text[: CLEANED * limit]
         more = "…" if len(seen) < len(text) else ""
@@ -53,7 +53,7 @@ def plain(text: str, limit: int = 80) -> str:
 
 
 def number(value: float | None, unit: str = "fraction") -> str:
-    """A value as people read it: counts with thousands, the rest with three decimals."""
+    """Format a value: counts with thousands separators, others with three decimals."""
     if value is None:
         return NO_VALUE
     return _decimals(value, unit, 3)
@@ -74,7 +74,7 @@ def _decimals(value: float, unit: str, decimals: int) -> str:
 
 
 def short(count: int) -> str:
-    """A count of at most five digits, then three and a unit: 12,345 and 123k and 1.23M."""
+    """A count in at most five digits, or three and a unit: 12,345 and 123k and 1.23M."""
     if count < 100_000:
         return f"{count:,}"
     for size, unit in ((1e3, "k"), (1e6, "M"), (1e9, "G")):
@@ -84,7 +84,7 @@ def short(count: int) -> str:
 
 
 def money(usd: float | None) -> str:
-    """US dollars: cents from a dollar on, up to four decimals below, and never "nothing" of some.
+    """Format US dollars: cents from one dollar, up to four decimals below, never rounded to zero.
 
     `$12.34`, `$0.50`, `$0.0123`, `<$0.0001`, `$0`; unknown where there is none.
     """
@@ -101,7 +101,7 @@ def money(usd: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """A part of a whole, never rounded to nothing or to all."""
+    """Format a share in percent, never rounded to 0% or 100%."""
     if 0 < share < 0.001:
         return "<0.1%"
     if 0.9995 <= share < 1:
@@ -110,12 +110,12 @@ def percent(share: float) -> str:
 
 
 def capital(text: str) -> str:
-    """Words that begin a heading: "mean IoU" as "Mean IoU"."""
+    """Capitalise a heading: "mean IoU" as "Mean IoU"."""
     return text[:1].upper() + text[1:]
 
 
 def signed(value: float | None, unit: str = "fraction") -> str:
-    """A difference, always with its sign."""
+    """A difference with its sign."""
     if value is None:
         return NO_VALUE
     if not value or (unit != "count" and abs(value) < 0.0005):
@@ -124,14 +124,14 @@ def signed(value: float | None, unit: str = "fraction") -> str:
 
 
 def span(interval: tuple[float, float] | None, unit: str = "fraction") -> str:
-    """An interval in brackets, or nothing."""
+    """An interval in brackets, or an empty string."""
     if interval is None:
         return ""
     return f"[{number(interval[0], unit)}, {number(interval[1], unit)}]"
 
 
 def against(value: float | None, limit: float, unit: str = "fraction") -> tuple[str, str]:
-    """A value and its limit, with as many decimals as it takes to tell them apart."""
+    """A value and its limit, with enough decimals to distinguish them."""
     if value is None:
         return NO_VALUE, number(limit, unit)
     if value != limit:
@@ -143,14 +143,14 @@ def against(value: float | None, limit: float, unit: str = "fraction") -> tuple[
 
 
 def covered(share: float, decimals: int = 0) -> str:
-    """The part of samples that have a value, in percent and never more than it is."""
+    """The share of samples with a value, in percent, rounded down."""
     if 0 < share < 0.01 and not decimals:
         return "<1%"
     return f"{int(share * 10 ** (decimals + 2) + 1e-9) / 10**decimals:.{decimals}f}%"
 
 
 def against_share(share: float | None, limit: float) -> tuple[str, str]:
-    """A part and its limit in percent, with as many decimals as it takes to tell them apart."""
+    """A share and its limit in percent, with enough decimals to distinguish them."""
     for decimals in range(16):
         told = NO_VALUE if share is None else covered(share, decimals)
         least = f"{limit:.{decimals}%}"
@@ -161,12 +161,12 @@ def against_share(share: float | None, limit: float) -> tuple[str, str]:
 
 
 def words(name: str) -> str:
-    """A name from the code as words: "ground_truths" as "ground truths"."""
+    """An identifier as words: "ground_truths" as "ground truths"."""
     return plain(name.replace("_", " "))
 
 
 def parameter(value: ParameterValue) -> str:
-    """A parameter's value, in few words whatever it holds.
+    """A parameter's value, shortened.
 
     Long lists are told by their ends and length, mappings of numbers by their first labels, any
     other JSON by its first keys: `{type, properties, … (5)}`.
@@ -195,7 +195,7 @@ def _keys(value: Mapping[str, Any]) -> str:
 
 
 def shown_input(file: InputFile) -> ShownInput:
-    """The file as reports show it; of one that was left out, that."""
+    """A file as shown in reports, also when it was skipped."""
     return ShownInput(
         plain(file.path, _LONGEST),
         NO_VALUE if file.rows is None else f"{file.rows:,}",

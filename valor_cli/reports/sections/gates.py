@@ -1,4 +1,4 @@
-"""The gates of a run in; the verdict, and each gate in words, out."""
+"""Gate results in words, and the verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULES = {
 
 
 class Verdict(Struct, frozen=True):
-    """The first thing to read: `detail` says of how many gates.
+    """The verdict on all gates; `detail` says of how many.
 
     `word` is PASSED, FAILED or DONE, or INCOMPLETE where a coverage is too low, judges failed, or
     a gate could not be checked.
@@ -49,7 +49,7 @@ class Gate(Struct, frozen=True):
 def verdict(
     gates: Sequence[GateResult], *, incomplete: str | None = None, stopped: bool = False
 ) -> Verdict:
-    """What the gates come to: values that too few samples have say little of the other gates.
+    """The verdict of a run; insufficient coverage takes precedence.
 
     Args:
         gates: Those that were held.
@@ -88,7 +88,7 @@ def _count(gates: Sequence[GateResult]) -> str:
 def gates(
     held: Sequence[GateResult], rows: RowIndex, names: Scopes, keyed: LabelRows
 ) -> tuple[Gate, ...]:
-    """Each gate in words: failed ones first, those of a coverage that passed in one last line."""
+    """All gates in words, failed ones first; passed coverage gates share one last line."""
     ordered = sorted(held, key=lambda gate: _ORDER[gate.status])
     passed = [gate for gate in ordered if _is_covered(gate)]
     if len(passed) < 2:

@@ -1,4 +1,4 @@
-"""Rows of a run in; what tables of them show out: measures, cells and lines."""
+"""Table data of reports: measures, cells and lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW_MARK = "°"
 
 
 class Measure(Struct, frozen=True):
-    """What a column of numbers holds: a metric's output at one setting of its parameters.
+    """A column of numbers: a metric's output at one setting of its parameters.
 
     `detail` names the parameters in which it differs from its siblings, if it has any; `key` is
     what its rows have in common.
@@ -38,7 +38,7 @@ class Measure(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """One model's value of one measure.
+    """One model's value of a measure.
 
     Attributes:
         best: Whether no other model's is better.
@@ -55,7 +55,7 @@ class Cell(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A label's, a slice's or the whole's cells, by measure and then by model."""
+    """Cells of a label, a slice or the whole, by measure and model."""
 
     name: str
     n: int | None
@@ -63,12 +63,12 @@ class Line(Struct, frozen=True):
 
     @property
     def few(self) -> tuple[str, ...]:
-        """What any of its values rests on few of."""
+        """The units of which any of its values has few."""
         return few_of([self])
 
     @property
     def all_few(self) -> bool:
-        """Whether each of its values rests on few: then its n is marked, and no single value."""
+        """Whether all of its values are of few units, so that its n is marked."""
         valued = [cell.few for cells in self.cells for cell in cells if cell.value is not None]
         return bool(valued) and all(valued)
 
@@ -81,13 +81,13 @@ class Grid(Struct, frozen=True):
 
 
 def few_of(lines: Iterable[Line]) -> tuple[str, ...]:
-    """What any value of some lines rests on few of."""
+    """The units of which any value of some lines has few."""
     cells = (cell for line in lines for cells in line.cells for cell in cells)
     return tuple(dict.fromkeys(cell.few for cell in cells if cell.few and cell.value is not None))
 
 
 class Scopes:
-    """Names of measures: those of single labels differ in other parameters than those of all."""
+    """Names of measures, for labels and for the whole separately."""
 
     def __init__(self, placed: Iterable[MetricResult]) -> None:
         rows: tuple[list[MetricResult], list[MetricResult]] = ([], [])
@@ -96,14 +96,14 @@ class Scopes:
         self._names = [Names((row.metric, row.parameters) for row in some) for some in rows]
 
     def detail(self, metric: str, label: str | None, parameters: Parameters) -> str:
-        """The parameters that tell a measure from the metric's others of its scope."""
+        """The parameters that distinguish a measure from the metric's others in its scope."""
         detail = self._names[label is not None].detail(metric, parameters)
         own = parameters.get(THRESHOLD) == BY_LABEL and BY_LABEL not in detail
         return ", ".join(filter(None, (detail, "thresholds by label" if own else "")))
 
 
 class Covered:
-    """How much of the samples each row rests on."""
+    """Coverage of each row."""
 
     def __init__(self, rows: Iterable[CoverageResult]) -> None:
         self._of_calls: dict[tuple[str, str, str | None], list[tuple[Kind, CoverageResult]]] = {}
@@ -112,12 +112,12 @@ class Covered:
             of_calls.append((frozen(row.parameters), row))
 
     def stopped_apart(self, rows: Iterable[MetricResult]) -> bool:
-        """Whether the run stopped when it had asked more of one model than of another."""
+        """Whether the run stopped with more requests made for one model than for another."""
         found = [self._of(row) for row in rows]
         return len({one.statuses.get("skipped", 0) for one in found if one is not None}) > 1
 
     def part(self, row: MetricResult) -> float | None:
-        """The part of the samples that have a value; None where it is all, or not known."""
+        """The share of samples with a value; None if complete or unknown."""
         covered = self._of(row)
         if covered is None:
             return None
@@ -173,7 +173,7 @@ class RowIndex:
                 self.found.setdefault(place, {})[self.models[row.model]] = row
 
     def grid(self, keys: Iterable[Key], places: Sequence[tuple[str | None, str | None]]) -> Grid:
-        """Lines at these places (label, slice), with the measures that have a row at any."""
+        """Lines for (label, slice) pairs, with the measures that have a row for any."""
         kept = [key for key in keys if any((*place, key) in self.found for place in places)]
         lines = tuple(self._line(kept, label, name) for label, name in places) if kept else ()
         return Grid(tuple(self.measures[key] for key in kept), lines)

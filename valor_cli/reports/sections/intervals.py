@@ -1,4 +1,4 @@
-"""A run in; how its intervals were found, in words, out."""
+"""Describe how intervals were computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from valor_cli.results import FEW, MetricResult, RunResult
 
 
 def intervals_told(result: RunResult, unit: str) -> str:
-    """One clause, such as "95% intervals by the bootstrap over images (200 resamples, seed 0)".
+    """How intervals were computed: "95% intervals by the bootstrap over images (200 resamples, seed
+    0)".
 
     Args:
         result: The run.
@@ -28,7 +29,7 @@ def intervals_told(result: RunResult, unit: str) -> str:
 
 
 def few_counted(result: RunResult, row: MetricResult, n_name: str, unit: str) -> str:
-    """What a row that rests on few rests on few of: what its n counts, or what is drawn.
+    """The unit of which a row has few: that of its n, or the resampled one.
 
     Args:
         result: The run.
@@ -44,5 +45,5 @@ def few_counted(result: RunResult, row: MetricResult, n_name: str, unit: str) ->
 
 
 def few_told(counted: Iterable[str]) -> str:
-    """What the mark of a small n means, by what the marked values rest on few of."""
+    """The explanation of the small-n mark."""
     return f"rests on fewer than {FEW} {' or '.join(counted)}"

@@ -1,4 +1,4 @@
-"""A run in; how far its judges say the same, and what they were asked with, in words out."""
+"""Agreement between judges, and their prompts, for reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATERS = 8
 
 
 class AgreementLine(Struct, frozen=True):
-    """How far several say the same under one metric, as text.
+    """Agreement between judges or repeats under one metric, as text.
 
     Attributes:
         raters: Who: "judges a, b", "3 repeats of a".
@@ -47,13 +47,13 @@ class AgreementLine(Struct, frozen=True):
 
     @property
     def widest(self) -> str:
-        """The samples named, and how many more there are."""
+        """The named samples, and the number of others."""
         more = f" and {self.more:,} more" if self.more else ""
         return ", ".join(self.apart) + more
 
     @property
     def sentence(self) -> str:
-        """All of it that a line has room for."""
+        """The agreement as one line."""
         if self.share == NO_VALUE:
             return f"{self.raters} have no sample in common"
         one = "sample" if self.samples == "1" else "samples"
@@ -66,7 +66,7 @@ class AgreementLine(Struct, frozen=True):
 
 
 class PromptLine(Struct, frozen=True):
-    """A prompt that judges were asked with."""
+    """A prompt that judges used."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""What judges took, by metric and model, in; its sums, and what reports say of it, out."""
+"""Judge usage and its totals, for reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOTAL = "total"
 
 
 class UsageLine(Struct, frozen=True):
-    """What was asked of one judge, as text; `metric` and `model` are empty where all are one line.
+    """Usage of one judge, as text; `metric` and `model` are empty if combined.
 
     Sums of which a part is not known are told as lower bounds, "≥ $0.50".
     """
@@ -32,7 +32,7 @@ class UsageLine(Struct, frozen=True):
 
 
 class UsageTable(Struct, frozen=True):
-    """What judges took.
+    """Judge usage.
 
     Attributes:
         judges: Their names.
@@ -53,7 +53,7 @@ class UsageTable(Struct, frozen=True):
 def usage_table(
     result: RunResult, most: int, *, by_metric: bool = True, by_model: bool = True
 ) -> UsageTable | None:
-    """At most so many lines: models together, then metrics, where they were more.
+    """At most so many lines; models, then metrics, are merged if there are more.
 
     None where nobody was asked. Of one judge alone metrics are never together.
     """
@@ -131,7 +131,7 @@ def _at_least(text: str, known: int, count: int) -> str:
 
 
 def stopped(result: RunResult) -> str:
-    """Why not everything was asked, how far it went and how to go on; empty where all was."""
+    """Why requests were stopped, how far the run got and how to resume; empty if complete."""
     if not result.run.stopped:
         return ""
     parts = [plain(result.run.stopped, 200)]

@@ -1,4 +1,4 @@
-"""Parameters of a run's rows in; the words that tell one measure from its siblings out."""
+"""Names of measures, with the parameters that distinguish them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind: TypeAlias = tuple[tuple[str, object], ...]
 
 
 class Names:
-    """How each measure of a run is called: parameters are named where siblings differ in them.
+    """Names of measures, with parameters where they distinguish siblings.
 
     Those that differ, but not in what is shown of long parameters, are numbered.
     """
@@ -40,7 +40,7 @@ class Names:
                     self._numbers |= {(metric, kind): number for number, kind in numbered}
 
     def detail(self, metric: str, parameters: Parameters) -> str:
-        """The parameters that tell this measure from the metric's others."""
+        """The parameters that distinguish this measure from the metric's others."""
         told = self._told(metric, parameters)
         if not self._numbers:
             return told
@@ -57,12 +57,12 @@ class Names:
 
 
 def called(metric: str, output: str) -> str:
-    """A metric's name, with that of its output where this has one of its own."""
+    """A metric's name, with its output's name if it has one."""
     return metric if output in ("value", "") else f"{metric} {output}"
 
 
 def frozen(parameters: Parameters) -> Kind:
-    """Parameters as a key, whatever their order."""
+    """Parameters as an order-independent key."""
     return tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
 
 
@@ -73,7 +73,7 @@ def _hashable(value: object) -> object:
 
 
 def _telling(kinds: Sequence[Kind]) -> frozenset[str]:
-    """The parameters in which siblings differ, less those that tell nothing the others do not."""
+    """Parameters in which siblings differ, without redundant ones."""
     varying = _varying(kinds)
     kept = varying.difference(FOLLOWING)
     most = len({_cut(kind, varying) for kind in kinds})

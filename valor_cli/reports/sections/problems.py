@@ -1,4 +1,4 @@
-"""A run in; its problems, most severe first, and its insights as words out."""
+"""Problems of a run, most severe first, and its insights, in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MESSAGE = 400
 
 
 class ShownProblem(Struct, frozen=True):
-    """A problem in words: `message` names the model where there are several.
+    """A problem in words; `message` names the model if there are several.
 
     `samples` names the first of them, whose ids are `sample_ids`.
     """
@@ -37,7 +37,7 @@ class ShownProblem(Struct, frozen=True):
 
 
 def shown_problems(result: RunResult) -> tuple[ShownProblem, ...]:
-    """All of them, most severe first; equally severe ones in the order of the run."""
+    """All problems, most severe first, otherwise in run order."""
     names = Names((row.metric, row.parameters) for row in result.coverage)
     several = len(result.models) > 1
     found = [_shown(problem, several, names) for problem in result.problems]
@@ -63,7 +63,7 @@ def _shown(problem: ProblemResult, several: bool, names: Names) -> ShownProblem:
 
 
 def counted(problems: Sequence[ShownProblem]) -> str:
-    """How many are how severe: "1 high, 3 low"."""
+    """Counts by severity: "1 high, 3 low"."""
     counts = Counter(problem.severity for problem in problems)
     return ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
 
@@ -79,7 +79,7 @@ def shown_insights(result: RunResult) -> tuple[str, ...]:
 
 
 def ordered_insights(insights: Iterable[InsightResult]) -> list[InsightResult]:
-    """One of each kind before the second of any."""
+    """Insights, one of each kind first."""
     seen: Counter[str] = Counter()
     ranked = []
     for insight in insights:

@@ -1,4 +1,4 @@
-"""Reliability tables of a run in; how far each model's confidence can be trusted out."""
+"""Reliability tables of a run, by model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("confidence_low", "confidence_high", "n", "confidence", "accuracy")
 
 
 class Bin(Struct, frozen=True):
-    """Samples of like confidence: their number, mean confidence and accuracy; None without any."""
+    """Samples of similar confidence: count, mean confidence, accuracy; None if empty."""
 
     low: float
     high: float
@@ -25,14 +25,14 @@ class Bin(Struct, frozen=True):
 
     @property
     def gap(self) -> float | None:
-        """How much more was promised than kept."""
+        """Confidence minus accuracy."""
         if self.confidence is None or self.accuracy is None:
             return None
         return self.confidence - self.accuracy
 
 
 class Reliability(Struct, frozen=True):
-    """One model's bins, and the error that its metric makes of them.
+    """One model's bins, and its calibration error.
 
     Attributes:
         model: The model's position in the run.
@@ -48,7 +48,7 @@ class Reliability(Struct, frozen=True):
 
     @property
     def leaning(self) -> str:
-        """Which way the model errs, in words."""
+        """Whether the model is over- or underconfident, in words."""
         if not self.filled:
             return "no samples"
         if self.over * 2 == self.filled:
@@ -60,7 +60,7 @@ class Reliability(Struct, frozen=True):
 
 
 class Calibration(Struct, frozen=True):
-    """The models' bins at one setting; `title` tells it from the others, if there are any."""
+    """The models' bins at one setting; `title` distinguishes settings, if there are several."""
 
     title: str
     metric: str
@@ -68,7 +68,7 @@ class Calibration(Struct, frozen=True):
 
 
 def calibrations(result: RunResult) -> tuple[Calibration, ...]:
-    """One for each label key, label and setting, of whole models."""
+    """Calibrations of whole models, one per label key, label and setting."""
     models = {model: index for index, model in enumerate(result.models)}
     rows = [
         row

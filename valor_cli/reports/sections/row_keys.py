@@ -1,4 +1,4 @@
-"""Rows of labels in; the same out under the one name that each label has in a table."""
+"""Rows of labels, grouped under the name that each label has in a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BY_LABEL = "by label"
 
 
 class LabelRows:
-    """How rows of single labels stand in a table, a line for each label of each label key.
+    """Per-label rows of a table, one line per label and label key.
 
     A label's key goes from the parameters into its name, and where every label has a threshold of
     its own, they make one column and not a column for each threshold.
@@ -58,7 +58,7 @@ class LabelRows:
         return name, rest
 
     def placed(self, row: MetricResult) -> MetricResult:
-        """The row as it stands in the table."""
+        """The row as named in the table."""
         if row.label is None:
             return row
         label, parameters = self.place(row.metric, row.output, row.label, row.parameters)

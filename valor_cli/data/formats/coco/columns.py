@@ -1,4 +1,4 @@
-"""Decoded COCO objects come in; columns go out, or None if anything about them is unusual."""
+"""Convert decoded COCO objects to columns; None if they need the full checks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _FLAT_ROW: Final = np.dtype(
 
 
 def flat_rows(detections: list[FlatDetection]) -> Rows | None:
-    """Boxes by way of MessagePack, where all rows have one size and numpy can read them.
+    """Boxes decoded through MessagePack, whose rows of equal size NumPy can read.
 
     Twice as fast as asking each object for its attributes.
     """
@@ -84,7 +84,7 @@ def detection_rows(
     detections: Sequence[Detection] | Sequence[SegmentedDetection] | Sequence[AnyDetection],
     request: Request,
 ) -> Rows | None:
-    """Detections whose ids may be strings or any int64, of any geometry."""
+    """Detections of any geometry with string or int64 ids."""
     columns = detection_columns(detections)
     keypoints = keypoints_of(detections) if request.keypoints else np.zeros((0, 0, 3))
     if columns is None or keypoints is None:
@@ -102,7 +102,7 @@ def detection_rows(
 
 
 def detection_columns(detections: Sequence[Any]) -> Columns | None:
-    """What detections of any geometry have beside it."""
+    """The columns of detections other than geometry."""
     image_ids = _id_column(list(map(attrgetter("image_id"), detections)))
     category_ids = _id_column(list(map(attrgetter("category_id"), detections)))
     if image_ids is None or category_ids is None:
@@ -112,7 +112,7 @@ def detection_columns(detections: Sequence[Any]) -> Columns | None:
 
 
 def joined_columns(pieces: Sequence[Columns]) -> Columns | None:
-    """The rows of all pieces; None if ids changed their kind on the way."""
+    """Concatenate pieces; None if ids change their type."""
     parts: dict[str, list[NDArray[Any]]] = {}
     for piece in pieces:
         for name, column in piece.items():
@@ -151,7 +151,7 @@ def annotation_rows(
 
 
 def image_columns(images: Sequence[Image]) -> Columns | None:
-    """Images, with what is known of their size and file; at least one is needed."""
+    """Images with their known size and file; at least one is required."""
     ids = key_column(list(map(attrgetter("id"), images)))
     if ids is None or not images:
         return None
@@ -179,7 +179,7 @@ def category_columns(categories: Sequence[Category]) -> Columns | None:
 def federated_columns(
     found: Federated, images: Columns, categories: Columns
 ) -> tuple[Columns, Columns] | None:
-    """Columns of images and of categories, those that LVIS adds included."""
+    """Columns of images and categories, with the LVIS fields."""
     known = set(categories["id"].tolist())
     for name, key in LVIS_KEYS.items():
         lists = list(map(attrgetter(key), found.images))
@@ -196,7 +196,7 @@ def federated_columns(
 
 
 def key_column(ids: Sequence[Id | UnsetType]) -> NDArray[Any] | None:
-    """As `_id_column`, and None if an id stands twice."""
+    """The same as `_id_column`, and None if an id is duplicated."""
     return _id_column(ids) if len(set(ids)) == len(ids) else None
 
 

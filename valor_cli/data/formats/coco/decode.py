@@ -1,6 +1,6 @@
-"""COCO files without fault come in; tables go out fast. Any doubt gives None.
+"""Decode valid COCO files fast; None on any doubt.
 
-Nothing here explains what is wrong with a file: `coco_diagnosis` reads it again for that.
+Errors are not explained here: `coco_diagnosis` reads the file again for that.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _GROUND_TRUTH_DECODERS: Final[dict[str, _Decoder[Any]]] = {
 
 
 def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
-    """Detections of a file, or None if anything about it is unusual.
+    """Detections of a file; None on any doubt.
 
     Raises:
         DataError: The file cannot be read as text.
@@ -112,17 +112,17 @@ def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
 
 
 def chunk_size() -> int:
-    """Bytes of a list that are read at once."""
+    """Number of bytes of a list that are read at once."""
     return CHUNK if engine.compiled is None else COMPILED_CHUNK
 
 
 def masks_listed(texts: Iterable[bytes]) -> Rows | None:
-    """Detections of a JSON list, given without its "["; None unless all are masks and usual."""
+    """Detections of a JSON list without its "["; None unless all are usual masks."""
     return mask_rows(_short_lists(texts))
 
 
 def objects_listed(texts: Iterable[bytes], request: Request) -> Rows | None:
-    """The same of detections of any geometry; None if anything about one is unusual."""
+    """Detections of any geometry of a JSON list; None on any doubt."""
     # Only the whole list tells how many keypoints an object has.
     if request.keypoints:
         return _detections(b"".join([b"[", *texts]), request)
@@ -152,7 +152,7 @@ def _decode_dataset(source: TextSource, text: bytes, request: Request) -> Object
 def decode_ground_truth(
     source: TextSource, metadata: Sequence[str], request: Request
 ) -> ObjectFile | None:
-    """Ground truth of a file, or None if anything about it is unusual.
+    """Ground truth of a file; None on any doubt.
 
     Raises:
         DataError: The file cannot be read as text, or no image has metadata of such a name.

@@ -1,7 +1,7 @@
-"""Any parsed JSON that should be COCO comes in; tables go out, or all that is wrong with it.
+"""Read parsed COCO JSON value by value and report everything that is wrong with it.
 
-The slow reading: it owns every message about the content of a COCO file. Where `coco_decode`
-finds columns, this finds the same.
+The slow path: all messages about the content of a COCO file are written here. Where `coco_decode`
+returns columns, this returns the same ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decoded boxes, segmentations and keypoints come in; geometry goes out, or None on any doubt."""
+"""Convert decoded boxes, segmentations and keypoints to geometry; None on any doubt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KIND: Final = {Rle: MASK, list: POLYGON, NoneType: BOX, UnsetType: BOX}
 def shapes_of(
     rows: Sequence[AnyRow], wanted: Wanted, instead: Sequence[Sequence[float] | None] | None = None
 ) -> Shapes | None:
-    """The geometry of decoded rows, each of the kind it has.
+    """The geometry of decoded rows.
 
     Args:
         rows: Rows of one form.
@@ -66,12 +66,12 @@ def shapes_of(
 
 
 def legal_boxes(boxes: NDArray[np.float64]) -> bool:
-    """Whether all boxes can be used; the decoder has refused NaN and infinities already."""
+    """Whether all boxes are valid; the decoder has rejected NaN and infinities."""
     return bool((np.abs(boxes) <= LARGEST_COORDINATE).all() and (boxes[:, 2:] >= 0).all())
 
 
 def polygons_of(segmentations: Sequence[Sequence[Sequence[float]]]) -> Polygons | None:
-    """Polygons of which each part is x and y in turn; None if a part cannot be used."""
+    """Polygons from flat coordinate lists; None if a part is invalid."""
     parts = list(chain.from_iterable(segmentations))
     numbers = _lengths(parts)
     if (numbers < FEWEST).any() or (numbers % 2).any():
@@ -85,7 +85,7 @@ def polygons_of(segmentations: Sequence[Sequence[Sequence[float]]]) -> Polygons 
 
 
 def keypoints_of(rows: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Keypoints, shape (n, k, 3), k 0 if no row has any; zeros for the rows without."""
+    """Keypoints, (n, k, 3), k 0 if no row has any; zeros for rows without."""
     lists = list(map(attrgetter("keypoints"), rows))
     lengths = set(map(len, filter(None, lists))) or {0}
     length = lengths.pop()
@@ -102,7 +102,7 @@ def keypoints_of(rows: Sequence[Any]) -> NDArray[np.float64] | None:
 
 
 def extents(keypoints: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The box of each object's keypoints, (n, 4), as pycocotools makes it of keypoint results."""
+    """Bounding box of each object's keypoints, (n, 4), as in pycocotools' keypoint results."""
     low = keypoints[:, :, :2].min(axis=1, initial=np.inf)
     high = keypoints[:, :, :2].max(axis=1, initial=-np.inf)
     return np.concatenate([low, high - low], axis=1)

@@ -1,4 +1,4 @@
-"""Parsed COCO images and categories come in; columns go out, or all that is wrong with them."""
+"""Read images and categories of parsed COCO JSON and report what is wrong with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FREQUENCIES = ("r", "c", "f")
 
 
 def image_columns(rows: Sequence[Any], path: str) -> Columns:
-    """Images, with what is known of their size and file.
+    """Images with their known size and file.
 
     Raises:
         DataError: An image is wrong.
@@ -70,7 +70,7 @@ def category_columns(rows: Sequence[Any], path: str) -> Columns:
 
 
 def federated_images(rows: Sequence[Mapping[str, Any]], categories: Columns, path: str) -> Columns:
-    """The categories that LVIS says are not in an image, or not all marked there.
+    """The LVIS categories that are absent from an image, or not exhaustively annotated in it.
 
     Raises:
         DataError: Something else than a list of known ids stands there.
@@ -90,7 +90,7 @@ def federated_images(rows: Sequence[Mapping[str, Any]], categories: Columns, pat
 
 
 def federated_categories(rows: Sequence[Mapping[str, Any]], path: str) -> Columns:
-    """How frequent LVIS says a category is.
+    """The LVIS frequency of each category.
 
     Raises:
         DataError: A category says something else, or nothing.

@@ -1,4 +1,4 @@
-"""Keys and ids of parsed COCO objects come in; ids go out, or a noted problem."""
+"""Check keys and ids of parsed COCO objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 40
 
 
 def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
-    """Say which keys are missing and which are there."""
+    """Report missing keys, with the keys that are present."""
     names = " and ".join(f'"{key}"' for key in keys)
     verb = "is" if len(keys) == 1 else "are"
     there = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
@@ -33,7 +33,7 @@ def has_keys(record: object, keys: Sequence[str], problems: Problems, row: int) 
 
 
 def kind_of(rows: Sequence[Any], key: str) -> type[int] | type[str]:
-    """The kind most ids of a column have."""
+    """The most frequent type of a column's ids."""
     strings = numbers = 0
     for row in rows:
         value = row.get(key) if isinstance(row, dict) else None
@@ -49,7 +49,7 @@ def distinct_id(
     problems: Problems,
     row: int,
 ) -> Id | None:
-    """An id that may stand once only; `seen` holds the rows of those before."""
+    """An id that must be unique; `seen` holds the rows of earlier ids."""
     found = identifier(value, kind, problems, row, ".id")
     if found is not None and found in seen:
         where = f"{problems.list_name}[{seen[found]}]"
@@ -66,7 +66,7 @@ def reference(
     problems: Problems,
     row: int,
 ) -> Id | None:
-    """The id of an image or a category, which must be known; None for `known` knows all."""
+    """The id of a known image or category; None for `known` accepts all."""
     found = identifier(record[key], kind, problems, row, f".{key}")
     if found is None or known is None or found in known:
         return found
@@ -76,5 +76,5 @@ def reference(
 
 
 def quoted(found: Id) -> str:
-    """An id as a message shows it."""
+    """An id for a message."""
     return describe(found).removeprefix("the string ")

@@ -1,7 +1,7 @@
-"""Lists of COCO detections that are compressed masks and nothing else come in; columns go out.
+"""Decode lists of COCO detections that are all compressed masks.
 
-Their strings are decoded all at once, into one array: half the memory and time of decoding piece
-by piece, as `coco_decode` does where detections are of any geometry.
+The run-length strings are decoded together into one array, which takes half the memory and time of
+`coco_decode`'s decoding piece by piece for detections of any geometry.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Piece(NamedTuple):
 
 
 def mask_rows(lists: Iterable[bytes]) -> Rows | None:
-    """Detections of JSON lists; None if there are none, or if anything about one is unusual."""
+    """Detections of JSON lists; None if there are none, or on any doubt."""
     pieces: list[_Piece] = []
     for piece in _pieces(lists):
         if piece is None:

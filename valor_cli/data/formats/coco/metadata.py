@@ -1,4 +1,4 @@
-"""Image objects of a COCO file come in; asked-for metadata goes out, one list per name."""
+"""Read requested metadata from the image objects of a COCO file."""
 
 from __future__ import annotations
 

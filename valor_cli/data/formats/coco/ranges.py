@@ -1,11 +1,11 @@
-"""A piece of a COCO results list comes in; its detections, and which bytes they are, go out.
+"""Read a byte range of a COCO results list.
 
-Why pieces say what the whole list says: a range is cut where text reads like the end of one object
-and the start of the next, by a rule that two neighbours apply to the same byte. So the file is "[",
-texts with a comma between any two, and "]". Each text is then read as a list of its own. If all of
-them are valid lists with something in them, the file is the list of all their objects, and JSON is
-read in one way only. A cut inside of a string or of a nested object leaves text before it that is
-no list: the piece is None, and what is read is never another.
+Why pieces give the same result as the whole list: a range is cut between what looks like the end
+of one object and the start of the next, by a rule that both neighbours apply to the same byte. So
+the file is "[", texts separated by commas, and "]". Each text is read as a list of its own. If all
+of them are valid, non-empty lists, the file is the list of all their objects, because JSON can be
+parsed in one way only. A cut inside a string or a nested object leaves text that is not a list:
+the piece is then None, never a different result.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def read_results_piece(
 
 
 def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
-    """Whether pieces say what their file says; if not, it must be read whole.
+    """Whether the pieces together equal their file; if not, it must be read whole.
 
     They do not where the file was written to meanwhile, and where ids are numbers in some pieces
     and texts in others.

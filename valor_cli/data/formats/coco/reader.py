@@ -1,4 +1,4 @@
-"""COCO JSON files come in; objects with their geometry, images and categories go out."""
+"""Read COCO JSON: ground truth and detections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_ground_truth(
     fields: Set[str] = frozenset(),
     invalid: InvalidRows = "error",
 ) -> ObjectFile:
-    """COCO ground truth: an object with images, annotations and categories.
+    """Read COCO ground truth: an object with images, annotations and categories.
 
     An annotation without `iscrowd` is no crowd; one without `area` has width * height if it is a
     box, else NaN. If no annotation has an `id`, ids count from 1 in file order. A segmentation is
@@ -63,7 +63,7 @@ def read_results(
     fields: Set[str] = frozenset(),
     invalid: InvalidRows = "error",
 ) -> ObjectFile:
-    """COCO detections: a results list, or a full COCO dictionary whose annotations have a score.
+    """Read COCO detections: a results list, or a COCO dictionary whose annotations have scores.
 
     An empty list is legal. Image ids, and category ids of a results list, may be any, and run
     lengths of any size: whether they fit is for the ground truth to say.
@@ -93,7 +93,7 @@ def read_results(
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Hold the garbage collector: it would walk millions of live JSON values again and again."""
+    """Pause the garbage collector, which would scan millions of live JSON values repeatedly."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Parsed COCO objects come in, one by one; columns go out, with a noted problem per fault."""
+"""Check parsed COCO objects one by one and convert them to columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEY = ".keypoints"
 def detection_rows(
     rows: Sequence[Any], categories: Container[Id] | None, request: Request, problems: Problems
 ) -> tuple[Rows, Taken]:
-    """The detections without a problem, and where they stand."""
+    """The valid detections, and their positions."""
     image_kind, category_kind = kind_of(rows, "image_id"), kind_of(rows, "category_id")
     length = numbers_of(rows) if request.keypoints else 0
     kept: list[int] = []
@@ -77,7 +77,7 @@ def annotation_rows(
     request: Request,
     problems: Problems,
 ) -> tuple[Rows, Taken]:
-    """The objects of the ground truth without a problem, and where they stand."""
+    """The valid ground truth objects, and their positions."""
     sizes, category_ids = _sizes(images), set(categories["id"].tolist())
     with_id = any(isinstance(row, dict) and "id" in row for row in rows)
     kinds = {key: kind_of(rows, key) for key in ("id", "image_id", "category_id")}
@@ -208,7 +208,7 @@ def numbers_of(rows: Sequence[Any]) -> int:
 
 
 def keypoints(value: object, length: int, problems: Problems, row: int) -> list[float]:
-    """x, y and visibility of each keypoint in turn; zeros where there is none, or a problem."""
+    """Flat x, y and visibility of each keypoint; zeros if missing or invalid."""
     if value is None or value == []:
         return [0.0] * length
     if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Parsed segmentations come in, one by one; polygons and run lengths go out, or a noted problem."""
+"""Check parsed COCO segmentations: polygons and run-length masks."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Size(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A polygon: of each part x and y in turn."""
+    """A polygon: flat coordinates of each part."""
 
     parts: Sequence[Sequence[float]]
 
 
 class Runs(NamedTuple):
-    """A mask."""
+    """A run-length mask."""
 
     counts: Sequence[int]
     size: Size
@@ -49,7 +49,7 @@ Geometry: TypeAlias = Sequence[float] | Outline | Runs
 
 
 def is_none(value: object) -> bool:
-    """Whether there is no geometry: null, or the empty list that some tools write instead."""
+    """Whether there is no geometry: null, or the empty list that some tools write."""
     return value is None or value == []
 
 
@@ -107,7 +107,7 @@ def _outline(value: Sequence[Any], problems: Problems, row: int) -> Outline | No
 
 
 def coordinate(value: object, problems: Problems, row: int, key: str) -> float:
-    """A number of pixels; 0 where a problem was noted."""
+    """A coordinate; 0 if a problem was recorded."""
     found = number(value, problems, row, key)
     if found is not None and abs(found) > LARGEST_COORDINATE:
         message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(value)}"
@@ -208,7 +208,7 @@ def _broken(text: str) -> str:
 
 
 def whole(value: object, least: int, most: int | None) -> int | None:
-    """A whole number within limits; 480.0 is one, as tables written by pandas have it."""
+    """An integer within limits; 480.0 is accepted, since pandas writes integers so."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is not int or value < least or (most is not None and value > most):

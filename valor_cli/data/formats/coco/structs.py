@@ -1,4 +1,4 @@
-"""The forms in which sound COCO JSON is decoded: which keys are read, and of what type."""
+"""Structs that COCO JSON is decoded into: which keys are read, and their types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Sides: TypeAlias = tuple[float, float, float, float]
 
 
 class Rle(msgspec.Struct, gc=False):
-    """A mask as run lengths: compressed to a string, or listed."""
+    """A run-length mask: compressed to a string, or a list."""
 
     size: tuple[int, int]
     counts: str | list[int]
@@ -27,7 +27,7 @@ Absent: TypeAlias = UnsetType
 
 
 class FlatDetection(msgspec.Struct, gc=False):
-    """A detection with number ids. All fields are floats, so MessagePack gives all one size."""
+    """A detection with numeric ids. All fields are floats, so that rows have equal size."""
 
     image_id: float
     category_id: float
@@ -36,7 +36,7 @@ class FlatDetection(msgspec.Struct, gc=False):
 
 
 class Detection(msgspec.Struct, gc=False):
-    """A detection of which the box is read."""
+    """A detection with its box."""
 
     image_id: Id
     category_id: Id
@@ -45,7 +45,7 @@ class Detection(msgspec.Struct, gc=False):
 
 
 class SegmentedDetection(msgspec.Struct, gc=False):
-    """A detection of which the segmentation is read; a third faster than `AnyDetection`."""
+    """A detection with its segmentation; a third faster than `AnyDetection`."""
 
     image_id: Id
     category_id: Id
@@ -55,7 +55,7 @@ class SegmentedDetection(msgspec.Struct, gc=False):
 
 
 class AnyDetection(msgspec.Struct, gc=False):
-    """A detection of which all is read."""
+    """A detection with all fields."""
 
     image_id: Id
     category_id: Id
@@ -68,7 +68,7 @@ class AnyDetection(msgspec.Struct, gc=False):
 
 
 class Annotation(msgspec.Struct, gc=False):
-    """An object of the ground truth of which the box is read."""
+    """A ground truth object with its box."""
 
     image_id: Id
     category_id: Id
@@ -81,7 +81,7 @@ class Annotation(msgspec.Struct, gc=False):
 
 
 class SegmentedAnnotation(msgspec.Struct, gc=False):
-    """An object of the ground truth of which the segmentation is read."""
+    """A ground truth object with its segmentation."""
 
     image_id: Id
     category_id: Id
@@ -95,7 +95,7 @@ class SegmentedAnnotation(msgspec.Struct, gc=False):
 
 
 class AnyAnnotation(msgspec.Struct, gc=False):
-    """An object of the ground truth of which all is read."""
+    """A ground truth object with all fields."""
 
     image_id: Id
     category_id: Id
@@ -130,7 +130,7 @@ class Image(msgspec.Struct, gc=False):
 
 
 class Dataset(msgspec.Struct, Generic[Row], gc=False):
-    """Detections in the form of a full COCO dictionary."""
+    """Detections in a COCO dictionary."""
 
     annotations: list[Row]
     categories: list[Category] | UnsetType = UNSET
@@ -156,7 +156,7 @@ class FederatedCategory(msgspec.Struct, gc=False):
 
 
 class Federated(msgspec.Struct, gc=False):
-    """What LVIS says beyond COCO, read beside it."""
+    """Fields of LVIS that COCO does not have, read separately."""
 
     images: list[FederatedImage]
     categories: list[FederatedCategory]

@@ -1,4 +1,4 @@
-"""Columns and counts of a COCO file come in; what every reader of objects hands out goes out."""
+"""Build the `ObjectFile` of a COCO file from its columns and row counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Id: TypeAlias = int | str
 
 
 class Request(NamedTuple):
-    """What to read of the objects.
+    """What to read of objects.
 
     Attributes:
         wanted: The box or the segmentation of those that have both.
@@ -43,21 +43,21 @@ class Request(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Objects of one list of a file: their columns, and their geometry."""
+    """Objects of one list of a file: columns and geometry."""
 
     columns: Columns
     shapes: Shapes
 
 
 class Taken(NamedTuple):
-    """Which rows of a list were taken: their positions, and how many the list has."""
+    """The accepted rows of a list: their positions, and the length of the list."""
 
     kept: Sequence[int]
     found: int
 
 
 def id_column(ids: Sequence[Id]) -> NDArray[Any]:
-    """Ids of one kind as int64, or as an object array of strings."""
+    """Ids as int64, or as an object array of strings."""
     if ids and isinstance(ids[0], str):
         return np.array(ids, dtype=object)
     return np.array(ids, dtype=np.int64)
@@ -76,7 +76,7 @@ def results(
     categories: Columns | None = None,
     taken: Taken | None = None,
 ) -> ObjectFile:
-    """The record of a source read to its end.
+    """The `ObjectFile` of detections that were read completely.
 
     Args:
         source: Where the detections stood.
@@ -107,7 +107,7 @@ def ground_truth(
     metadata: Mapping[str, list[Any]],
     taken: Taken | None = None,
 ) -> ObjectFile:
-    """The record of a source read to its end; `taken` of annotations as in `results`."""
+    """The `ObjectFile` of a source that was read completely; `taken` as in `results`."""
     table = _table(source.path, annotations.columns, "annotations", taken)
     return ObjectFile(
         path=source.path,

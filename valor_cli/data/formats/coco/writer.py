@@ -1,6 +1,6 @@
-"""Objects come in; COCO JSON goes out: ground truth, a dictionary with scores, or a results list.
+"""Write COCO JSON: ground truth, a dataset with scores, or a results list.
 
-The order of keys is fixed, and every float is written with the digits that give it back.
+The order of keys is fixed, and floats are written with the digits that restore them exactly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first line of a CSV file of objects comes in; what its columns mean goes out."""
+"""Map the columns of an object CSV file to their meaning."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _OF_TRUTH = ("id", "crowd", "area", "image_width", "image_height")
 
 
 class Header(Struct, frozen=True):
-    """What the columns of a file mean.
+    """The meaning of the columns of a file.
 
     Attributes:
         names: As in the file, in order.
@@ -90,7 +90,7 @@ def read_header(
     columns: Mapping[str, str],
     metadata: Sequence[str],
 ) -> Header:
-    """Find the columns that are needed and those that may be there.
+    """Find the required and optional columns.
 
     Args:
         line: The first line of the file.

@@ -1,4 +1,4 @@
-"""Text of CSV rows comes in; columns go out, or None if anything about them is unusual."""
+"""Parse rows of an object CSV in bulk; None if any row needs the full checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBERS: Final = frozenset(
 
 
 class PlainRows:
-    """The quick reading of rows without gaps.
+    """The fast path for rows without missing cells.
 
     The text is made a JSON list of lists of strings, for the JSON decoder turns them into numbers
     several times faster than the csv module and `float` do.
@@ -51,7 +51,7 @@ class PlainRows:
         }
 
     def from_text(self, block: bytes, first: int) -> Piece | None:
-        """The rows of whole lines without a quote or a backslash; the first has number `first`."""
+        """Parse whole lines without quotes or backslashes; the first has number `first`."""
         returns = b"\r" in block
         text = block.removesuffix(b"\n").replace(self._header.delimiter.encode(), b'","')
         # Single bytes are found many times faster than "\r\n": its first half ends one more field.
@@ -63,7 +63,7 @@ class PlainRows:
         return self._piece(rows, np.arange(first, first + len(rows)))
 
     def from_fields(self, records: Sequence[Sequence[str]], lines: Sequence[int]) -> Piece | None:
-        """The rows of split lines, which have these numbers."""
+        """Parse split lines with these line numbers."""
         try:
             rows = msgspec.convert(records, self._rows, strict=False)
         except msgspec.MsgspecError:
@@ -144,7 +144,7 @@ def _field(position: int) -> str:
 
 
 def box_columns(sides: NDArray[np.float64], form: Form) -> NDArray[np.float64]:
-    """Boxes by left, top, width and height, whatever the form; rotated ones as they are."""
+    """Boxes as left, top, width and height from any form; rotated ones unchanged."""
     if form == "corners":
         with np.errstate(invalid="ignore", over="ignore"):
             sides[:, 2:] -= sides[:, :2]

@@ -1,7 +1,7 @@
-"""Fields of CSV rows come in, one row at a time; columns go out, with a noted problem per fault.
+"""Parse rows of an object CSV one at a time and report every fault.
 
-The slow reading: it owns every message about a row. Where `csv_lines` finds columns, this finds
-the same.
+The slow path: all messages about a row are written here. Where `csv_lines` returns columns, this
+returns the same ones.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RowReader:
         self._problems = problems
 
     def piece(self, records: Sequence[Sequence[str]], lines: Sequence[int]) -> Piece:
-        """The rows without a problem."""
+        """The valid rows."""
         rows = ObjectRows(self._role)
         for record, line in zip(records, lines, strict=True):
             if len(record) == len(self._header.names):

@@ -1,4 +1,4 @@
-"""Objects come in; CSV goes out, one box a line."""
+"""Write objects as CSV, one box per line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TO_QUOTE = re.compile('[",;\t\r\n]|^ | $')
 
 
 def write_csv(objects: ObjectFile, wishes: Wishes) -> Written:
-    """A header and a line per object, image by image; an image without any has empty fields.
+    """A header and one line per object, by image; empty fields for an image without objects.
 
     Raises:
         DataError: A geometry that CSV has no columns for, boxes beside rotated boxes, no labels,

@@ -1,10 +1,10 @@
-"""CSV files of objects, one box a line, come in; an `ObjectFile` goes out.
+"""Read objects from CSV, one box per line.
 
 The first line names the columns (`csv_header.ALIASES`): image_id and label; a box as x, y, width
 and height, as xmin, ymin, xmax and ymax, or rotated as cx, cy, width, height and angle; score in
-predictions; and in ground truth perhaps id, crowd, area, image_width and image_height. Fields
-stand between commas, semicolons or tabs, in double quotes where needed. A row whose label and box
-are empty names an image without objects.
+predictions; optionally id, crowd, area, image_width and image_height in ground truth. Fields are
+separated by commas, semicolons or tabs, and quoted with double quotes where needed. A row with an
+empty label and box names an image without objects.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_csv(
     invalid: InvalidRows = "error",
     columns: Mapping[str, str] | None = None,
 ) -> ObjectFile:
-    """Objects of a CSV file; image ids are text.
+    """Read objects from a CSV file; image ids are text.
 
     Args:
         path: The file, plain or compressed, or "-" for standard input.

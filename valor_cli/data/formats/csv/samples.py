@@ -1,7 +1,7 @@
-"""CSV files of text samples come in; a `SampleFile` goes out.
+"""Read text samples from CSV.
 
 The first line names the columns (`sample_header.ALIASES`). An empty response is an empty answer;
-every other empty cell says nothing.
+every other empty cell means no value.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
 
 
 def delimiter_of(first: str, reading: SampleReading) -> tuple[str, bool]:
-    """What stands between the fields of a first line, and whether a space follows it."""
+    """The delimiter of a header line, and whether a space follows it."""
     delimiter = max(DELIMITERS, key=lambda one: _known(first, one, reading))
     return delimiter, any(name.startswith(" ") for name in fields_of(first, delimiter)[1:])
 
@@ -282,7 +282,7 @@ def contexts(cell: str, place: str, note: Note) -> tuple[str, ...] | None:
 
 
 def listed_texts(cell: str, place: str, note: Note) -> tuple[str, ...]:
-    """The texts of a list, else the cell as it is: a text may well begin with a bracket."""
+    """The texts of a list, otherwise the whole cell, since a text may begin with a bracket."""
     if not cell:
         return ()
     if cell.lstrip().startswith("["):

@@ -1,6 +1,6 @@
-"""Names of columns of labels and scores come in; what the columns mean goes out.
+"""Map the columns of labels and scores to their meaning.
 
-Of a CSV file they are the first line; a Parquet file has them in its schema.
+The names come from the first line of a CSV file or from the schema of a Parquet file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_HEADER = "The first line must name the columns. " + _HINT
 def read_header(
     line: str, first: Sequence[str], path: str, side: Side, reading: ScoreReading
 ) -> ScoreHeader:
-    """Find the columns that are needed and those that may be there.
+    """Find the required and optional columns.
 
     Args:
         line: The first line of the file.
@@ -68,7 +68,7 @@ def read_header(
 def header_of(
     columns: Columns, *, listed_in: bool = False, there: str = "there is", no_hint: str = _HINT
 ) -> ScoreHeader:
-    """What columns mean.
+    """The meaning of columns.
 
     Args:
         columns: Their names, and what is known of them.

@@ -1,6 +1,6 @@
-"""Text of CSV rows of scores comes in; columns go out, and which rows are left to others.
+"""Parse CSV rows of scores in bulk and leave unusual rows to the slow path.
 
-The quick reading: it works on all fields of a block at once, and makes no Python object of any.
+The fast path: it works on all fields of a block at once and creates no Python object per field.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Scores(NamedTuple):
 
 
 class PlainScoreRows:
-    """The quick reading of rows, none of which goes on in the next line."""
+    """The fast path, for rows that do not continue on the next line."""
 
     __slots__ = ("_header", "_keys", "_labels", "_probabilities")
 
@@ -94,7 +94,7 @@ class PlainScoreRows:
         self._probabilities = probabilities
 
     def sifted(self, block: bytes, first: int) -> Sifted | None:
-        """The rows of a block of whole lines, the first of which has the number `first`.
+        """Parse whole lines; the first has number `first`.
 
         Left out are rows that have a fault, or that are written in an unusual way. None where rows
         cannot be told apart.
@@ -294,7 +294,7 @@ def _texts(fields: _Fields, column: int) -> NDArray[Any]:
 
 
 def outside_quotes(text: FieldText, separators: Ints, delimiter: int) -> Ints | None:
-    """The separators that do not stand in a quoted field. Some tools put all texts in quotes.
+    """The separators outside quoted fields. Some tools quote all texts.
 
     None where a quote stands in a field without quotes around it, or where a quoted field holds a
     line end or goes on behind the text.

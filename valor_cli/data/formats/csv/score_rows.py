@@ -1,7 +1,7 @@
-"""Fields of CSV rows come in, one row at a time; columns go out, with a noted problem per fault.
+"""Parse CSV rows of scores one at a time and report every fault.
 
-The slow reading: it owns every message about a row. Where `score_csv_lines` finds columns, this
-finds the same.
+The slow path: all messages about a row are written here. Where `score_csv_lines` returns columns,
+this returns the same ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScoreRowReader:
         probabilities: bool,
         note: str = "",
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             header: What the columns mean.
@@ -56,7 +56,7 @@ class ScoreRowReader:
         self._note = note
 
     def piece(self, records: Sequence[Sequence[str]], lines: Sequence[int]) -> ScorePiece:
-        """The rows without a problem."""
+        """The valid rows."""
         for record, line in zip(records, lines, strict=True):
             before = self._problems.total
             if len(record) == len(self._header.names):

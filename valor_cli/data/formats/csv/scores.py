@@ -1,8 +1,8 @@
-"""CSV files of labels and scores come in; a `ScoreFile` goes out.
+"""Read labels and scores from CSV.
 
-The first line names the columns (`score_header.ALIASES`). A row is a sample with its label; or a
-label that a model gave it, with the score; or several, in pairs of columns; or a sample with a
-score for each class, in columns of their own.
+The first line names the columns (`score_header.ALIASES`). A row is a sample with its label; or one
+predicted label of a sample with its score; or several, in pairs of columns; or a sample with a
+score column for each class.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from valor_cli.kernels.columns.vocabulary import Vocabulary
 
 
 class Begun(NamedTuple):
-    """A file whose first line has been read.
+    """A CSV file after its header was read.
 
     Attributes:
         header: What the first line says.
@@ -92,7 +92,7 @@ def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Be
 
 
 class CsvRows:
-    """The rows of a file, or of a part of it, as they are read.
+    """The rows of a file or part.
 
     Attributes:
         line: Number of the line behind those that were read.
@@ -120,7 +120,7 @@ class CsvRows:
         self._gathered = GatheredScores(list(header.metadata))
 
     def read(self, texts: Iterator[bytes], line: int, *, part: bool = False) -> bool:
-        """Read all rows, quickly where that can be done.
+        """Read all rows, on the fast path where possible.
 
         Args:
             texts: Blocks of whole lines.
@@ -151,11 +151,11 @@ class CsvRows:
         return True
 
     def columns(self) -> ScoreColumns:
-        """The good rows, in the order of the file. Nothing is left here."""
+        """The valid rows in file order; empties this object."""
         return self._gathered.columns()
 
     def file(self, sha256: str, *, part: bool = False) -> ScoreFile:
-        """The samples. Nothing is left here.
+        """The samples; empties this object.
 
         Raises:
             DataError: As `score_file` does.
@@ -181,12 +181,12 @@ class CsvRows:
 
 
 def is_long(header: ScoreHeader) -> bool:
-    """Whether a row is one label of a sample, so that a sample may have several."""
+    """Whether a row is one label of a sample, so that samples may have several rows."""
     return len(header.pairs) == 1
 
 
 def first_line(block: bytes) -> tuple[str, bytes]:
-    """The first line, and what follows it."""
+    """The header line, and the rest."""
     ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
     end = min(ends, default=len(block))
     after = end + 2 if block[end : end + 2] == b"\r\n" else end + 1
@@ -204,7 +204,7 @@ def _first_filled(blocks: Iterator[bytes]) -> tuple[bytes, int]:
 
 
 def line_ends(block: bytes) -> int:
-    """How many lines whole lines are: the csv module begins a new one behind any line end."""
+    """Number of line ends in a block, as the csv module counts them."""
     if b"\r" not in block:
         return block.count(b"\n")
     return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")

@@ -1,4 +1,4 @@
-"""A JSON text comes in; what it says goes out, or the line and column where it breaks."""
+"""Parse a JSON document; syntax errors name the line and column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 
 
 def parse_json(text: bytes, path: str) -> object:
-    """Parse a whole JSON text as `json.loads` does: NaN and Infinity too, the last of equal keys.
+    """Parse a JSON text like `json.loads`: with NaN and Infinity, and the last of duplicate keys.
 
     Args:
         text: UTF-8 without byte order mark.

@@ -1,7 +1,7 @@
-"""JSON objects of the usual shape come in as text; rows of samples go out, quickly.
+"""Parse JSON samples of the common shape fast.
 
-What is unusual is left to `sample_rows`, which has the words for it: numbers where texts are
-expected, objects among the contexts, keys that stand twice, anything wrong.
+Everything else is left to `sample_rows`, which has the messages: numbers in place of texts,
+objects among the contexts, duplicate keys, and any error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SPACED_KEY: Final = re.compile(rb'"[ \t\r\n]++:')
 
 
 class PlainRows:
-    """Reads rows of the usual shape.
+    """The fast path for usual rows.
 
     Attributes:
         found: Names of metadata that some row has.
@@ -43,13 +43,13 @@ class PlainRows:
     __slots__ = ("_layouts", "_metadata", "found")
 
     def __init__(self, reading: SampleReading, layouts: Layouts) -> None:
-        """Say how to read; `layouts` are those seen so far."""
+        """Initialise; `layouts` are those seen so far."""
         self.found: set[str] = set()
         self._layouts = layouts
         self._metadata = tuple(reading.metadata)
 
     def line(self, content: bytes, line: int) -> SampleRow | None:
-        """The row of a JSON text; None if it is to be read slowly."""
+        """The row of a JSON text; None if it needs the slow path."""
         try:
             record = orjson.loads(content)
             if type(record) is not dict or _may_repeat(content, record):
@@ -59,7 +59,7 @@ class PlainRows:
         return self.row(record, line)
 
     def row(self, record: dict[Any, Any], line: int) -> SampleRow | None:
-        """The row of an object without keys that stand twice; None if it is to be read slowly."""
+        """The row of an object without duplicate keys; None if it needs the slow path."""
         names = tuple(record)
         layout = self._layouts.of(names)
         if (

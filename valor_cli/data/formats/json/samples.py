@@ -1,7 +1,7 @@
-"""JSON files of text samples come in; a `SampleFile` goes out.
+"""Read text samples from JSON.
 
-A file is a list of what lines of JSONL are; an object that holds one, perhaps inside others
-("results.results"); an object of columns of equal length; or a single sample.
+A file is a list of samples; an object that holds such a list, possibly nested ("results.results");
+an object of columns of equal length; or a single sample.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
 
 
 def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[Any]:
-    """The rows of a JSON file as Python has them; numbers may know how they are written.
+    """The rows of a JSON file as Python values.
 
     Raises:
         DataError: It is no JSON, or holds no list of samples.

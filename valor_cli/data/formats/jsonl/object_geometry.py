@@ -1,4 +1,4 @@
-"""Geometry of one JSON object comes in; it is added to `ShapeRows`, or its fault is noted."""
+"""Read the geometry of a JSON object: box, rotated box, polygon or mask."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIDES = ("cx", "cy", "width", "height", "angle")
 
 
 class MaskFiles:
-    """The PNG files that one input names, relative to its own folder."""
+    """The PNG files of one input, relative to its folder."""
 
     __slots__ = ("_digests", "_folder", "_last")
 
@@ -37,7 +37,7 @@ class MaskFiles:
         self._last: tuple[str, NDArray[np.int64]] | None = None
 
     def pixels(self, name: str) -> NDArray[np.int64]:
-        """(height, width) values of a PNG; the last file stays in memory.
+        """(height, width) values of a PNG; the last file is cached.
 
         Objects of one image stand together, often in one file.
 
@@ -55,14 +55,14 @@ class MaskFiles:
         return self._last[1]
 
     def input_files(self) -> list[InputFile]:
-        """All of them as one record; nothing if there was none."""
+        """All files as one record; empty if there were none."""
         if not self._digests:
             return []
         return [InputFile(self._folder or ".", digest_of(self._digests), 0)]
 
 
 def geometry_of(record: Mapping[str, Any], wanted: Wanted) -> str | None:
-    """The key of the geometry to take; None if the object has none."""
+    """The key of the geometry to use; None if the object has none."""
     there = [key for key in GEOMETRIES if record.get(key) is not None]
     if wanted == "box" and "box" in there:
         return "box"
@@ -87,7 +87,7 @@ class GeometryReader:
         self.frame: Frame = (0, 0)
 
     def add(self, kind: str, value: object, line: int, key: str) -> bool:
-        """Add a geometry, unless something is wrong with it.
+        """Add a geometry if it is valid.
 
         Args:
             kind: One of `GEOMETRIES`.
@@ -255,7 +255,7 @@ def _geojson_ring(value: object, problems: LineProblems, line: int, key: str) ->
 
 
 def ring_of(value: object, problems: LineProblems, line: int, key: str) -> Ring | None:
-    """A flat ring of at least three points, less the first point repeated at the end."""
+    """A flat ring of at least three points, without the repeated last point."""
     if not isinstance(value, list):
         problems.add(line, key, f"expected a list of x, y, x, y, …, found {describe(value)}")
         return None

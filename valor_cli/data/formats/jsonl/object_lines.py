@@ -1,4 +1,4 @@
-"""Lines of JSON with plain boxes come in; columns go out, or None if anything is unusual."""
+"""Parse JSONL lines with plain boxes in bulk; None if any line needs the full checks."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _twice(keys: Iterable[str], names: Mapping[str, str], kind: str) -> bool:
 
 
 class PlainLines:
-    """The quick reading of lines whose objects are boxes.
+    """The fast path for lines whose objects are boxes.
 
     Attributes:
         found: How many objects there were so far.
@@ -149,7 +149,7 @@ class PlainLines:
         self.found = 0
 
     def piece(self, block: bytes, first: int) -> Piece | None:
-        """The objects of a block of whole lines, the first of which has the number `first`."""
+        """Read the objects of whole lines; the first has number `first`."""
         lines = self._lines(block)
         if lines is None:
             return None

@@ -1,7 +1,7 @@
-"""Lines of any JSON come in; columns of their objects go out, with a noted problem per fault.
+"""Read objects from JSONL line by line and report every fault.
 
-The slow reading: it owns every message about the content of a line. Where `jsonl_lines` finds
-columns, this finds the same.
+The slow path: all messages about the content of a line are written here. Where `jsonl_lines`
+returns columns, this returns the same ones.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LineReader:
         faults: LineProblems,
         problems: LineProblems,
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             role, wanted: As in `read_jsonl`.
@@ -80,7 +80,7 @@ class LineReader:
         self._problems = problems
 
     def piece(self, block: bytes, first: int) -> Piece:
-        """The objects of a block of whole lines, the first of which has the number `first`."""
+        """Read the objects of whole lines; the first has number `first`."""
         rows = ObjectRows(self._role)
         geometry = GeometryReader(rows.shapes, self._masks, self._problems)
         for line, content in enumerate(block.split(b"\n"), first):

@@ -1,4 +1,4 @@
-"""Objects come in; JSON Lines go out, one image a line in the order of the images."""
+"""Write objects as JSON Lines, one image per line in the order of the images."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HOLDS = frozenset({"id", "area", "crowd", "size", "file_name", "empty_image", "
 
 
 def write_jsonl(objects: ObjectFile, wishes: Wishes) -> Written:
-    """A line per image, also for those without objects; floats with the digits that return them.
+    """One line per image, also without objects; floats are written to round-trip.
 
     Raises:
         DataError: The objects have no labels.

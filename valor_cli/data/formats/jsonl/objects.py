@@ -1,10 +1,10 @@
-"""JSONL files of objects, one image a line, come in; an `ObjectFile` goes out.
+"""Read objects from JSONL, one image per line.
 
-A line is `{"image_id": …, "width": …, "height": …, "file_name": …, "metadata": {…}, "objects": …}`;
-all but `image_id` may be missing. An object has a `label`, one or more of `box`, `polygon`,
-`rotated_box` and `mask`, a `score` in predictions, and in ground truth perhaps `id`, `crowd` and
-`area`. `object_names` has the other names of keys. A further list of objects is an error, for it
-would go unread; keys that mean nothing else are not looked at.
+A line is `{"image_id": …, "width": …, "height": …, "file_name": …, "metadata": {…}, "objects":
+…}`; all but `image_id` are optional. An object has a `label`, one or more of `box`, `polygon`,
+`rotated_box` and `mask`, a `score` in predictions, and optionally `id`, `crowd` and `area` in
+ground truth. `object_names` lists aliases. A second list of objects is an error, because it would
+not be read; unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_jsonl(
     metadata: Sequence[str] = (),
     invalid: InvalidRows = "error",
 ) -> ObjectFile:
-    """Objects of a JSONL file; a line without objects is an image without objects.
+    """Read objects from a JSONL file; a line without objects is an image without objects.
 
     Args:
         path: The file, plain or compressed, or "-" for standard input. Paths of PNG masks in it

@@ -1,7 +1,7 @@
-"""JSONL files of text samples come in; a `SampleFile` goes out.
+"""Read text samples from JSONL.
 
 A line is `{"sample_id": …, "user_input": …, "response": …, "references": […], …}`;
-`sample_header.ALIASES` says what else the keys may be called.
+`sample_header.ALIASES` lists the accepted aliases.
 """
 
 from __future__ import annotations

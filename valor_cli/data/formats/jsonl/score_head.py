@@ -1,4 +1,4 @@
-"""The first lines of JSON with labels and scores: what they say of all lines of the file."""
+"""Infer the layout of a file of labels and scores from its first JSON lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INNER = "metadata"
 
 
 class JsonHead(NamedTuple):
-    """What the first lines of a file say of all.
+    """Layout of a file, inferred from its first lines.
 
     Attributes:
         long: Whether a line is one label of a sample.
@@ -33,7 +33,7 @@ class JsonHead(NamedTuple):
 
 
 def json_head(records: Iterable[Mapping[str, Any]], side: Side, reading: ScoreReading) -> JsonHead:
-    """What the first lines of a file, as objects, say of all.
+    """Infer the layout of a file from its first lines.
 
     Lines have a key for each class where none of them has predictions under a name of their own,
     and keys of the first line that are nothing else hold numbers: which keys, is found as for the

@@ -1,4 +1,4 @@
-"""One line of JSON comes in; which of its values means what, and where each stands, goes out."""
+"""Find what each value of a JSON line means, and its position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST: Final = 1 << 18
 
 
 class Value(NamedTuple):
-    """A value of a line, or a key.
+    """A value or key of a line.
 
     Attributes:
         path: The keys and places that lead to it.
@@ -38,7 +38,7 @@ class Value(NamedTuple):
 
 
 class Wanted(Struct, frozen=True):
-    """What is to be read of lines.
+    """What to read of lines.
 
     Attributes:
         side: What the file holds.
@@ -56,7 +56,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """What the values of a line mean.
+    """The meaning of a line's values.
 
     Attributes:
         values: Where lines may differ, ascending.
@@ -77,7 +77,7 @@ class Shape(Struct, frozen=True):
 
 
 def shape_of(line: bytes, wanted: Wanted) -> Shape | None:
-    """The shape of a line without backslashes; None if it is no JSON, or anything is unusual."""
+    """The shape of a line without backslashes; None if invalid or unusual."""
     if len(line) > _LONGEST:
         return None
     try:
@@ -112,7 +112,7 @@ def shape_of(line: bytes, wanted: Wanted) -> Shape | None:
 
 
 def named_keys(keys: Collection[str], names: KeyNames) -> dict[str, str | None]:
-    """The key that has each standard name: the first of those that it may be called."""
+    """The key of each standard name, by precedence."""
     return {standard: first_of(accepted, keys) for standard, accepted in names._asdict().items()}
 
 

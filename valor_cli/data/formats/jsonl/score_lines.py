@@ -1,7 +1,7 @@
-"""Lines of JSON with scores come in; columns go out, and which lines are left to others.
+"""Parse JSON lines of the same layout in bulk and leave others to the slow path.
 
-The quick reading: lines that differ in their values alone are read as columns of values, without a
-Python object of any.
+The fast path: lines that differ only in their values are read as columns, without a Python object
+for each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Bools = NDArray[np.bool_]
 
 
 class PlainScoreLines:
-    """The quick reading of lines that look alike.
+    """The fast path for lines of equal layout.
 
     Objects of scores, lists of objects with a label and a score, and lists of bare numbers are
     read, and single labels.
@@ -61,7 +61,7 @@ class PlainScoreLines:
         keys: Vocabulary,
         wide: WideKeys | None = None,
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             side: What the file holds; metadata is read of ground truth and of samples.
@@ -83,7 +83,7 @@ class PlainScoreLines:
         self._tried = 0
 
     def sifted(self, block: bytes, first: int) -> Sifted | None:
-        """The samples of a block of whole lines, the first of which has the number `first`.
+        """Parse whole lines; the first has number `first`.
 
         Left out are lines that have a fault, or do not look like most. None where few look alike.
         """

@@ -1,6 +1,6 @@
-"""Lines of JSON come in; objects, and the labels and scores that they list, go out.
+"""Decode JSON lines and collect the labels and scores in them.
 
-What is unusual is only noticed here; the slow reading finds out what it is.
+Anything unusual is only detected here; the slow path says what it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _USUAL: Final = msgspec.json.Decoder(dict[str, _Value])
 
 
 class Keys(NamedTuple):
-    """What the keys of a line are called; None for those that are not there or not read."""
+    """Names of the keys of a line; None for absent or unused ones."""
 
     sample_id: str
     label: str | None
@@ -48,7 +48,7 @@ class Keys(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What lines list, one after the other.
+    """Concatenated lists of lines.
 
     Attributes:
         counts: How many labels each line lists.
@@ -69,7 +69,7 @@ class _UnusualLineError(Exception):
 
 
 def decoded(lines: Sequence[bytes]) -> Sequence[Any]:
-    """The lines, None for those that are no JSON."""
+    """Decoded lines, None if not JSON."""
     text = b"\n".join(lines)
     decoder: msgspec.json.Decoder[Any]
     for decoder in (_USUAL, _ANY):
@@ -91,7 +91,7 @@ def _record(line: bytes) -> Any:
 
 
 def column(records: Sequence[Any], names: Sequence[str | None]) -> list[Any]:
-    """The value of each line under the name that it has there; None without one."""
+    """The value of each line under its own name of a key; None if absent."""
     distinct = set(names)
     if len(distinct) == 1:
         name = names[0]
@@ -101,7 +101,7 @@ def column(records: Sequence[Any], names: Sequence[str | None]) -> list[Any]:
 
 
 def text_of(value: Any) -> str | None:
-    """A text, or a whole number that can be written in one way only; empty for null."""
+    """A text, or an integer with a unique notation; empty for null."""
     if type(value) is str:
         return value
     if type(value) is int and value:
@@ -110,7 +110,7 @@ def text_of(value: Any) -> str | None:
 
 
 def distinct_keys(records: Sequence[Any], lines: Sequence[bytes], found: int) -> NDArray[np.bool_]:
-    """Which lines have no key that stands twice: one of the two was lost, and its colon was not.
+    """Lines without duplicate keys, detected by the number of colons.
 
     Args:
         records: The lines as objects.
@@ -139,7 +139,7 @@ def _keys_in(value: Any) -> int:
 
 
 def lists_of(records: Sequence[Any], keys: Sequence[Keys]) -> Lists:
-    """What the lines list."""
+    """The lists of the lines."""
     many = column(records, [one.many for one in keys])
     if all(one.single is None for one in keys):
         found = _alike(many)

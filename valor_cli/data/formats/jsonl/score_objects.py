@@ -1,7 +1,7 @@
-"""Lines of JSON with scores come in; columns go out, and which lines are left to others.
+"""Parse decoded JSON lines in bulk and leave unusual ones to the slow path.
 
-Between the quick reading and the slow: lines need not look alike, as those of a quick reading must.
-Every line is decoded, and what is then done is done with all lines at once.
+Between the fast and the slow path: lines need not have the same layout. Each line is decoded, and
+the rest is done for all lines at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class DecodedScoreLines:
-    """Reads lines whose values are of the usual kinds."""
+    """Reads lines with values of the usual types."""
 
     __slots__ = (
         "_codes",
@@ -61,7 +61,7 @@ class DecodedScoreLines:
         keys: Vocabulary,
         wide: WideKeys | None = None,
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             side: What the file holds; metadata is read of ground truth and of samples.
@@ -80,7 +80,7 @@ class DecodedScoreLines:
         self._codes = {"": -1}
 
     def sifted(self, lines: Sequence[bytes], numbers: Ints) -> Sifted:
-        """The samples of lines that have these numbers; left out are those of unusual values."""
+        """Parse lines with these numbers, without those with unusual values."""
         records = decoded(lines)
         shapes = [tuple(one) if type(one) is dict else () for one in records]
         for shape in set(shapes) - self._known.keys():

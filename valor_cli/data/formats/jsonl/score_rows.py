@@ -1,7 +1,7 @@
-"""Lines of any JSON come in; columns of labels and scores go out, with a noted problem per fault.
+"""Parse JSON lines of labels and scores one at a time and report every fault.
 
-The slow reading: it owns every message about the content of a line. Where a quicker one finds
-columns, this finds the same.
+The slow path: all messages about the content of a line are written here. Where a faster reader
+returns columns, this returns the same ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from valor_cli.kernels.columns.vocabulary import Vocabulary
 
 
 class KeyNames(NamedTuple):
-    """What each standard name may be called in a line, in the order of looking."""
+    """The accepted names of each standard key, in order of precedence."""
 
     sample_id: Sequence[str]
     label: Sequence[str]
@@ -41,7 +41,7 @@ class KeyNames(NamedTuple):
 
     @classmethod
     def of(cls, reading: ScoreReading) -> KeyNames:
-        """The mapped name, or the standard name and its aliases that are not asked for."""
+        """The mapped name, or the standard name and its aliases."""
         mapped = set(reading.columns.values())
         return cls(
             **{
@@ -58,7 +58,7 @@ class KeyNames(NamedTuple):
 
 
 class WideKeys(NamedTuple):
-    """The keys of lines that have one for each class.
+    """The keys of lines that have one per class.
 
     Attributes:
         names: The classes.
@@ -100,7 +100,7 @@ class ScoreLineReader:
         problems: Problems,
         wide: WideKeys | None = None,
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             side: What the file holds; metadata is read of ground truth and of samples.
@@ -123,7 +123,7 @@ class ScoreLineReader:
         )
 
     def piece(self, lines: Sequence[bytes], numbers: Sequence[int]) -> ScorePiece:
-        """The rows of lines that have these numbers."""
+        """The rows of lines with these numbers."""
         for line, content in zip(numbers, lines, strict=True):
             if content.strip():
                 before, self._line = self._problems.total, line

@@ -1,9 +1,9 @@
-"""JSONL files of labels and scores, and JSON lists of such lines, come in; a `ScoreFile` goes out.
+"""Read labels and scores from JSONL, or from a JSON list of such records.
 
-A line is `{"sample_id": …, "label": …, "predictions": {"cat": 0.9, …}}` or, for one label a line,
-`{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`, or has a key for each class, as
-CSV has columns; `score_header.ALIASES` says what else the keys may be called, `score_json_values`
-how else predictions may be written.
+A line is `{"sample_id": …, "label": …, "predictions": {"cat": 0.9, …}}` or, with one label per
+line, `{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`, or has a key per class,
+like the columns of CSV. `score_header.ALIASES` lists aliases, `score_json_values` the other
+notations of predictions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
-    """The samples of a JSONL file.
+    """Read labels and scores from a JSONL file.
 
     Args:
         path: The file, plain or compressed, or "-" for standard input.
@@ -56,7 +56,7 @@ def read_score_jsonl(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
 
 
 def read_score_json(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
-    """The samples of a JSON file that is a list of what lines of JSONL are.
+    """Read labels and scores from a JSON list of JSONL records.
 
     Takes and raises what `read_score_jsonl` does.
     """
@@ -86,7 +86,7 @@ def _read(
 
 
 class JsonRows:
-    """The lines of a file, or of a part of it, as they are read.
+    """The lines of a file or part.
 
     Attributes:
         line: Number of the line behind those that were read.
@@ -114,7 +114,7 @@ class JsonRows:
         self._gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
 
     def read(self, blocks: Iterable[bytes], first: int) -> None:
-        """Read blocks of whole lines, the first of which has the number `first`."""
+        """Read whole lines; the first has number `first`."""
         gathered = self._gathered
         for block in blocks:
             sifted = self._plain.sifted(block, first)
@@ -134,11 +134,11 @@ class JsonRows:
         self.line = first
 
     def columns(self) -> ScoreColumns:
-        """The good rows, in the order of the file. Nothing is left here."""
+        """The valid rows in file order; empties this object."""
         return self._gathered.columns()
 
     def file(self, sha256: str, *, part: bool = False) -> ScoreFile:
-        """The samples. Nothing is left here.
+        """The samples; empties this object.
 
         Raises:
             DataError: As `score_file` does.

@@ -1,4 +1,4 @@
-"""PNGs whose pixels are ids of segments come in; the masks of the segments go out."""
+"""Decode panoptic PNGs into segment masks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 class Drawn(NamedTuple):
-    """What the PNGs say.
+    """The pixels of segments.
 
     Attributes:
         masks: (n,) of the segments, in the order of the listing.
@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
 
 
 def draw_segments(listing: Listing, folder: str, path: str) -> Drawn:
-    """The pixels of all segments.
+    """Decode the pixels of all segments.
 
     Args:
         listing: Of the JSON file.
@@ -96,7 +96,7 @@ def _split(listing: Listing) -> Iterator[Ints]:
 
 
 def segment_masks(ids: NDArray[np.unsignedinteger], segments: Ints) -> tuple[Masks, list[str]]:
-    """The masks of an image's segments, all in one pass over its pixels.
+    """The masks of an image's segments, in one pass over its pixels.
 
     Args:
         ids: (height, width) the segment of each pixel, 0 for none.
@@ -127,7 +127,7 @@ def segment_masks(ids: NDArray[np.unsignedinteger], segments: Ints) -> tuple[Mas
 
 
 def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.unsignedinteger]:
-    """(height, width) ids of the pixels; `expected` is their size, with 0 where unknown."""
+    """(height, width) segment ids; `expected` is the size, 0 where unknown."""
     try:
         plain = plain_ids(content, png_header(content, path), expected)
     except DataError:
@@ -152,7 +152,7 @@ def segment_ids(path: str, content: bytes, expected: Ints) -> NDArray[np.unsigne
 def plain_ids(
     content: bytes, header: PngHeader, expected: Ints
 ) -> NDArray[np.unsignedinteger] | None:
-    """The same of a PNG of the expected size without anything unusual; None for all others."""
+    """Segment ids of a usual PNG of the expected size; None for all others."""
     sides = zip(expected.tolist(), (header.height, header.width), strict=True)
     if header.kind != RGB or any(side not in (0, own) for side, own in sides):
         return None

@@ -1,11 +1,11 @@
-"""COCO panoptic JSON with its folder of PNGs comes in; a mask per segment goes out.
+"""Read COCO panoptic JSON and its folder of PNGs: one mask per segment.
 
 `{"images": […], "annotations": [{"image_id", "file_name", "segments_info": [{"id", "category_id",
-"iscrowd", "area"}]}], "categories": [{"id", "name", "isthing"}]}`; the id of a pixel is R + 256 G +
-65536 B, and 0 is void. Other keys are not looked at.
+"iscrowd", "area"}]}], "categories": [{"id", "name", "isthing"}]}`; the id of a pixel is R + 256 G
++ 65536 B, and 0 is void. Other keys are ignored.
 
-A segment that cannot be used is an error always: without it, its pixels would be void and change
-what every segment that meets them is worth.
+An invalid segment is always an error: if it were dropped, its pixels would become void and change
+the value of every segment that overlaps them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _KEYS: Mapping[Role, tuple[str, ...]] = {
 def read_panoptic(
     path: str, role: Role, *, wanted: Wanted = "shape", metadata: Sequence[str] = ()
 ) -> ObjectFile:
-    """Segments of a COCO panoptic file, by their ids in each image; predicted ones have score 1.
+    """Read the segments of a COCO panoptic file; predictions have score 1.
 
     The PNGs stand in the folder named like the JSON without its extension, as panopticapi has it,
     or else in the folder `segmentations` beside it. A segment's id is that of its image and its
@@ -85,7 +85,7 @@ def read_panoptic(
 
 
 def is_panoptic(path: str) -> bool:
-    """Whether a JSON file holds panoptic annotations: it has a folder of PNGs, and says segments.
+    """Whether a JSON file holds panoptic annotations: it has a folder of PNGs and lists segments.
 
     Raises:
         DataError: The file cannot be read.
@@ -101,7 +101,7 @@ def is_panoptic(path: str) -> bool:
 
 
 def lists_in(document: object, path: str, role: Role) -> dict[str, list[Any]]:
-    """The lists of the file by their keys; predictions without images have none."""
+    """The file's lists by key; predictions may have no images."""
     if not isinstance(document, dict):
         message = f"expected an object with {_named(role)}, found {describe(document)}"
         raise DataError(Problem(path, message))

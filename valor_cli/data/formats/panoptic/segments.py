@@ -1,4 +1,4 @@
-"""Parsed annotations of a COCO panoptic file come in; columns of their segments go out."""
+"""Read the segments of parsed COCO panoptic annotations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_ID = 256**3 - 1
 
 
 class Listing(NamedTuple):
-    """What the JSON says.
+    """The content of the JSON file.
 
     Attributes:
         images: (a,) image id of each annotation.
@@ -56,7 +56,7 @@ class _Segment(NamedTuple):
 def listed_segments(
     rows: Sequence[Any], images: Columns | None, categories: Columns | None, path: str
 ) -> Listing:
-    """Every annotation and its segments.
+    """List every annotation with its segments.
 
     Args:
         rows: The annotations.

@@ -1,6 +1,6 @@
-"""Columns of Arrow come in; columns of NumPy, and lists of Python values, go out.
+"""Convert Arrow columns to NumPy columns and lists of Python values.
 
-No value is parsed: what a column holds its type says.
+Values are not parsed: a column's type says what it holds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNEVEN: Final = 4
 
 
 class Named(NamedTuple):
-    """A column of texts that repeat.
+    """A dictionary-encoded text column.
 
     Attributes:
         place: (n,) position in `names`; -1 for none: null, or an empty text.
@@ -45,7 +45,7 @@ class Named(NamedTuple):
 
 
 def kind_of(kind: Any) -> Kind:
-    """What values of an Arrow type are."""
+    """The kind of values of an Arrow type."""
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
         return kind_of(kind.storage_type)
@@ -84,7 +84,7 @@ def named(array: Any) -> Named:
 
 
 def texts(array: Any) -> list[str]:
-    """A column of one of the kinds `SCALARS` as CSV has it; empty for null."""
+    """A `SCALARS` column as CSV text; empty for null."""
     array = plain(array)
     if kind_of(array.type) == "float":
         values = array.to_pylist()
@@ -94,7 +94,7 @@ def texts(array: Any) -> list[str]:
 
 
 def scalars(array: Any) -> list[Any]:
-    """A column of one of the kinds `SCALARS` as values of metadata; None for null and no text."""
+    """A `SCALARS` column as metadata values; None for null or empty text."""
     array = plain(array)
     kind = kind_of(array.type)
     if kind in ("text", "date"):
@@ -150,7 +150,7 @@ def ids(array: Any) -> tuple[NDArray[Any], Bools]:
 
 
 def lists(array: Any) -> tuple[Ints, Any]:
-    """A column of lists or of maps; an entry of a map is a struct of its `key` and `value`.
+    """A column of lists or maps; map entries are structs of `key` and `value`.
 
     Returns:
         count: (n,) how many each holds; 0 for null.
@@ -167,18 +167,18 @@ def lists(array: Any) -> tuple[Ints, Any]:
 
 
 def fields(array: Any) -> dict[str, Any]:
-    """The columns of a column of structs; null where the struct is."""
+    """The fields of a struct column; null where the struct is."""
     array = stored(array)
     return dict(zip((one.name for one in array.type), array.flatten(), strict=True))
 
 
 def stored(array: Any) -> Any:
-    """The column without what an extension type adds."""
+    """The storage of an extension column."""
     return array.storage if isinstance(array.type, pa.BaseExtensionType) else array
 
 
 def plain(array: Any) -> Any:
-    """The column without codes, and with texts of the usual kind."""
+    """The column without dictionary encoding, with texts of the usual type."""
     array = stored(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()

@@ -1,6 +1,6 @@
-"""Parquet inputs: a path comes in; what the footer says, and batches of rows, go out.
+"""Read Parquet inputs: schema and batches of rows.
 
-Rows are read a row group after the other, and of these only the columns that are asked for.
+Rows are read one row group at a time, and only the requested columns.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Batch(NamedTuple):
 
 
 class RowProblems(LineProblems):
-    """What is wrong in the rows of a table: a row is counted from 1."""
+    """Problems in the rows of a table, counted from 1."""
 
     __slots__ = ()
 
     def add(self, row: int, key: str, message: str) -> None:
-        """Note a problem of a row; `key` says in which column ("predictions[3].score")."""
+        """Record a problem of a row; `key` is the place in it ("predictions[3].score")."""
         self.total += 1
         if len(self.kept) < LISTED:
             place = f"{self.path}: row {row}"
@@ -68,7 +68,7 @@ class RowProblems(LineProblems):
 
 
 class ParquetSource:
-    """One Parquet input: a file, a URL, a pipe, or "-" for standard input.
+    """A Parquet input: a file, a URL, a pipe, or "-" for standard input.
 
     What cannot be rewound is kept in memory. All of a URL is kept in a temporary file, so that it
     comes once and in order.
@@ -149,7 +149,7 @@ class ParquetSource:
         most: int = _ROWS,
         numbers: range | None = None,
     ) -> Iterator[Batch]:
-        """The rows, in order.
+        """The rows in batches, in order.
 
         Args:
             columns: Those to read: names, or names of fields in a column ("metadata.city").
@@ -283,7 +283,7 @@ class ParquetSource:
 
 
 def taken(rows: Any, at: Sequence[int]) -> Any:
-    """Some rows of a `pyarrow.RecordBatch`, at least one, by position."""
+    """Select rows of a `pyarrow.RecordBatch`, at least one, by position."""
     try:
         return rows.take(pa.array(at, pa.int64()))
     except pa.ArrowNotImplementedError:

@@ -1,4 +1,4 @@
-"""The path of an input comes in; whether it begins as Parquet files do goes out."""
+"""Detect Parquet inputs by their first bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXTENSIONS: Final = (".parquet", ".pq")
 
 
 def is_parquet(path: str) -> bool:
-    """Whether an input without a telling name is Parquet; a named pipe is not looked into.
+    """Whether an input without a known extension is Parquet; named pipes are not read.
 
     Raises:
         DataError: It cannot be read.

@@ -1,7 +1,7 @@
-"""Parquet files of text samples come in; a `SampleFile` goes out.
+"""Read text samples from Parquet.
 
-Columns are called as the keys of JSONL are, and hold what stands there: texts, numbers, lists,
-structs and maps. A null is as if the row had no such key.
+Columns have the names of JSONL keys and hold the same values: texts, numbers, lists, structs and
+maps. A null means that the row has no such key.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_parquet_samples(path: str, reading: SampleReading) -> SampleFile:
 
 
 def read_parquet_sample_part(piece: Piece, reading: SampleReading) -> PartOfFile:
-    """The samples of the row groups in a piece of a Parquet file.
+    """Read the samples of a piece's row groups.
 
     Rows are counted from the first of the part; what is said of faults, from the first of the file.
 
@@ -112,7 +112,7 @@ class _Rows:
 
 
 def parquet_records(path: str) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file; columns of types that are not read are passed over.
+    """The rows of a Parquet file; columns of unsupported types are skipped.
 
     Raises:
         DataError: It cannot be read.

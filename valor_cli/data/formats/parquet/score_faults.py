@@ -1,8 +1,7 @@
-"""Rows of a Parquet file of scores that have a fault come in, one at a time; a noted problem each
-goes out.
+"""Report faults in rows of a Parquet file of scores.
 
-The slow reading. Its words are those for rows of CSV, and for lines of JSON where a column lists
-predictions; rows that turn out to be good go out as columns.
+The slow path. Messages are those of CSV rows, or of JSON lines where a column lists predictions.
+Rows that turn out to be valid are returned as columns.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NOT_FINITE: Final = ("nan", "inf", "-inf")
 
 
 class TypedRowReader(ScoreRowReader):
-    """Reads rows that have no lists, as if they stood in CSV."""
+    """Reads rows without lists, as if they were CSV."""
 
     __slots__ = ("_floats", "_typed")
 
@@ -40,7 +39,7 @@ class TypedRowReader(ScoreRowReader):
         keys: Vocabulary,
         problems: RowProblems,
     ) -> None:
-        """Say where things go: as in `ScoreRowReader`."""
+        """Initialise as `ScoreRowReader`."""
         probabilities = reading.probabilities
         super().__init__(header.columns, labels, keys, problems, probabilities=probabilities)
         self._typed = header
@@ -48,7 +47,7 @@ class TypedRowReader(ScoreRowReader):
         self._floats = [at for at in found if header.kinds[at] == "float"]
 
     def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
-        """The rows of a batch that are left, by position."""
+        """Check the remaining rows of a batch, by position."""
         rows, header = taken(batch.rows, odd.tolist()), self._typed
         cells = [[""] * len(odd)] * len(header.columns.names)
         for at in header.used:
@@ -71,7 +70,7 @@ class TypedRowReader(ScoreRowReader):
 
 
 class ListedRowReader(ScoreLineReader):
-    """Reads rows with lists of predictions, as if they stood in JSONL."""
+    """Reads rows with lists of predictions, as if they were JSONL."""
 
     __slots__ = ("_header",)
 
@@ -84,7 +83,7 @@ class ListedRowReader(ScoreLineReader):
         keys: Vocabulary,
         problems: RowProblems,
     ) -> None:
-        """Say where things go: as in `ScoreLineReader`."""
+        """Initialise as `ScoreLineReader`."""
         columns = header.columns
         roles = {
             "sample_id": columns.sample_id,
@@ -97,7 +96,7 @@ class ListedRowReader(ScoreLineReader):
         self._header = header
 
     def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
-        """The rows of a batch that are left, by position."""
+        """Check the remaining rows of a batch, by position."""
         rows, header = taken(batch.rows, odd.tolist()), self._header
         cells = {}
         for at in header.used:

@@ -1,7 +1,7 @@
-"""The schema of a Parquet file of labels and scores comes in; what its columns mean goes out.
+"""Map the schema of a Parquet file of labels and scores to its meaning.
 
-Names mean what they mean in CSV. A column of lists, maps or structs that is called as predictions
-are in JSONL holds all that is predicted of a row.
+Names mean the same as in CSV. A column of lists, maps or structs that has a JSONL name for
+predictions holds all predictions of a row.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NAMELESS: Final = (
 
 
 class ParquetHeader(Struct, frozen=True):
-    """What the columns of a Parquet file mean.
+    """The meaning of a Parquet file's columns.
 
     Attributes:
         columns: As those of a CSV file; a name may be that of a field of the column `metadata`.
@@ -78,12 +78,12 @@ class ParquetHeader(Struct, frozen=True):
 
     @property
     def read(self) -> list[str]:
-        """Their names in the file, those of fields with that of the column before a point."""
+        """Column names in the file, struct fields with dots."""
         return [self._path(at) for at in self.used]
 
     @property
     def coded(self) -> list[str]:
-        """Those of them that hold texts that repeat."""
+        """The columns of repeated texts."""
         columns = self.columns
         labels = [columns.truth, columns.key, *(label for label, _ in columns.pairs)]
         return [columns.names[at] for at in labels if at is not None and self.kinds[at] == "text"]
@@ -101,7 +101,7 @@ class ParquetHeader(Struct, frozen=True):
 
 
 def parquet_header(schema: Any, path: str, side: Side, reading: ScoreReading) -> ParquetHeader:
-    """Find the columns that are needed and those that may be there.
+    """Find the required and optional columns.
 
     Args:
         schema: The `pyarrow.Schema` of the file.

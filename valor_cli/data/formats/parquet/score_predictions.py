@@ -1,6 +1,6 @@
-"""Columns of predictions of some rows come in; which labels with which scores each lists, goes out.
+"""Read the predicted labels and scores of Parquet rows.
 
-What is unusual is only noticed here; the slow reading finds out what it is.
+Anything unusual is only detected here; the slow path says what it is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Predicted(NamedTuple):
     names: Sequence[bytes] = ()
 
     def take(self, rows: Bools) -> Predicted:
-        """Those rows alone."""
+        """Select rows."""
         if rows.all():
             return self
         if self.counts is None or self.place is None:
@@ -58,7 +58,7 @@ class Predicted(NamedTuple):
 
 
 def by_class(header: ParquetHeader, rows: Any) -> Predicted:
-    """Of a column for each class; all of them null is no prediction, and scores of 0."""
+    """Predictions from one column per class; a row of nulls is no prediction."""
     score = np.empty((rows.num_rows, len(header.columns.classes)))
     said = np.zeros(rows.num_rows, np.bool_)
     for at, (_, position) in enumerate(header.columns.classes):
@@ -69,7 +69,7 @@ def by_class(header: ParquetHeader, rows: Any) -> Predicted:
 
 
 def by_pairs(header: ParquetHeader, rows: Any) -> Predicted:
-    """Of columns of labels, each perhaps with one of scores."""
+    """Predictions from columns of labels, optionally with scores."""
     n, pairs = rows.num_rows, header.columns.pairs
     score, index = np.ones((n, len(pairs))), np.empty((n, len(pairs)), np.int64)
     sound = np.ones(n, np.bool_)
@@ -88,7 +88,7 @@ def by_pairs(header: ParquetHeader, rows: Any) -> Predicted:
 
 
 def by_lists(header: ParquetHeader, rows: Any, classes: Sequence[str]) -> Predicted:
-    """Of a column that lists labels with their scores, in one of the ways of `ParquetHeader`."""
+    """Predictions from a column of lists, in any form of `ParquetHeader`."""
     column = header.column(rows, header.listed)
     if header.kinds[header.listed] == "struct":
         return _by_field(column)

@@ -1,6 +1,6 @@
-"""Rows of a Parquet file of scores come in; columns go out, and which rows are left to others.
+"""Parse Parquet rows of scores in bulk and leave unusual rows to the slow path.
 
-The quick reading: it works on whole columns, and makes no Python object of any row.
+The fast path: it works on whole columns and creates no Python object per row.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from valor_cli.kernels.columns.vocabulary import Vocabulary
 
 
 class TypedScoreRows:
-    """The quick reading of rows."""
+    """The fast path for rows."""
 
     __slots__ = ("_classes", "_header", "_keys", "_labels", "_probabilities")
 
     def __init__(
         self, header: ParquetHeader, reading: ScoreReading, labels: Vocabulary, keys: Vocabulary
     ) -> None:
-        """Say where things go.
+        """Initialise with the columns to fill.
 
         Args:
             header: What the columns mean.
@@ -45,7 +45,7 @@ class TypedScoreRows:
         self._keys = _Codes(keys)
 
     def sifted(self, batch: Batch) -> Sifted:
-        """The rows of a batch, less those with anything wrong or unusual."""
+        """Parse a batch, without invalid or unusual rows."""
         rows, header = batch.rows, self._header
         columns = header.columns
         sample_id, sound = ids(header.column(rows, columns.sample_id))

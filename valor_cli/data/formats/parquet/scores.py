@@ -1,7 +1,7 @@
-"""Parquet files of labels and scores come in; a `ScoreFile` goes out.
+"""Read labels and scores from Parquet.
 
-Columns are called, and mean, what those of CSV do; one that lists labels with their scores is that
-of JSONL (`score_header.ALIASES`). A row group is read after the other.
+Columns have the names and meaning of CSV columns; a column that lists labels with scores has those
+of JSONL (`score_header.ALIASES`). Row groups are read one at a time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_parquet_scores(path: str, side: Side, reading: ScoreReading) -> ScoreFi
 
 
 def read_parquet_part(piece: Piece, side: Side, reading: ScoreReading) -> ScorePart | None:
-    """The samples of the row groups in a piece, with what the file must know of them.
+    """Read the samples of a piece's row groups, with the facts of the piece.
 
     Rows are counted from the first of the file, so that the facts count no lines. Where a row is
     one label of a sample, they are moved to whole samples.

@@ -1,6 +1,6 @@
-"""Columns of Arrow come in; values as JSON has them go out, one a row.
+"""Convert Arrow columns to JSON values, one per row.
 
-An object has no keys of null, as Arrow has all keys for all rows.
+Null fields of an object are dropped, since Arrow has every key in every row.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SHOWN: Final = 60
 
 
 class NoNumber(float):
-    """NaN or an infinity, which no reading takes for a number by its type."""
+    """NaN or an infinity, so that no reader takes it for a number by its type."""
 
     __slots__ = ()
 
 
 def values(array: Any) -> list[Any]:
-    """The values of a column: None, true, false, whole numbers, floats, texts, lists, objects.
+    """The values of a column as JSON values.
 
     NaN and infinities are `NoNumber`, a decimal is a `Number` with its text, an object with a key
     that stands twice is `Repeated`.
@@ -59,7 +59,7 @@ def values(array: Any) -> list[Any]:
 
 
 def as_written(value: Any) -> Any:
-    """A value whose numbers are `Number`s, as `json_records.parsed` has them."""
+    """A value with `Number` numbers, as from `json_records.parsed`."""
     if isinstance(value, bool | str | Number) or value is None:
         return value
     if isinstance(value, int):
@@ -78,7 +78,7 @@ def as_written(value: Any) -> Any:
 
 
 def unsupported(kind: Any, place: str, deep: int = 0) -> Iterator[Problem]:
-    """What values of an Arrow type cannot be read as."""
+    """Problems for Arrow types that are not supported."""
     found = kind_of(kind)
     if found == "other":
         text = str(kind).replace("\n", " ")
@@ -100,7 +100,7 @@ def unsupported(kind: Any, place: str, deep: int = 0) -> Iterator[Problem]:
 
 
 def has_maps(kind: Any) -> bool:
-    """Whether a key may stand twice in a value of an Arrow type."""
+    """Whether values of an Arrow type may have duplicate keys."""
     found = kind_of(kind)
     if found == "struct":
         return any(has_maps(one.type) for one in kind)
@@ -108,7 +108,7 @@ def has_maps(kind: Any) -> bool:
 
 
 def repeats(value: Any) -> bool:
-    """Whether a key stands twice anywhere in a value."""
+    """Whether a value contains a duplicate key."""
     if isinstance(value, dict):
         return isinstance(value, Repeated) or any(map(repeats, value.values()))
     return isinstance(value, list) and any(map(repeats, value))

@@ -1,4 +1,4 @@
-"""The bytes of a PNG come in; its header and its chunks go out, and whether rows are missing."""
+"""Read the header and chunks of a PNG and check that no rows are missing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PIECE: Final = 1 << 14
 
 
 class PngHeader(NamedTuple):
-    """What a PNG says of itself: sides in pixels, bits of a sample, colour type."""
+    """The header of a PNG: size in pixels, bit depth, colour type."""
 
     width: int
     height: int
@@ -48,7 +48,7 @@ class PngHeader(NamedTuple):
 
 
 def png_header(content: bytes, path: str) -> PngHeader:
-    """The header of a PNG whose every chunk is whole.
+    """Read the header of a PNG and check that its chunks are complete.
 
     A decoder shows wrong pixels of many a damaged file without a word, so checksums are compared.
 
@@ -74,7 +74,7 @@ def png_header(content: bytes, path: str) -> PngHeader:
 
 
 def chunks(content: bytes, path: str) -> Iterator[tuple[bytes, int, int]]:
-    """Name, first byte and end of the data of each chunk, up to the one that ends the PNG.
+    """Name, start and end of each chunk's data, up to the last chunk.
 
     Raises:
         DataError: The file is cut off.
@@ -92,7 +92,7 @@ def chunks(content: bytes, path: str) -> Iterator[tuple[bytes, int, int]]:
 
 
 def check_rows(content: bytes, header: PngHeader, path: str) -> None:
-    """Refuse a PNG whose pixels end too early; Pillow fills up what is missing without a word.
+    """Reject a PNG with missing rows, which Pillow fills silently.
 
     Raises:
         DataError: Rows are missing, or the compressed data are damaged.

@@ -1,7 +1,7 @@
-"""Two label maps, and a photo if there is one, come in; a small PNG of their differences goes out.
+"""Draw a PNG of the differences between two label maps.
 
-Three panels, left to right: the ground truth, the prediction, and where they differ, over the photo
-in gray or else over the dimmed ground truth. Ignored pixels are hatched in all of them.
+Three panels, left to right: the ground truth, the prediction, and where they differ, over the
+image in gray if there is one, otherwise over the dimmed ground truth. Ignored pixels are hatched.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _GRAYS: Final = 32
 def overlay(
     truth: NDArray[np.int32], prediction: NDArray[np.int32], labels: int, photo: str | None = None
 ) -> bytes:
-    """A PNG with a palette.
+    """Draw a palette PNG.
 
     Args:
         truth, prediction: (height, width) codes, as in `RawPair`; see `shrunk`.
@@ -92,7 +92,7 @@ def overlay(
 
 
 def colour_of(label: int) -> str:
-    """The colour of a label, by its number, as "#rrggbb"."""
+    """The colour of a label by number, as "#rrggbb"."""
     return f"#{bytes(_palette()[label % _LABELS]).hex()}"
 
 

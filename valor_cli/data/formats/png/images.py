@@ -1,4 +1,4 @@
-"""Image files come in; their size, or the values of their pixels, goes out."""
+"""Read the size or the pixel values of image files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_PIXELS = 89_478_485
 
 
 def image_size(path: str) -> tuple[int, int]:
-    """Height and width that the header of an image file says.
+    """Height and width from the header of an image file.
 
     Raises:
         DataError: The file cannot be read as an image.
@@ -114,7 +114,7 @@ def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
 
 
 def check_pixels(width: int, height: int, path: str) -> None:
-    """Refuse an image that is larger than it should be, before it is decoded.
+    """Reject an image that is too large before decoding it.
 
     Raises:
         DataError: It has more than `MOST_PIXELS`.
@@ -141,7 +141,7 @@ def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
 
 @contextmanager
 def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
-    """An image; whatever is wrong with it is a `DataError` that names `path`."""
+    """Open an image; errors are raised as a `DataError` that names `path`."""
     from PIL import Image as pillow  # noqa: N813 - its module is called like its class
     from PIL import UnidentifiedImageError
 

@@ -1,4 +1,4 @@
-"""Folders of label maps come in; the maps by name go out, and which names of two sides meet."""
+"""List label maps in folders and pair ground truth with predictions by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOSSY = (".jpg", ".jpeg", ".webp")
 
 
 def read_folder(path: str) -> LabelMaps:
-    """The PNGs in a folder and its sub-folders, by relative path without extension.
+    """The PNGs in a folder and its subfolders, by relative path without extension.
 
     Raises:
         DataError: There is no such folder, no PNG in it, two of one name, or a name is no text.
@@ -43,7 +43,7 @@ def read_folder(path: str) -> LabelMaps:
 
 
 def without_extension(name: str) -> str:
-    """A path as the name of a sample: with slashes, without extension."""
+    """A path as a sample name: with slashes, without extension."""
     return os.path.splitext(name)[0].replace(os.sep, "/")
 
 
@@ -61,7 +61,7 @@ def _no_maps(path: str, others: Collection[str]) -> DataError:
 
 
 class Meeting(NamedTuple):
-    """Which names of ground truth and of predictions are those of one sample.
+    """The names of ground truth and predictions that belong to the same sample.
 
     Attributes:
         pairs: Name of the ground truth to that of the prediction.
@@ -77,7 +77,7 @@ class Meeting(NamedTuple):
 
 
 def meet(truth: LabelMaps, found: LabelMaps) -> Meeting:
-    """Pair samples: by the ids of their images if both sides say them, else by equal names.
+    """Pair samples by image id if both sides have ids, otherwise by equal names.
 
     Where no two names are equal, those belong together whose last parts are equal and unique.
     """
@@ -122,7 +122,7 @@ def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def refuse_unpaired(meeting: Meeting, truth: LabelMaps, found: LabelMaps, *, skip: bool) -> None:
-    """Stop where samples have one side alone.
+    """Raise an error for samples on one side only.
 
     Args:
         meeting: Of the two sides.

@@ -1,7 +1,7 @@
-"""PNG files whose pixels are labels come in; their size, or the values of their pixels, goes out.
+"""Label maps stored as PNG files whose pixel values are labels.
 
-Gray of 1, 2, 4, 8 or 16 bits, whose values are the labels, and palettes, whose indices are. Colours
-and an alpha channel are refused: which label a colour means stands in no file.
+Gray PNGs of 1, 2, 4, 8 or 16 bits, whose values are the labels, and palette PNGs, whose indices
+are. RGB and alpha channels are rejected: no file says which label a colour means.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ONE_CHANNEL: Final = (
 
 
 class Stored(NamedTuple):
-    """A file that was looked at and not decoded: its size (height, width) and its sha256."""
+    """An unread file: its size (height, width) and SHA-256."""
 
     size: tuple[int, int]
     sha256: str
@@ -57,7 +57,7 @@ class LabelMap(Protocol):
         """The file."""
 
     def look(self, *, decode: bool = False) -> Stored:
-        """Read the file and its header. Raises a DataError if it cannot be used.
+        """Read the file and its header. Raises a DataError if invalid.
 
         Args:
             decode: Whether to decode the pixels too: some damage shows only then.
@@ -68,7 +68,7 @@ class LabelMap(Protocol):
 
 
 class LabelMaps(Struct, frozen=True):
-    """One side of a segmentation run, as one input says it.
+    """One side of a segmentation run, from one input.
 
     Attributes:
         path: The input, as the user wrote it.
@@ -101,7 +101,7 @@ class PngLabelMap(Struct, frozen=True):
     path: str
 
     def look(self, *, decode: bool = False) -> Stored:
-        """Its size and digest; nothing is decoded unless that is asked for.
+        """Its size and digest; pixels are decoded only on request.
 
         Raises:
             DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, or has

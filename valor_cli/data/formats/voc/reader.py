@@ -1,9 +1,9 @@
-"""Pascal VOC XML files, one per image, come in; an `ObjectFile` goes out.
+"""Read objects from Pascal VOC XML, one file per image.
 
-An `annotation` has a `filename`, perhaps a `size` (width, height), and an `object` for each thing
-in the image: `name`, `bndbox` (xmin, ymin, xmax, ymax) or `polygon` (x1, y1, x2, y2, …), and in
-predictions `score` or `confidence`. A box's width is xmax - xmin, its height ymax - ymin. Of ground
-truth `difficult` is read, too.
+An `annotation` has a `filename`, optionally a `size` (width, height), and an `object` for each
+object in the image: `name`, `bndbox` (xmin, ymin, xmax, ymax) or `polygon` (x1, y1, x2, y2, …),
+and in predictions `score` or `confidence`. The width of a box is xmax - xmin, its height ymax -
+ymin. In ground truth `difficult` is read, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Objects come in; a folder of Pascal VOC XML, one file per image, goes out."""
+"""Write objects as a folder of Pascal VOC XML, one file per image."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ESCAPES = str.maketrans(
 
 
 def write_voc(objects: ObjectFile, wishes: Wishes) -> Written:
-    """One annotation per image, also for those without objects; corners as they are, not rounded.
+    """One annotation per image, also without objects; coordinates are not rounded.
 
     Raises:
         DataError: Other shapes than boxes, an image without a size, no labels, or a name that no

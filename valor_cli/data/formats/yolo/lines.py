@@ -1,4 +1,4 @@
-"""The text of a YOLO label file comes in; its objects go out in pixels, faults are noted."""
+"""Parse a YOLO label file into objects in pixels."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Folders of YOLO label files come in; an `ObjectFile` goes out.
+"""Read objects from folders of YOLO label files.
 
-A label file is named after its image, and holds a line per object in units of the image's width
-and height: `class cx cy width height`, or `class x y x y …` for a polygon (the four corners of a
-rotated box are one); in predictions a score follows. An empty file is an image without objects.
+A label file is named after its image and has one line per object, in units of the image's width
+and height: `class cx cy width height`, or `class x y x y …` for a polygon (a rotated box is the
+polygon of its four corners), followed by a score in predictions. An empty file is an image without
+objects.
 """
 
 from __future__ import annotations

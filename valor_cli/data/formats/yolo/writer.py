@@ -1,4 +1,4 @@
-"""Objects come in; a folder of YOLO label files, one per image, and its classes.txt go out."""
+"""Write objects as a folder of YOLO label files, one per image, with classes.txt."""
 
 from __future__ import annotations
 

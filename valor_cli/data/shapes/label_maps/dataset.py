@@ -20,7 +20,7 @@ _VOID = 255
 
 
 class StrayPixels:
-    """Values that are no label, and files without pixels: the first kept, the rest counted."""
+    """Pixel values that are not labels, and unreadable files: the first kept, all counted."""
 
     def __init__(self) -> None:
         self._problems: list[Problem] = []
@@ -30,7 +30,7 @@ class StrayPixels:
         self._stray = False
 
     def note(self, places: tuple[str, str], pair: RawPair) -> None:
-        """Note the values of one pair; `places` are its files, ground truth first."""
+        """Record the values of one pair; `places` are its files, ground truth first."""
         found = stray_values(pair)
         for place, in_truth in zip(places, (True, False), strict=True):
             side = [one for one in found if one.in_truth is in_truth]
@@ -40,7 +40,7 @@ class StrayPixels:
         self._truths.update(one.value for one in found if one.in_truth)
 
     def note_error(self, error: DataError) -> None:
-        """Note a pair that cannot be read."""
+        """Record a pair that cannot be read."""
         self._keep(error.problems, error.total)
         if error.hint:
             self._hints[error.hint] = None
@@ -50,7 +50,7 @@ class StrayPixels:
         self._total += total
 
     def stop(self) -> None:
-        """Raise what was noted, if anything was.
+        """Raise an error if anything was recorded.
 
         Raises:
             DataError: Files hold values that are no label, or could not be read.
@@ -86,16 +86,16 @@ class SegmentationDataset(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.sample_ids)
 
     @property
     def unit_ids(self) -> Sequence[str]:
-        """(units,) what the files call them."""
+        """(units,) ids in the input files."""
         return self.sample_ids
 
     def shard(self, units: NDArray[np.bool_]) -> SegmentationDataset:
-        """The part with those images only; `units` is a mask over `sample_ids`."""
+        """Select images; `units` is a mask over `sample_ids`."""
         kept = units.tolist()
         return replace(
             self,
@@ -119,7 +119,7 @@ class SegmentationDataset(Struct, frozen=True):
         stray.stop()
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """Nothing: images have no texts."""
+        """No texts: samples are images."""
         return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:

@@ -1,4 +1,4 @@
-"""Objects in images: ground truths and one model's detections as columns."""
+"""Ground truth objects and the detections of one model, as columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class GroundTruths(Struct, frozen=True):
-    """The right objects.
+    """Ground truth objects.
 
     Attributes:
         image, label: (m,) positions in the dataset's `image_ids` and `labels`.
@@ -41,14 +41,16 @@ class GroundTruths(Struct, frozen=True):
 
     @property
     def uncounted(self) -> NDArray[np.bool_]:
-        """(m,) crowds and difficult objects: neither found nor missed, however often matched."""
+        """(m,) crowds and difficult objects, which are neither true positives nor false
+        negatives.
+        """
         return self.crowd if self.difficult is None else self.crowd | self.difficult
 
     def __len__(self) -> int:
         return len(self.image)
 
     def where(self, rows: NDArray[np.bool_], image: Ints) -> GroundTruths:
-        """Some rows, with images renumbered by `image`."""
+        """Select rows, with images renumbered by `image`."""
         return GroundTruths(
             image[self.image[rows]],
             self.label[rows],
@@ -62,7 +64,7 @@ class GroundTruths(Struct, frozen=True):
 
 
 class Detections(Struct, frozen=True):
-    """The predicted objects, in file order inside each image.
+    """Predicted objects, in file order within each image.
 
     Attributes:
         image, label, shapes, number, keypoints: As in `GroundTruths`.
@@ -80,7 +82,7 @@ class Detections(Struct, frozen=True):
         return len(self.image)
 
     def where(self, rows: NDArray[np.bool_], image: Ints) -> Detections:
-        """Some rows, with images renumbered by `image`."""
+        """Select rows, with images renumbered by `image`."""
         return Detections(
             image[self.image[rows]],
             self.label[rows],
@@ -92,7 +94,7 @@ class Detections(Struct, frozen=True):
 
 
 class Federation(Struct, frozen=True):
-    """What LVIS says of its images and labels.
+    """The federated annotations of LVIS for its images and labels.
 
     Attributes:
         negative: (u, labels) whether an image was searched for a label and has none.
@@ -105,7 +107,7 @@ class Federation(Struct, frozen=True):
     frequency: tuple[str, ...]
 
     def of_labels(self, labels: Ints) -> Federation:
-        """Some labels alone."""
+        """Select labels."""
         return Federation(
             self.negative[:, labels],
             self.not_exhaustive[:, labels],
@@ -114,7 +116,7 @@ class Federation(Struct, frozen=True):
 
 
 class DetectionDataset(Struct, frozen=True):
-    """What one model is held against.
+    """Ground truth and the detections of one model.
 
     Attributes:
         image_ids: (units,) ascending; every image, also those without any object.
@@ -139,16 +141,16 @@ class DetectionDataset(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.image_ids)
 
     @property
     def unit_ids(self) -> Sequence[Any]:
-        """(units,) what the files call them."""
+        """(units,) ids in the input files."""
         return list(self.image_ids)
 
     def shard(self, units: NDArray[np.bool_]) -> DetectionDataset:
-        """The part with those images only; `units` is a mask over `image_ids`."""
+        """Select images; `units` is a mask over `image_ids`."""
         image = np.cumsum(units) - 1
         truths, detections, federation = self.ground_truths, self.detections, self.federation
         return replace(
@@ -166,14 +168,14 @@ class DetectionDataset(Struct, frozen=True):
         )
 
     def verify(self) -> None:
-        """Nothing is left to read."""
+        """Do nothing: all data is already read."""
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """Nothing: images have no texts."""
+        """No texts: samples are images."""
         return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
-        """The picture and the objects of each example; of the whole dataset, not of a shard."""
+        """The image and objects of each example, from the whole dataset."""
         gallery = self.gallery or Gallery()
         truths, found = self.ground_truths, self.detections
         sides = {

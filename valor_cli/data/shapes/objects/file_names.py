@@ -1,4 +1,4 @@
-"""Images come in; the names of their files in an output folder, without extension, go out."""
+"""Choose output file names, without extension, for images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 240
 
 
 def stems_of(images: Images, path: str, reserved: Sequence[str] = ()) -> list[str]:
-    """The name of each image's file: its file name without folders and extension, else its id.
+    """The output name of each image: its file name without folder and extension, or its id.
 
     Names come from data: they never lead out of the output folder.
 

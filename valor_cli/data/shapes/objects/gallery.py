@@ -1,4 +1,4 @@
-"""Numbers of objects in; ids, pictures and GeoJSON, as reports show objects, out."""
+"""Look up the ids, images and GeoJSON of objects for reports."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TOLERANCE = 0.5
 
 
 def unknown_size(name: str) -> tuple[int | None, int | None]:
-    """Width and height of an image whose file nobody looks at."""
+    """No width and height, for images whose file is not read."""
     return None, None
 
 
 class Gallery(Struct, frozen=True):
-    """What it takes to show objects.
+    """Looks up images and objects for reports.
 
     Attributes:
         truth_ids, detection_ids: Id of each object in its file; None for its position there.
@@ -42,7 +42,7 @@ class Gallery(Struct, frozen=True):
     size_of: Callable[[str], tuple[int | None, int | None]] = unknown_size
 
     def picture(self, sample_id: Scalar) -> Picture | None:
-        """The picture of an image, if anything is known of it."""
+        """The image of a sample, if known."""
         if self.image_ids is None:
             return None
         at = int(np.searchsorted(self.image_ids, np.asarray(sample_id)))
@@ -62,12 +62,12 @@ class Gallery(Struct, frozen=True):
         label: NDArray[np.int64],
         score: NDArray[np.float64] | None = None,
     ) -> Side:
-        """The objects of one side, ready to be shown."""
+        """The objects of one side, prepared for display."""
         return Side(ids, shapes, label, score)
 
 
 class Side:
-    """Objects of one side; geometry is prepared for those that will be shown, all at once."""
+    """Objects of one side, whose geometry is prepared in bulk."""
 
     def __init__(
         self,
@@ -83,13 +83,13 @@ class Side:
         self._geometry: dict[int, Mapping[str, Any] | None] = {}
 
     def prepare(self, numbers: Sequence[int]) -> None:
-        """Outline these objects."""
+        """Prepare the outlines of objects."""
         rows = np.unique(np.asarray(numbers, np.int64))
         outlines = geojson(self._shapes.take(rows))
         self._geometry = dict(zip(rows.tolist(), outlines, strict=True))
 
     def show(self, ref: ObjectRef, labels: Sequence[str]) -> ExampleObject:
-        """One of the objects prepared."""
+        """A prepared object."""
         at = ref.number
         return ExampleObject(
             role=ref.role,
@@ -107,7 +107,7 @@ def _plain(value: Any) -> Scalar:
 
 
 def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:
-    """Each shape as a GeoJSON geometry in pixels; None for one without extent.
+    """GeoJSON geometry of each shape in pixels; None if empty.
 
     Masks are outlined to half a pixel.
     """

@@ -1,4 +1,4 @@
-"""What rows say of their images comes in; one value per image and fact goes out."""
+"""Reduce per-row values that describe images to one value per image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
 
 class ImageFacts:
-    """Columns that hold one value per image, repeated in each of its rows.
+    """Columns with one value per image, repeated in each of its rows.
 
     Attributes:
         names: Of the columns.
@@ -32,7 +32,7 @@ class ImageFacts:
     def note_rows(
         self, images: NDArray[np.int64], lines: NDArray[np.int64], columns: Sequence[Iterable[str]]
     ) -> None:
-        """Note what many rows say."""
+        """Record the values of many rows."""
         if not self.names:
             return
         values = zip(*columns, strict=True)
@@ -40,7 +40,7 @@ class ImageFacts:
             self.note(image, line, said)
 
     def note(self, image: int, line: int, said: tuple[str, ...]) -> None:
-        """Note what a row says; another row of the image may not say otherwise."""
+        """Record the values of a row, which must equal those of the image's other rows."""
         before = self._values.get(image)
         if before is None:
             self._values[image] = said
@@ -58,7 +58,7 @@ class ImageFacts:
         return [self._values[image][at] for image in range(count)]
 
     def sides(self, name: str, count: int) -> list[int]:
-        """Width or height of each image; 0 where it is not said. Faults are noted."""
+        """Width or height of each image; 0 where unknown. Faults are recorded."""
         if name not in self.names:
             return [0] * count
         sides: list[int] = []

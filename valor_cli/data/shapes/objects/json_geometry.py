@@ -1,4 +1,4 @@
-"""Geometry as columns comes in; the JSON values of each object go out."""
+"""Convert geometry columns to JSON values, one per object."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rle_of(mask: Masks) -> list[dict[str, Any]]:
 
 
 def by_row(shapes: Shapes, values: Mapping[int, Sequence[Any]]) -> list[Any]:
-    """One value per object, from those of the objects of each kind; None where a kind has none."""
+    """One value per object, from the values by kind; None where a kind has none."""
     found: list[Any] = [None] * len(shapes)
     for kind, mine in values.items():
         for row, value in zip(shapes.rows_of(kind).tolist(), mine, strict=True):
@@ -40,7 +40,7 @@ def by_row(shapes: Shapes, values: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 
 def refuse_others(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None:
-    """Stop where a geometry occurs that a format cannot hold.
+    """Raise an error for geometry that a format cannot hold.
 
     Raises:
         DataError: It does; the message names the kinds that are left to convert to.

@@ -1,8 +1,8 @@
-"""What an input calls its images comes in; which images of the ground truth these are goes out.
+"""Match the image ids or names of an input to the images of the ground truth.
 
-Ids of one type are compared as they are. Else they are names, and one scheme holds for the whole
-input, for a mix of two could give one image to another's name: the first under which every name
-finds an image of its own.
+Ids of one type are compared as they are. Otherwise they are names, and one matching scheme is used
+for the whole input, since mixing two could assign an image to another image's name: the first
+scheme under which every name matches a distinct image.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class KnownImages(Struct, frozen=True):
 
     @classmethod
     def of(cls, images: Table, names: ImageNames, order: Ints | None = None) -> KnownImages:
-        """The images that a table lists, in its order or in another."""
+        """The images of a table, in its order or another."""
         count = len(images)
         order = np.arange(count) if order is None else order
         size = np.zeros((count, 2), np.int64)
@@ -56,12 +56,12 @@ class KnownImages(Struct, frozen=True):
         return cls(images.path, ids, files, size, names == "typed")
 
     def called(self, at: int) -> str:
-        """An image as a message shows it."""
+        """An image for a message."""
         return repr(self.ids.tolist()[at] if self.files[at] is None else self.files[at])
 
 
 class Joined(NamedTuple):
-    """Where the images of an input stand in the ground truth; -1 for unknown ones.
+    """Positions of an input's images in the ground truth; -1 for unknown ones.
 
     Attributes:
         objects: (n,) of each object.
@@ -74,19 +74,19 @@ class Joined(NamedTuple):
     why: Mapping[str, str]
 
     def problem(self, name: object, truth: str) -> str:
-        """What to say of a name that was not found."""
+        """The problem for a name that matches no image."""
         return self.why.get(str(name), f"no image {name!r} in {truth}")
 
 
 def own_images(truth: ObjectFile, known: KnownImages) -> Joined:
-    """The images of the ground truth itself, by its ids."""
+    """Match the ground truth to itself, by ids."""
     ids = truth.objects["image_id"]
     listed = ids[:0] if truth.images is None else truth.images["id"]
     return Joined(_positions(ids, known.ids), _positions(listed, known.ids), {})
 
 
 def join_images(file: ObjectFile, known: KnownImages) -> Joined:
-    """The images of predictions in the ground truth."""
+    """Match the images of predictions to the ground truth."""
     ids = file.objects["image_id"]
     listed = ids[:0] if file.images is None else file.images["id"]
     alike = (ids.dtype.kind == "i") == (known.ids.dtype.kind == "i")
@@ -111,7 +111,7 @@ def _positions(values: NDArray[Any], keys: NDArray[Any]) -> Ints:
 
 
 class Found(NamedTuple):
-    """Which image each name is.
+    """The image of each name.
 
     Attributes:
         at: (names,) position of the image; -1 where there is none.
@@ -123,7 +123,7 @@ class Found(NamedTuple):
 
 
 def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -> Found:
-    """The images of distinct names, all under one scheme.
+    """Match distinct names under one scheme.
 
     That is the first under which every name finds one image and no two find the same one; if
     there is none, the first of those under which most are found.

@@ -1,4 +1,4 @@
-"""What the keys and columns of objects are called, by us and by others, in JSONL and CSV alike."""
+"""Names and aliases of keys and columns of objects in JSONL and CSV."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMES: Final = {"image": IMAGE_NAMES, "object": OBJECT_NAMES}
 
 @lru_cache(maxsize=1024)
 def spelled(keys: tuple[str, ...], kind: str) -> Mapping[str, str]:
-    """Standard key to the one that is read for it: its own name, or the first alias, in any case.
+    """Standard keys mapped to the ones present: the own name or the first alias, in any case.
 
     Args:
         keys: Those of a record.
@@ -56,12 +56,12 @@ def spelled(keys: tuple[str, ...], kind: str) -> Mapping[str, str]:
 
 
 def standard_of(key: str, kind: str) -> str | None:
-    """The standard key that a key is a name of."""
+    """The standard key for a name or alias."""
     return next(iter(spelled((key,), kind)), None)
 
 
 def standard_object(record: Mapping[str, Any]) -> dict[str, Any]:
-    """An object by its standard keys, then by those that mean nothing here."""
+    """An object with its standard keys first, then unknown ones."""
     names = spelled(tuple(record), "object")
     read = set(names.values())
     found = {standard: record[key] for standard, key in names.items()}
@@ -79,7 +79,7 @@ def _is_polygon(shape: object) -> bool:
 
 
 def lists_beside(record: Mapping[str, object], read: Sequence[str], *, alone: bool) -> list[str]:
-    """Keys of an image that hold a list of objects which would not be read.
+    """Keys of an image whose list of objects would not be read.
 
     Args:
         record: The image.

@@ -1,4 +1,4 @@
-"""What every reader of objects in images hands out, whatever the format."""
+"""`ObjectFile`, the result of every object reader."""
 
 from __future__ import annotations
 

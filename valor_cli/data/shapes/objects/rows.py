@@ -1,4 +1,4 @@
-"""Objects of one input come in, one by one or as columns; an `ObjectFile` goes out."""
+"""Collect objects, row by row or as columns, into an `ObjectFile`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Id: TypeAlias = int | str
 
 
 class Codes(dict[Any, int]):
-    """Numbers from 0 for values in order of first appearance: `codes[value]`."""
+    """Codes from 0 for values in order of first appearance: `codes[value]`."""
 
     def __missing__(self, value: Any) -> int:
         code = self[value] = len(self)
@@ -29,7 +29,7 @@ class Codes(dict[Any, int]):
 
 
 class Piece(Struct, frozen=True):
-    """Some objects as columns.
+    """Some objects, as columns.
 
     Attributes:
         columns: `image` (position of the image), `label` (its code), `line`, `position` (place
@@ -43,7 +43,7 @@ class Piece(Struct, frozen=True):
 
 
 class ObjectRows:
-    """Objects gathered one by one."""
+    """Objects collected one by one."""
 
     __slots__ = ("_keys", "_values", "role", "shapes")
 
@@ -66,12 +66,12 @@ class ObjectRows:
         area: float = float("nan"),
         identity: Id | None = None,
     ) -> None:
-        """An object whose shape `shapes` holds already; `key` says where the shape stands."""
+        """Add an object whose shape is already in `shapes`; `key` is the place of the shape."""
         self._values.append((image, label, line, position, score, crowd, area, identity))
         self._keys.append(key)
 
     def piece(self, problems: Problems) -> Piece:
-        """The objects so far, less those whose mask is none, which are noted."""
+        """The objects so far, without those with invalid masks, which are reported."""
         shapes, sound = self.shapes.shapes()
         for row in np.flatnonzero(~sound).tolist():
             message = "expected run lengths that add up to height * width, each 0 or more"
@@ -97,7 +97,7 @@ class ObjectRows:
 
 @dataclass(slots=True)
 class ImageRows:
-    """Images in the order of the input.
+    """Images in input order.
 
     Attributes:
         ids: One per image.
@@ -113,7 +113,7 @@ class ImageRows:
     file_name: list[str | None] = field(default_factory=list)
 
     def table(self, path: str, place: str = "[{row}]") -> Table:
-        """The images, with what the input says of any of them."""
+        """The images, with their known facts."""
         columns: Columns = {"id": id_column(self.ids)}
         if any(self.width) or any(self.height):
             columns["width"] = np.array(self.width, np.int64)
@@ -124,7 +124,7 @@ class ImageRows:
         return Table(path, columns, place, rows)
 
     def check(self, problems: Problems, key: str) -> None:
-        """Note ids that are of another kind than most, or that stand twice."""
+        """Report ids that are duplicated or of another type than most."""
         kinds = set(map(type, self.ids))
         one_kind = kinds in ({int}, {str}, set())
         if one_kind and len(set(self.ids)) == len(self.ids) and _fit(self.ids):
@@ -142,7 +142,7 @@ class ImageRows:
 
 
 def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
-    """All objects of several pieces, one after the other."""
+    """Concatenate pieces."""
     if not pieces:
         return ObjectRows(role).piece(Problems(""))
     columns = {
@@ -153,7 +153,7 @@ def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
 
 
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
-    """The objects whose ids can be used: distinct, of one kind, and none missing.
+    """The objects with valid ids: unique, of one type, and none missing.
 
     Their `id` column is as in `ObjectFile`; it is gone where no object has an id. Faults are
     noted.
@@ -202,14 +202,14 @@ def _quoted(found: Id) -> str:
 
 
 def id_column(ids: Sequence[Id]) -> NDArray[Any]:
-    """Ids of one kind as int64, or as an object array of strings."""
+    """Ids as int64, or as an object array of strings."""
     if ids and isinstance(ids[0], str):
         return np.array(ids, dtype=object)
     return np.array(ids, dtype=np.int64)
 
 
 class Named(Struct, frozen=True):
-    """Categories: the ids of label codes, and their names.
+    """Categories: label codes with their ids and names.
 
     Attributes:
         ids, names: By code.
@@ -222,7 +222,7 @@ class Named(Struct, frozen=True):
 
     @classmethod
     def in_order(cls, names: Iterable[str]) -> Named:
-        """Ids from 0 that the reader gives."""
+        """Categories with ids from 0."""
         names = list(names)
         return cls(range(len(names)), names)
 
@@ -241,7 +241,7 @@ def object_file(
     image_names: ImageNames = "typed",
     warnings: Sequence[str] = (),
 ) -> ObjectFile:
-    """The record of an input.
+    """Build the `ObjectFile` of an input.
 
     Args:
         path: The input, as the user wrote it.
@@ -304,7 +304,7 @@ def _says_something(name: str, column: NDArray[Any]) -> bool:
 
 
 def text_column(values: Sequence[Any]) -> NDArray[Any]:
-    """An object array, whatever the values."""
+    """An object array of any values."""
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column

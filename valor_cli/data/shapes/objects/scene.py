@@ -1,4 +1,4 @@
-"""Objects of a file come in; their images, labels and rows image by image go out."""
+"""Group the objects of a file by image, with labels and image names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Id: TypeAlias = int | str
 
 
 class Images(Struct, frozen=True):
-    """Every image of a file, in its order.
+    """All images of a file, in order.
 
     Attributes:
         ids: Their ids.
@@ -37,7 +37,7 @@ class Images(Struct, frozen=True):
 
 
 def images_of(objects: ObjectFile) -> Images:
-    """The images of a file, or of its objects in order of appearance where it lists none."""
+    """The images of a file, listed or in order of appearance."""
     table = objects.images
     if table is None:
         ids = list(dict.fromkeys(objects.objects["image_id"].tolist()))
@@ -58,7 +58,7 @@ def image_numbers(objects: ObjectFile, images: Images) -> NDArray[np.int64]:
 
 
 def rows_by_image(number: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], list[int]]:
-    """Rows image after image, in file order inside each, and where those of each image begin."""
+    """Rows grouped by image, in file order, and the start of each image."""
     order, _ = grouped(number)
     starts = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=count))])
     return order, starts.tolist()
@@ -98,13 +98,13 @@ def category_names(objects: ObjectFile) -> Mapping[Id, str]:
 
 
 def numbers_of(values: NDArray[Any], keys: Sequence[Id]) -> NDArray[np.int64]:
-    """(n,) the position of each value among distinct keys; -1 where it is not among them."""
+    """(n,) the position of each value in distinct keys; -1 if absent."""
     number = {key: at for at, key in enumerate(keys)}
     return np.fromiter((number.get(each, -1) for each in values.tolist()), np.int64, len(values))
 
 
 def sizes_needed(objects: ObjectFile, images: Images, number: NDArray[np.int64]) -> Ints:
-    """(n, 2) height and width of each object's image; `number` as `image_numbers` has it.
+    """(n, 2) height and width of each object's image; `number` as in `image_numbers`.
 
     Raises:
         DataError: An image with objects has no known size.

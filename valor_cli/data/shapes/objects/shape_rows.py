@@ -1,4 +1,4 @@
-"""Geometry of objects comes in, one by one; `Shapes` go out."""
+"""Collect the geometry of objects into `Shapes`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ShapeRows:
         self._polygons.append(parts)
 
     def add_run_lengths(self, counts: str | Sequence[int], frame: Frame) -> None:
-        """A mask by COCO's counts, compressed or not; whether they fit is found in the end."""
+        """Add a mask as COCO counts, compressed or not; its length is checked at the end."""
         if isinstance(counts, str):
             self._masks.append((self._next_mask(), counts.encode("utf-8", "replace"), frame))
         else:

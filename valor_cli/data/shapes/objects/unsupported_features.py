@@ -1,4 +1,4 @@
-"""Objects and what a format can hold come in; a warning for each thing that is lost goes out."""
+"""Warn of everything an output format cannot store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTED_NAMES = 10
 
 
 def losses(objects: ObjectFile, name: str, holds: frozenset[str]) -> list[str]:
-    """What a format leaves out of these objects, as "YOLO holds no file names: 9 are lost".
+    """What a format cannot store of these objects, as "YOLO holds no file names: 9 are lost".
 
     Ids that a reader may have made up are no loss, nor is an area that is a box's own.
 

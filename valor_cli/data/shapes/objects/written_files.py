@@ -1,4 +1,4 @@
-"""What a writer makes of objects: the bytes of its files, and what it could not put into them."""
+"""The content a writer produced, and what it could not store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Written(Struct, frozen=True):
 
 
 class Wishes(Struct, frozen=True):
-    """What the user asks of a writer, beside the objects.
+    """The user's options for a writer.
 
     Attributes:
         names: Labels in the order of their numbers (YOLO); none for the order of the categories.

@@ -1,4 +1,4 @@
-"""The rows of one file as gathered come in; a `SampleFile` goes out, or all that is wrong."""
+"""Build a `SampleFile` from the collected rows, or report all their problems."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sample_file(
     place: str = LINE,
     count: int | None = None,
 ) -> SampleFile:
-    """The samples of a file.
+    """Build the `SampleFile` of a file.
 
     Args:
         path: The file.
@@ -88,7 +88,7 @@ def sample_file(
 
 
 def check_names(names: Sequence[str], reading: SampleReading, place: str) -> None:
-    """See that a file has columns of texts, and those that are mapped.
+    """Check that a file has text columns, and all mapped ones.
 
     Raises:
         DataError: It has not.

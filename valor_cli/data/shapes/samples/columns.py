@@ -1,4 +1,4 @@
-"""Rows of samples come in, one by one; the same rows as columns, a fraction in size, go out."""
+"""Store rows of text samples as compact columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AMOUNTS: Final = ("duration_s", "cost_usd")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleColumns(Sequence[SampleRow]):
-    """Rows as columns. They hold no `token_logprobs`.
+    """Rows as columns, without `token_logprobs`.
 
     Attributes:
         texts, lists, amounts: By name, the fields that some row has; NaN is no amount.
@@ -55,7 +55,7 @@ class SampleColumns(Sequence[SampleRow]):
 
     @staticmethod
     def joined(parts: Sequence[SampleColumns]) -> SampleColumns:
-        """The rows of several, one after the other; their `file` is that of the first."""
+        """Concatenate columns; `file` is that of the first."""
         if len(parts) == 1:
             return parts[0]
         texts = dict.fromkeys(name for part in parts for name in part.texts)
@@ -74,18 +74,18 @@ class SampleColumns(Sequence[SampleRow]):
         )
 
     def text(self, name: str) -> TextColumn:
-        """A field that is one text."""
+        """A text field."""
         found = self.texts.get(name)
         return TextColumn.nothing(len(self)) if found is None else found
 
     def listed(self, name: str) -> ListColumn:
-        """A field that is a tuple of texts."""
+        """A field of text tuples."""
         found = self.lists.get(name)
         none = name == "retrieved_contexts"
         return ListColumn.nothing(len(self), none=none) if found is None else found
 
     def amount(self, name: str) -> NDArray[np.float64]:
-        """A field that is a number."""
+        """A numeric field."""
         found = self.amounts.get(name)
         return np.full(len(self), np.nan) if found is None else found
 
@@ -113,7 +113,7 @@ class SampleColumns(Sequence[SampleRow]):
             yield SampleRow(**row, metadata=own, line=line, file=self.file)
 
     def part(self, low: int, high: int) -> SampleColumns:
-        """The rows from `low` to below `high`; no byte of a text is copied."""
+        """The rows from `low` to below `high`, without copying texts."""
         return SampleColumns(
             {name: column.part(low, high) for name, column in self.texts.items()},
             {name: column.part(low, high) for name, column in self.lists.items()},
@@ -124,7 +124,7 @@ class SampleColumns(Sequence[SampleRow]):
         )
 
     def take(self, at: Ints) -> SampleColumns:
-        """Some rows, in some order."""
+        """Select rows, in any order."""
         metadata = self.metadata
         return SampleColumns(
             {name: column.take(at) for name, column in self.texts.items()},
@@ -136,7 +136,7 @@ class SampleColumns(Sequence[SampleRow]):
         )
 
     def only(self, names: Iterable[str]) -> SampleColumns:
-        """The rows with some of their fields; metadata are one of these."""
+        """Select fields; metadata is one of them."""
         kept = frozenset(names)
         return replace(
             self,
@@ -147,7 +147,7 @@ class SampleColumns(Sequence[SampleRow]):
         )
 
     def names(self, rows: NDArray[np.bool_] | None = None) -> frozenset[str]:
-        """The fields of which some row says something, among those that are flagged."""
+        """The flagged fields that some row has."""
         flags: dict[str, Any] = {
             **{name: one.there() for name, one in self.texts.items()},
             **{name: one.filled() for name, one in self.lists.items()},
@@ -162,13 +162,13 @@ class SampleColumns(Sequence[SampleRow]):
 
     @property
     def text_bytes(self) -> int:
-        """How long all texts are together."""
+        """Total size of all texts in bytes."""
         columns = [*self.texts.values(), *(one.texts for one in self.lists.values())]
         return sum(int(one.ends[-1] - one.ends[0]) for one in columns)
 
 
 class PackedRows:
-    """Rows of a file, added one by one, as columns."""
+    """Builds columns from rows."""
 
     __slots__ = ("_amounts", "_lines", "_lists", "_metadata", "_numbers", "_texts", "_words")
 
@@ -185,7 +185,7 @@ class PackedRows:
         return len(self._numbers)
 
     def append(self, one: tuple[int, SampleRow]) -> None:
-        """One row more, after its number."""
+        """Append a row with its number."""
         number, row = one
         self._numbers.append(number)
         self._lines.append(row.line)
@@ -199,7 +199,7 @@ class PackedRows:
             self._metadata.append(tuple(map(self._known, row.metadata)))
 
     def rows(self) -> SampleColumns:
-        """All of them; nothing can be added any more."""
+        """All rows; no more can be added."""
         texts = {name: one.column() for name, one in self._texts.items()}
         lists = {name: one.column() for name, one in self._lists.items()}
         amounts = {name: np.array(one, np.float64) for name, one in self._amounts.items()}
@@ -212,7 +212,7 @@ class PackedRows:
         )
 
     def counted(self) -> Sequence[int]:
-        """Which row of the file each is, from 1."""
+        """The row number of each in the file, from 1."""
         return _plain(self._numbers)
 
     def _known(self, value: Scalar) -> Scalar:
@@ -223,12 +223,12 @@ class PackedRows:
 def gathered(
     rows: Iterable[tuple[int, SampleRow]], reading: SampleReading
 ) -> list[tuple[int, SampleRow]] | PackedRows:
-    """Rows with their numbers, kept as the reading asks for."""
+    """Rows with their numbers, stored as the reading asks."""
     return packed(rows) if reading.packed else list(rows)
 
 
 def packed(rows: Iterable[tuple[int, SampleRow]]) -> PackedRows:
-    """Rows with their numbers, as columns."""
+    """Pack rows with their numbers into columns."""
     found = PackedRows()
     for one in rows:
         found.append(one)
@@ -238,7 +238,7 @@ def packed(rows: Iterable[tuple[int, SampleRow]]) -> PackedRows:
 def unzipped(
     rows: Sequence[tuple[int, SampleRow]] | PackedRows,
 ) -> tuple[Sequence[SampleRow], Sequence[int]]:
-    """The rows, and their numbers."""
+    """Separate rows from their numbers."""
     if isinstance(rows, PackedRows):
         return rows.rows(), rows.counted()
     return [row for _, row in rows], [number for number, _ in rows]

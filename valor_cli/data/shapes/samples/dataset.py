@@ -1,4 +1,4 @@
-"""Samples of text as columns: what was asked, answered, retrieved, and what would be right."""
+"""Text samples as columns: question, response, contexts and references."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REPLIES, REPLY_LENGTH = 3, 600
 # Many metrics show the same worst samples, and ten megabytes take seconds.
 @lru_cache(maxsize=256)
 def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
-    """Where personal data and credentials stand, encoded ones too."""
+    """Spans of personal data and credentials, including encoded ones."""
     # Their many patterns are made when they are needed.
     from valor_cli.kernels.secrets.places import secret_places
 
@@ -43,7 +43,7 @@ def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
 
 
 class Prepared(Struct, frozen=True):
-    """What reports need of many samples.
+    """Data of many samples prepared for reports.
 
     Attributes:
         told: As `TextDataset.told`, fields that no sample has included.
@@ -96,16 +96,16 @@ class TextDataset(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.sample_ids)
 
     @property
     def unit_ids(self) -> Sequence[str]:
-        """(units,) what the files call them."""
+        """(units,) ids in the input files."""
         return self.sample_ids
 
     def shard(self, units: NDArray[np.bool_]) -> TextDataset:
-        """The part with those samples only."""
+        """Select samples."""
         chosen = units.tolist()
         columns: dict[str, Any] = {
             name: tuple(compress(getattr(self, name), chosen)) for name in _COLUMNS
@@ -113,10 +113,10 @@ class TextDataset(Struct, frozen=True):
         return replace(self, number=self.number[units], prepared=None, **columns)
 
     def verify(self) -> None:
-        """Everything was looked at when it was read."""
+        """Do nothing: all data is already checked."""
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """What each sample was asked and said, and its first reference, as reports show them."""
+        """The user input, response and first reference of each sample, as reports show them."""
         if self.prepared is not None:
             return self.prepared.told
         return {
@@ -126,7 +126,7 @@ class TextDataset(Struct, frozen=True):
         }
 
     def prepare(self) -> TextDataset:
-        """The same, with what reports need of many samples made."""
+        """The dataset with the data that reports need prepared."""
         told = {
             name: TextColumn.of(None if text is None else self._safe(text) for text in column)
             for name, column in self._tellable().items()
@@ -149,17 +149,17 @@ class TextDataset(Struct, frozen=True):
         return (masked(near, secret) if secret else near)[:TOLD]
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
-        """The texts of each example, what its metric points at marked; then judges' replies."""
+        """The texts of each example with marks, then judge replies."""
         at = {sample_id: number for number, sample_id in enumerate(self.sample_ids)}
         return [self.illustration(at[str(example.sample_id)], example) for example in examples]
 
     def illustration(self, number: int, example: MetricExample) -> Illustration:
-        """What is shown of an example, which is the sample of that number."""
+        """The texts shown for an example, whose sample has that number."""
         shown = self._shown(number, example.marks)
         return Illustration(texts=(*shown, *_shown_replies(example.replies)))
 
     def texts_of(self, number: int) -> list[tuple[str, str]]:
-        """(field, text) of all that a sample says, in the order of reading."""
+        """(field, text) of all texts of a sample, in reading order."""
         single = [("user_input", self.user_input[number]), ("response", self.response[number])]
         contexts = self.retrieved_contexts[number] or ()
         return [
@@ -204,7 +204,7 @@ def _shown_replies(replies: Sequence[str]) -> Iterable[ShownText]:
 def shown_text(
     name: str, text: str, marks: Sequence[Mark], secrets: Iterable[tuple[int, int]]
 ) -> ShownText:
-    """A text as reports show it: about `SHOWN` characters, from a little before its first mark.
+    """A text shortened to about `SHOWN` characters, starting shortly before its first mark.
 
     Args:
         name: The field.

@@ -1,4 +1,4 @@
-"""Names of columns, or keys of JSON objects, come in; what they mean for text samples goes out."""
+"""Map column names and JSON keys of text samples to their meaning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Path = tuple[str, ...]
 
 
 class Layout(NamedTuple):
-    """What the keys of a row mean.
+    """The meaning of a row's keys.
 
     Attributes:
         keys: The key of each standard column, in their order; None where there is none.
@@ -53,11 +53,11 @@ class Layout(NamedTuple):
     paths: Mapping[str, Path]
 
     def has(self, standard: str) -> bool:
-        """Whether a standard column is there."""
+        """Whether a standard column is present."""
         return standard in self.paths or self.keys[COLUMNS.index(standard)] is not None
 
     def name_of(self, standard: str) -> str:
-        """What a standard column is called in the file, for messages."""
+        """The file's name of a standard column, for messages."""
         if standard in self.paths:
             return ".".join(self.paths[standard])
         return self.keys[COLUMNS.index(standard)] or standard
@@ -83,7 +83,7 @@ class Layouts:
         self._known: dict[Path, Layout] = {}
 
     def of(self, names: Path) -> Layout:
-        """The layout of rows with these keys."""
+        """The layout for rows with these keys."""
         layout = self._known.get(names)
         if layout is None:
             if len(self._known) > _MOST_KNOWN:
@@ -97,7 +97,7 @@ _MOST_KNOWN = 1_000
 
 
 def read_layout(names: Sequence[str], reading: SampleReading) -> Layout:
-    """The layout of what is read: without log-probabilities, if nothing needs them."""
+    """The layout that is needed: without log-probabilities if nothing uses them."""
     layout = layout_of(names, reading.columns)
     if reading.logprobs or not layout.has(LOGPROBS):
         return layout
@@ -107,7 +107,7 @@ def read_layout(names: Sequence[str], reading: SampleReading) -> Layout:
 
 
 def layout_of(names: Sequence[str], columns: Mapping[str, str]) -> Layout:
-    """Which key each standard column stands under: the mapped one, its own, or the first alias."""
+    """The key of each standard column: the mapped one, its own name, or the first alias."""
     taken = set(columns.values()) | {path.split(".")[0] for path in columns.values()}
     exact = [name for name in names if name not in taken]
     plain: dict[str, str] = {}
@@ -137,7 +137,7 @@ def _is_alias(standard: str, name: str) -> bool:
 
 
 def ambiguous(names: Collection[str], columns: Mapping[str, str]) -> dict[str, list[str]]:
-    """Columns of which several could be one text, by standard name, in the order of looking.
+    """Standard columns with several candidates, in lookup order.
 
     A column of the standard name itself, or one that is mapped, leaves no doubt.
     """
@@ -154,7 +154,7 @@ def ambiguous(names: Collection[str], columns: Mapping[str, str]) -> dict[str, l
 
 
 def in_milliseconds(name: str | None) -> bool:
-    """Whether a column of durations counts in thousandths of a second: latencyMs, LATENCY_MS."""
+    """Whether the name of a duration column implies milliseconds: latencyMs, LATENCY_MS."""
     if name is None:
         return False
     apart = name.endswith("Ms") or name.casefold().endswith(("_ms", " ms", "-ms"))
@@ -166,7 +166,7 @@ def _plain(name: str) -> str:
 
 
 def value_at(record: Mapping[str, Any], path: Path) -> Any:
-    """What stands at the end of a path of keys; None if it breaks off."""
+    """The value at a path of keys; None if absent."""
     value: Any = record
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -174,7 +174,7 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
 
 
 def metadata_at(record: Mapping[str, Any], name: str) -> Path | None:
-    """The path to metadata of a name: a key, one of an object of metadata, or itself a path."""
+    """The path of a metadata name: a key, a key of a metadata object, or a path."""
     if name in record:
         return (name,)
     for outer in NESTED:
@@ -188,11 +188,11 @@ def metadata_at(record: Mapping[str, Any], name: str) -> Path | None:
 
 
 def known_names(names: Collection[str], columns: Mapping[str, str]) -> int:
-    """How many standard columns names give."""
+    """Number of standard columns among names."""
     layout = layout_of(tuple(names), columns)
     return sum(key is not None for key in layout.keys) + len(layout.paths)
 
 
 def other_names(standard: str) -> str:
-    """What a column may be called, for messages."""
+    """The accepted names of a column, for messages."""
     return ", ".join(f"'{name}'" for name in (standard, *ALIASES[standard]))

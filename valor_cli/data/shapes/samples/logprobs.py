@@ -1,8 +1,8 @@
-"""Log-probabilities of tokens come in as JSON has them; tuples of numbers go out, or a noted fault.
+"""Parse token log-probabilities.
 
-A list has a number for each token of the response: the natural logarithm of its probability, or
-null where it was not scored, as the first token mostly is. In place of a number may stand an object
-that holds it as `logprob`, which is how OpenAI's API and its many kin answer.
+A list has one number per token of the response: the natural logarithm of its probability, or null
+where it was not scored, as is usual for the first token. An item may also be an object with a
+`logprob`, as in the responses of OpenAI's API and APIs compatible with it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OBJECTS: Final = ({dict}, {dict, _NONE})
 
 
 def logprobs(value: Any, place: str, note: Note) -> Logprobs | None:
-    """The values of a list; None where there is none. Of a list, the first fault is noted."""
+    """Log-probabilities in a list; None if absent. The first fault is reported."""
     if value is None:
         return None
     if not isinstance(value, list):
@@ -51,7 +51,7 @@ def logprobs(value: Any, place: str, note: Note) -> Logprobs | None:
 
 
 def plain_logprobs(value: Any) -> Logprobs | None:
-    """The same, quickly, of what orjson read; None of what is unusual or wrong."""
+    """The same, fast, for values decoded by orjson; None if unusual or invalid."""
     if type(value) is not list:
         return None
     kinds = set(map(type, value))
@@ -69,7 +69,7 @@ def plain_logprobs(value: Any) -> Logprobs | None:
 
 
 def logprobs_in(cell: str, place: str, note: Note) -> Logprobs | None:
-    """Those of the cell of a CSV file: a JSON list; None where the cell is blank."""
+    """Log-probabilities in a CSV cell: a JSON list; None if blank."""
     if not cell.strip():
         return None
     try:

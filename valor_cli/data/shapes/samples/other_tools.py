@@ -1,8 +1,8 @@
-"""Rows as other tools write them come in; rows with the names of `sample_header` go out.
+"""Convert rows written by other tools to our column names.
 
-Known are the results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines), the
+Supported: results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines),
 queries of valor-lite (`context` as an object of `groundtruth` and `prediction`), and the test labs
-of H2O Eval Studio and Sonar. What ragas and deepeval write needs its aliases alone.
+of H2O Eval Studio and Sonar. Files of ragas and deepeval need only the aliases.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _RULE: Final = re.compile(
 
 
 def is_promptfoo(names: Collection[str]) -> bool:
-    """Whether a row with these keys is one of promptfoo's results."""
+    """Whether a row with these keys is a promptfoo result."""
     return "vars" in names and not _PROMPTFOO.isdisjoint(names)
 
 
 def one_shape(record: Record) -> Record:
-    """A row with the names that ours have; most are returned as they are."""
+    """Rename a row's keys to ours; most rows are unchanged."""
     if is_promptfoo(record) and isinstance(record["vars"], dict):
         return _from_promptfoo(record)
     context = record.get("context")
@@ -50,7 +50,7 @@ def one_shape(record: Record) -> Record:
 
 
 def expected_answer(text: str) -> str | None:
-    """The answer that a cell of promptfoo's `__expected` wants; None if it states a rule instead.
+    """The expected answer in promptfoo's `__expected` cell; None if it is a rule.
 
     A bare text, or one after `equals:`, is an answer; `contains:`, `llm-rubric:` … are rules.
     """
@@ -126,7 +126,7 @@ def _object(record: Mapping[str, Any], name: str) -> Record:
 
 
 def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:
-    """The rows of an H2O test lab, with names of models for their keys, and sample ids.
+    """The rows of an H2O test lab, with model names for keys, and sample ids.
 
     A lab has every prompt once for each model. Rows of models with the same prompt are the same
     sample, whether or not their keys say so.
@@ -186,7 +186,7 @@ def is_lab(document: Mapping[str, Any]) -> bool:
 
 
 def has_lab_rows(rows: Sequence[Any]) -> bool:
-    """Whether rows are those of an H2O test lab, or of its results."""
+    """Whether rows are of an H2O test lab or of its results."""
     return bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= _LAB_ROW
 
 

@@ -1,4 +1,4 @@
-"""What was read of some lines of a file of samples in; what is known of the whole file out."""
+"""Combine the parts of a sample file that were read separately."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AT_ONCE: Final = 1 << 20
 
 
 class PartOfFile(Struct, frozen=True):
-    """Rows of some lines of a file, and what its readers say of all lines together.
+    """Rows of some lines of a file, with the facts that readers need of all lines.
 
     Attributes:
         rows: With the numbers of their lines, from 1 for the first of the part.
@@ -44,17 +44,17 @@ class PartOfFile(Struct, frozen=True):
 
     @property
     def counted(self) -> int:
-        """How many rows there are, faulty ones too."""
+        """Number of rows, invalid ones included."""
         return len(self.rows) + self.faulty
 
     def without_texts(self) -> PartOfFile:
-        """What is told of it: its rows are counted, and no more."""
+        """The part without its rows, which are only counted."""
         none = self.rows.only(())
         return replace(self, rows=none)
 
 
 def file_of_parts(path: str, parts: Sequence[PartOfFile], reading: SampleReading) -> SampleFile:
-    """What is known of a file, without its rows, from all its parts in their order.
+    """The `SampleFile` without rows, from all parts in order.
 
     Raises:
         DataError: As the readers of whole files.
@@ -78,7 +78,7 @@ def file_of_parts(path: str, parts: Sequence[PartOfFile], reading: SampleReading
 
 
 def lines_above(path: str, byte: int) -> int:
-    """How many lines of a plain file end before a byte.
+    """Number of line ends before an offset.
 
     Raises:
         DataError: The file cannot be read.

@@ -1,7 +1,7 @@
-"""JSON objects of any shape come in; rows of samples go out, with a noted problem per fault.
+"""Check JSON samples of any shape and report every fault.
 
-The slow reading: it owns every message about a row. Where `sample_plain` finds a row, this finds
-the same.
+The slow path: all messages about a row are written here. Where `sample_plain` returns a row, this
+returns the same one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SampleRowReader:
     )
 
     def __init__(self, reading: SampleReading, layouts: Layouts, problems: Problems) -> None:
-        """Say how to read.
+        """Initialise with the read options.
 
         Args:
             reading: As all of the file.
@@ -60,7 +60,7 @@ class SampleRowReader:
         self._line = 0
 
     def line(self, content: bytes, line: int) -> SampleRow | None:
-        """The row of a JSON text; None if it cannot be used."""
+        """The row of a JSON text; None if invalid."""
         self._line = line
         try:
             value = parsed(content)
@@ -72,7 +72,7 @@ class SampleRowReader:
         return self.row(value, line)
 
     def row(self, value: Any, line: int) -> SampleRow | None:
-        """The row of a value from `json_records.parsed`; None if it cannot be used."""
+        """The row of a value from `json_records.parsed`; None if invalid."""
         self._line = line
         if not isinstance(value, dict):
             return self._fault(f"expected an object, one a sample, found {said(value)}")

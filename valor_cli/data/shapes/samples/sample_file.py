@@ -1,4 +1,4 @@
-"""What every reader of text samples hands out: rows with their texts, as one input says them."""
+"""`SampleFile`, the result of every reader of text samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from valor_cli.results import InputFile, Scalar
 
 
 class SampleReading(Struct, frozen=True):
-    """How to read, the same for all inputs of a run.
+    """Read options shared by all inputs of a run.
 
     Attributes:
         metadata: Names of columns to read beside the texts.
@@ -31,7 +31,7 @@ class SampleReading(Struct, frozen=True):
 
 
 class SampleRow(NamedTuple):
-    """One row: a sample, and what a model answered.
+    """A sample with a model's response.
 
     The fields up to `token_logprobs` are the standard columns, in the order that all readers have
     them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
@@ -57,13 +57,13 @@ class SampleRow(NamedTuple):
     file: int = 0
 
     def has(self, name: str) -> bool:
-        """Whether the row says anything under a standard name: an empty text is something."""
+        """Whether the row has a value under a standard name; an empty text is a value."""
         value: Any = getattr(self, name)
         return value is not None and (value != () or name == "retrieved_contexts")
 
 
 class SampleFile(Struct, frozen=True):
-    """The samples of one input: a file, or all that a pattern matches.
+    """The samples of one input: a file, or all files of a pattern.
 
     Attributes:
         path: The input, as the user wrote it.
@@ -87,5 +87,5 @@ class SampleFile(Struct, frozen=True):
     warnings: Sequence[str] = ()
 
     def place(self, row: SampleRow) -> str:
-        """Where a row stands: "answers.jsonl:17"."""
+        """The place of a row: "answers.jsonl:17"."""
         return self.files[row.file].path + self.places[row.file].format(row=row.line)

@@ -1,4 +1,4 @@
-"""Single JSON values of a text sample come in; texts and lists of them go out, or a noted fault."""
+"""Check single JSON values of text samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT_KEYS: Final = ("text", "content", "page_content")
 
 
 def text(value: Any, place: str, note: Note) -> str | None:
-    """A text; numbers, true and false as they are written."""
+    """A text; numbers, true and false as written."""
     if value is None:
         return None
     found = scalar_text(value)
@@ -29,13 +29,13 @@ def text(value: Any, place: str, note: Note) -> str | None:
 
 
 def name(value: Any, place: str, note: Note) -> str | None:
-    """A text that is not blank; None where there is none."""
+    """A nonblank text; None if absent."""
     found = text(value, place, note)
     return found if found and found.strip() else None
 
 
 def sample_id(value: Any, place: str, note: Note) -> str | None:
-    """The id of a sample: a text, or a number as it is written."""
+    """A sample id: a text, or a number as written."""
     if value is None:
         return None
     found = None if isinstance(value, bool) else scalar_text(value)
@@ -59,7 +59,7 @@ def response(value: Any, place: str, note: Note) -> str | None:
 
 
 def texts(value: Any, place: str, note: Note) -> tuple[str, ...]:
-    """One text, or those of a list."""
+    """One text, or a list of texts."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -69,7 +69,7 @@ def texts(value: Any, place: str, note: Note) -> tuple[str, ...]:
 
 
 def contexts(value: list[Any], place: str, note: Note) -> tuple[str, ...]:
-    """The texts of a list of texts, or of objects that have one."""
+    """The texts of a list of texts, or of objects with a text."""
     found: list[str] = []
     for position, item in enumerate(value):
         where = f"{place}[{position}]"
@@ -85,7 +85,7 @@ def contexts(value: list[Any], place: str, note: Note) -> tuple[str, ...]:
 
 
 def amount(value: Any, place: str, note: Note) -> float | None:
-    """A number of 0 or more."""
+    """A non-negative number."""
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -100,7 +100,7 @@ def amount(value: Any, place: str, note: Note) -> float | None:
 
 
 def metadata(value: Any, place: str, note: Note) -> Any:
-    """A single value."""
+    """A scalar value."""
     if isinstance(value, list | dict):
         note(place, f"expected a single value, found {_named(value)}")
     elif isinstance(value, str) and not is_text(value):
@@ -113,7 +113,7 @@ def metadata(value: Any, place: str, note: Note) -> Any:
 
 
 def compact(value: Any) -> str:
-    """A value as JSON without spaces, numbers as they are written."""
+    """A value as compact JSON, numbers as written."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, dict):
@@ -125,7 +125,7 @@ def compact(value: Any) -> str:
 
 
 def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """What is wrong in a parsed value wherever it stands: repeated keys, numbers that are none."""
+    """Faults anywhere in a parsed value: duplicate keys, invalid numbers."""
     if isinstance(value, dict):
         if isinstance(value, Repeated):
             yield _joined(place, value.key), "it stands twice in this object"

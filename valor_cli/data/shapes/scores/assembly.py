@@ -1,4 +1,4 @@
-"""The gathered rows of one file come in; a `ScoreFile` goes out, or all that is wrong with them."""
+"""Build a `ScoreFile` from the collected rows, or report all their problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from valor_cli.results import InputFile
 
 
 class Unsettled(Exception):  # noqa: N818 - nothing is wrong
-    """A part of a file cannot tell whether its rows are wrong; only the whole file can."""
+    """Raised if only the whole file can tell whether the rows of a part are wrong."""
 
 
 def score_file(
@@ -37,7 +37,7 @@ def score_file(
     there: Sequence[str] | None = None,
     part: bool = False,
 ) -> ScoreFile:
-    """One row a sample and label key.
+    """Build a `ScoreFile`, one row per sample and label key.
 
     Args:
         path: The file.
@@ -90,7 +90,7 @@ def score_file(
 
 
 def check_some(path: str, samples: int, skipped: int) -> None:
-    """See that a file has samples.
+    """Check that a file has samples.
 
     Raises:
         DataError: It has none.
@@ -101,12 +101,12 @@ def check_some(path: str, samples: int, skipped: int) -> None:
 
 
 def said_nowhere(metadata: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The names of metadata that no sample has."""
+    """Metadata names that no sample has."""
     return [name for name, column in metadata.items() if all(value is None for value in column)]
 
 
 def check_metadata(path: str, missing: Sequence[str], there: Sequence[str] | None) -> None:
-    """See that some sample has metadata of each name.
+    """Check that some sample has each metadata name.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""Rows of samples come in, those of a sample together; what is wrong between them is noted."""
+"""Check that the rows of one sample agree with each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from valor_cli.kernels.columns.texts import begins
 
 
 class Named(Struct, frozen=True):
-    """What codes and columns are called, for messages.
+    """Names of codes and columns, for messages.
 
     Attributes:
         labels: By code.
@@ -35,7 +35,7 @@ class Named(Struct, frozen=True):
 
 
 class RowChecks:
-    """What is wrong between rows of a sample, which stand together.
+    """Checks of the adjacent rows of a sample.
 
     Attributes:
         sample: (n,) the number of the sample of each row, ascending.
@@ -52,7 +52,7 @@ class RowChecks:
         self._problems = problems
 
     def repeated_samples(self, *, long: bool) -> None:
-        """Samples on several lines, where a line is all of a sample."""
+        """Report samples on several lines, where a line is a whole sample."""
         count = self._columns.count
         if long and count is not None and count.max(initial=0) <= 1:
             return
@@ -68,7 +68,7 @@ class RowChecks:
             self._note(row, "", f"{self._who(row)} stands on {there} too")
 
     def contradicted_labels(self) -> None:
-        """Rows that say another true label than the first that says any."""
+        """Report rows whose true label differs from the first."""
         truth = self._columns.truth
         if truth is None:
             return
@@ -86,7 +86,7 @@ class RowChecks:
             self._note(row, self._named.truth, message)
 
     def contradicted_metadata(self) -> None:
-        """Rows that say other metadata than the first that says any."""
+        """Report rows whose metadata differs from the first."""
         for name, values in self._columns.metadata.items():
             said = np.array([value is not None for value in values.tolist()]) & ~self.bad
             first = self._first(said)[self.sample]
@@ -99,7 +99,7 @@ class RowChecks:
                 self._note(row, name, message)
 
     def repeated_labels(self) -> None:
-        """Rows that list a label which an earlier row of the sample lists."""
+        """Report labels that an earlier row of the sample lists."""
         count, label = self._columns.count, self._columns.label
         if count is None or label is None:
             return
@@ -131,7 +131,7 @@ class RowChecks:
         return cell
 
     def missing_labels(self) -> None:
-        """Samples without a true label, in a file that says true labels."""
+        """Report samples without a true label, in a file that has true labels."""
         truth = self._columns.truth
         if truth is None or (truth >= 0).all():
             return

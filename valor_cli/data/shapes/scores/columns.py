@@ -1,7 +1,7 @@
-"""Pieces of labels and scores come in; columns of the whole file go out.
+"""Join pieces of labels and scores into the columns of a file.
 
-Columns are gathered in the narrowest type that holds them, and joined one at a time, each chunk
-freed as it is copied: a file is in memory about once.
+Columns are stored in the narrowest type that holds them and joined one at a time, freeing each
+chunk as it is copied, so that a file is in memory about once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Codes = NDArray[np.int32]
 
 
 class ScoreColumns(Struct, frozen=True):
-    """Rows of a file as columns, each label listed and each score after one another.
+    """Rows of a file as columns, with listed labels and scores concatenated.
 
     Attributes:
         sample_id: (n,) `S`, or objects that hold bytes.
@@ -49,14 +49,14 @@ class ScoreColumns(Struct, frozen=True):
 
     @property
     def begin(self) -> Ints:
-        """(n + 1,) where the labels listed by each row begin, and how many there are."""
+        """(n + 1,) start of each row's listed labels, and their total."""
         begin = np.zeros(len(self) + 1, np.int64)
         if self.count is not None:
             np.cumsum(self.count, out=begin[1:])
         return begin
 
     def take(self, rows: NDArray[Any]) -> ScoreColumns:
-        """Those rows, in that order; positions or a mask."""
+        """Select rows by positions or a mask, in that order."""
         score, label = self.score, self.label
         if self.count is not None and label is not None and score is not None:
             elements = spread(self.begin[:-1][rows], self.count[rows])
@@ -77,7 +77,7 @@ class ScoreColumns(Struct, frozen=True):
 
 
 class GatheredScores:
-    """Columns gathered piece by piece, in whatever order; rows of a line stand in one piece.
+    """Columns collected piece by piece, in any order; all rows of a line are in one piece.
 
     Attributes:
         lines: How many lines there were so far.
@@ -94,7 +94,7 @@ class GatheredScores:
         self._texts: dict[str, str] = {}
 
     def add(self, piece: ScorePiece) -> None:
-        """Add rows behind those there are."""
+        """Append rows."""
         n = len(piece.line)
         if not n:
             return
@@ -113,7 +113,7 @@ class GatheredScores:
             values.append(self._interned(piece.metadata[name]))
 
     def columns(self) -> ScoreColumns:
-        """All of them, in the order of the lines. Nothing is left here."""
+        """All columns in line order; empties this object."""
         chunks = self._chunks
         sizes = [len(column) for column in chunks["line"] if column is not None]
         if any(column is not None for column in chunks["key"]):

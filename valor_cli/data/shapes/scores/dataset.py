@@ -1,4 +1,4 @@
-"""Samples with the label they have and the labels that a model gave them, as columns."""
+"""Classification samples with true and predicted labels, as columns."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Ints = NDArray[np.int64]
 
 
 def no_picture(sample_id: str) -> Picture | None:
-    """The picture of a sample that is no image."""
+    """No image, for samples that are not images."""
     return None
 
 
 def choices_of(labels_of: Sequence[Sequence[int]], key: Ints) -> Ints:
-    """(n,) how many labels the key of each row has.
+    """(n,) number of labels of each row's key.
 
     Args:
         labels_of: By key, its labels.
@@ -65,21 +65,21 @@ class ClassificationDataset(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.sample_ids)
 
     @property
     def choices(self) -> Ints:
-        """(n,) how many labels there are for each row to list: those of its key."""
+        """(n,) number of labels of each row's key."""
         return choices_of(self.labels_of, self.key)
 
     @property
     def unit_ids(self) -> Sequence[Any]:
-        """(units,) what the files call them."""
+        """(units,) ids in the input files."""
         return list(self.sample_ids)
 
     def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
-        """The part with those samples only; `units` is a mask over `sample_ids`."""
+        """Select samples; `units` is a mask over `sample_ids`."""
         rows = units[self.unit]
         return replace(
             self,
@@ -93,14 +93,14 @@ class ClassificationDataset(Struct, frozen=True):
         )
 
     def verify(self) -> None:
-        """Nothing is left to read."""
+        """Do nothing: all data is already read."""
 
     def told(self) -> Mapping[str, Sequence[str | None]]:
-        """Nothing: a sample is no text."""
+        """No texts: samples are not texts."""
         return {}
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
-        """The labels and the scores of each example, which its objects say themselves."""
+        """The labels and scores of each example, which are in its objects already."""
         return [
             Illustration(self._picture(one.sample_id), tuple(map(_shown, one.objects)))
             for one in examples

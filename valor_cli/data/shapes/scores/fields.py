@@ -1,4 +1,4 @@
-"""What the quick readings of classification files share: their limits, and values in a text."""
+"""Limits and number parsing shared by the fast readers of classification files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBABLE: Final = (-1e-3, 1 + 1e-3)
 
 
 def probable(score: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which scores are probabilities, but for rounding."""
+    """Which scores are probabilities, up to rounding."""
     low, high = PROBABLE
     return np.asarray((score >= low) & (score <= high))
 
@@ -37,7 +37,7 @@ def probable(score: NDArray[np.float64]) -> NDArray[np.bool_]:
 def finite_numbers(
     text: FieldText, start: Ints, end: Ints, fine: Callable[[bytes], object]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Numbers as Python's `float` reads them.
+    """Parse numbers as Python's `float` does.
 
     Args:
         text: The text.
@@ -61,7 +61,7 @@ def finite_numbers(
 
 
 def sample_ids(text: FieldText, start: Ints, end: Ints) -> NDArray[Any]:
-    """(n,) ids as `S`, or as objects that hold bytes where a few long ones would blow that up."""
+    """(n,) ids as `S`, or as bytes objects if a few long ones would make that too large."""
     length = end - start
     longest = int(length.max(initial=0))
     evenly = longest * len(length) <= _UNEVEN * int(length.sum())

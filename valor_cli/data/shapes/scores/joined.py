@@ -1,4 +1,4 @@
-"""The samples of several files of one side come in; one `ScoreFile` goes out."""
+"""Join the samples of several files into one `ScoreFile`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from valor_cli.kernels.ranking.scores import Scores, joined_scores
 def joined_score_files(
     path: str, parts: Sequence[ScoreFile], left_out: LeftOut = NOTHING
 ) -> ScoreFile:
-    """All parts as one input; labels and label keys are joined by name.
+    """Join all parts; labels and label keys are matched by name.
 
     Args:
         path: What the user wrote for all of them.
@@ -75,7 +75,7 @@ def _joined(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
 
 
 def odd_score_files(parts: Sequence[ScoreFile]) -> dict[int, DataError]:
-    """Parts with other classes than most have, or with label keys where most have none."""
+    """Parts whose classes or label keys differ from those of most."""
     classes = [frozenset(part.classes) for part in parts]
     odd = unlike_most(classes, lambda at, usual: _other_classes(parts[at], parts[usual]))
     keyed = [part.keys != (None,) for part in parts]

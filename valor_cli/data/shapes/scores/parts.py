@@ -1,7 +1,8 @@
-"""Pieces of a file of labels and scores, as they were read, come in; what the file says goes out.
+"""Join pieces of a file of labels and scores that were read separately.
 
-A piece has its samples as a `ScoreFile`, whose rows are counted in the piece, and facts: what the
-file must know of it, without its rows. What no piece alone can tell is found by the facts of all.
+A piece has its samples as a `ScoreFile`, with rows counted within the piece, and facts: what must
+be known of it to check the file, without its rows. Checks that no piece can make alone use the
+facts of all.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 
 
 class ScoreFacts(Struct, frozen=True):
-    """What a piece says of its file.
+    """Facts of a piece about its file.
 
     Attributes:
         span: The bytes that were read; None of the whole input. Those of all pieces, in their
@@ -56,7 +57,7 @@ class ScoreFacts(Struct, frozen=True):
 
 
 class ScorePart(Struct, frozen=True):
-    """A piece of a file as it was read.
+    """A piece of a file.
 
     Attributes:
         file: Its samples. `samples.rows` are lines of the piece, from 1; leave out of joins what
@@ -104,7 +105,7 @@ def score_part(
 
 
 def file_told(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] | None:
-    """What to warn of, as the whole reader does; None where the file must be read whole.
+    """The warnings of a file; None if it must be read whole.
 
     That is where some pieces have label keys and others none: rows without may say nothing, or be
     at fault.

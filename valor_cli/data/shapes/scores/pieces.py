@@ -1,4 +1,4 @@
-"""Rows of labels and scores come in, one by one; a piece of columns goes out."""
+"""Collect rows of labels and scores into columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGE: Final = 64 << 20
 
 
 class ScoreRows:
-    """Rows gathered one by one, good ones alone.
+    """Valid rows, collected one by one.
 
     Attributes:
         faulty: How many lines could not be used.
@@ -45,7 +45,7 @@ class ScoreRows:
         scores: Sequence[float],
         metadata: Sequence[Any],
     ) -> None:
-        """A row; a key or a true label of -1 is none."""
+        """Add a row; -1 for no key or no true label."""
         self._rows.append((sample_id, line, key, truth, labels, scores))
         self._values.append(metadata)
 

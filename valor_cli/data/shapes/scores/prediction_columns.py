@@ -1,8 +1,8 @@
-"""Names of columns come in; those that hold predictions go out: one a class, or pairs.
+"""Detect which columns hold predictions: one per class, or label and score pairs.
 
-What a column is called decides, in this order: `classes:` of the config; numbered pairs (pred0,
-score0, pred1, …); a prediction, perhaps with a score; and else every other column is a class: all
-of them in a file of predictions, those of numbers in a file of samples.
+Column names decide, in this order: `classes:` of the config; numbered pairs (pred0, score0, pred1,
+…); a prediction column, optionally with a score; otherwise every other column is a class: all of
+them in a file of predictions, the numeric ones in a file of samples.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Columns(NamedTuple):
     reading: ScoreReading
 
     def fault(self, message: str, hint: str = "") -> DataError:
-        """An error of the columns."""
+        """An error about the columns."""
         return DataError(Problem(self.place, message), hint=hint)
 
 
 def form_of(columns: Columns) -> tuple[Classes, Pairs]:
-    """The class columns, or the pairs of predicted label and score: one of the two is empty.
+    """The class columns, or the label and score pairs; one of them is empty.
 
     Raises:
         DataError: There are neither; a named class, or one half of a pair, is missing; a column
@@ -111,7 +111,7 @@ def _numbered_pairs(columns: Columns) -> Pairs:
 
 
 def other_columns(columns: Columns) -> Classes:
-    """The columns that are nothing else, in their order."""
+    """The columns with no other meaning, in order."""
     read = ["sample_id", "label", "label_key", "score"]
     taken = {columns.found[name] for name in read if name in columns.found}
     return tuple(
@@ -132,7 +132,7 @@ def _is_number(cells: Sequence[str]) -> bool:
 
 
 def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
-    """The columns that may be classes, and are not among those of the config."""
+    """Columns that look like classes but are not listed in the config."""
     if not reading.classes or not header.classes:
         return []
     read = {header.sample_id, header.truth, header.key, *(at for _, at in header.classes)}
@@ -147,7 +147,7 @@ def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
 def unread_told(
     path: str, side: Side, columns: Sequence[str], labels: Collection[str]
 ) -> list[str]:
-    """What to say of columns that look like classes: those of samples are a label there."""
+    """Warnings about columns that look like classes but are not read as such."""
     seen = set(labels)
     left = [name for name in columns if side == "predictions" or name in seen]
     told = f"{path}: columns that are not among `classes` are not read: {listed(left)}"

@@ -1,4 +1,4 @@
-"""What the quick and the slow reading of classification rows share: headers, pieces, names."""
+"""Headers and row pieces shared by the fast and slow classification readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 class ScoreHeader(Struct, frozen=True):
-    """What the columns of a CSV file mean.
+    """The meaning of a CSV file's columns.
 
     Of `classes` and `pairs` at most one is filled; neither for ground truth alone.
 
@@ -42,7 +42,7 @@ class ScoreHeader(Struct, frozen=True):
 
 
 class ScorePiece(Struct, frozen=True):
-    """Some lines as columns; a sample may go on in another piece.
+    """Some lines as columns; a sample may continue in another piece.
 
     Attributes:
         sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
@@ -66,7 +66,7 @@ class ScorePiece(Struct, frozen=True):
 
 
 class Sifted(NamedTuple):
-    """What a quick reading makes of some lines.
+    """The parsed lines of the fast path, and the rows left to the slow path.
 
     Attributes:
         piece: The rows that it reads.
@@ -80,12 +80,12 @@ class Sifted(NamedTuple):
 
 
 def every(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of which rows all cells hold."""
+    """Which rows have all cells true."""
     return np.asarray(cells.all(axis=1))
 
 
 def others(chosen: Ints, lines: int) -> Ints:
-    """Which of so many lines are not chosen, ascending."""
+    """The lines that are not chosen, in ascending order."""
     if len(chosen) == lines:
         return np.zeros(0, np.int64)
     left = np.ones(lines, np.bool_)

@@ -1,7 +1,7 @@
-"""Rows of a file come in, perhaps several of a sample; a `ScoreFile`, one row a sample, goes out.
+"""Group rows by sample into a `ScoreFile` with one row per sample.
 
-What a row alone cannot tell is found here: a sample that stands twice, rows of one sample that
-contradict each other, a sample without a true label.
+Faults between rows are reported here: duplicate samples, rows of one sample that contradict each
+other, and samples without a true label.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ ITEM_SCORES: Final = ("score", *ALIASES["score"])
 
 
 class ScoreReading(Struct, frozen=True):
-    """How to read, the same for all inputs of a run.
+    """Read options shared by all inputs of a run.
 
     Attributes:
         metadata: Names of columns to read beside the labels, of ground truth and of samples.
@@ -50,7 +50,7 @@ class ScoreReading(Struct, frozen=True):
 
 
 class ScoreFile(Struct, frozen=True):
-    """One side of a classification run, or both, as one input says it.
+    """One or both sides of a classification run, from one input.
 
     A row is a sample and a label key; no two rows share both.
 

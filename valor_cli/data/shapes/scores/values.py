@@ -1,6 +1,6 @@
-"""JSON values of labels and predictions come in; texts and scores go out, by label key.
+"""Parse labels and predictions in JSON, by label key.
 
-Every way to write them is known here, and every fault of one has its message and its place.
+All supported notations are handled here, and each fault has its message and place.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FORMS = (
 
 
 class ScoreValues:
-    """Reads values of one line after the other."""
+    """Reads values line by line."""
 
     __slots__ = ("_classes", "_note", "_probabilities")
 
@@ -40,7 +40,7 @@ class ScoreValues:
         self._note = note
 
     def labels(self, value: object, place: str) -> dict[str | None, str]:
-        """The label of each key; without keys, that of None; empty for no label."""
+        """The label of each key, under None without keys; empty for no label."""
         if not isinstance(value, dict):
             text = self.text(value, place)
             return {None: text} if text else {}
@@ -54,7 +54,7 @@ class ScoreValues:
         return {key: text or "" for key, text in found.items()}
 
     def text(self, value: object, place: str) -> str:
-        """A label; empty for none."""
+        """A label; empty if none."""
         if value is None:
             return ""
         text = scalar_text(value)
@@ -63,7 +63,7 @@ class ScoreValues:
         return text or ""
 
     def predictions(self, value: object, place: str) -> dict[str | None, Listed]:
-        """The labels that are listed for each key; without keys, for None."""
+        """The listed labels of each key, under None without keys."""
         if isinstance(value, dict) and any(isinstance(one, dict | list) for one in value.values()):
             self._distinct(value, place)
             return {
@@ -73,7 +73,7 @@ class ScoreValues:
         return {None: self._listed(value, place)}
 
     def single(self, value: object, score: object, place: str, at: str) -> dict[str | None, Listed]:
-        """The one label that is predicted for each key, and its score, 1 where none is said."""
+        """The predicted label of each key with its score, 1 if there is none."""
         if isinstance(value, dict) and any(isinstance(one, Number) for one in value.values()):
             self._note(place, 'expected a label, found scores: write them under "predictions"')
             return {}

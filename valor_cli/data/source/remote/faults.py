@@ -1,7 +1,7 @@
-"""What went wrong with a URL comes in; what to say of it, and whether to try again, goes out.
+"""Describe errors of remote reads, and decide whether to retry.
 
-The packages that speak to stores are not imported here: errors are told by the names of their
-kinds, for those that are not installed raise none.
+The packages of the object stores are not imported here: errors are recognised by class name, since
+packages that are not installed raise none.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CERTIFICATES: Final = (
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong with a file behind a URL.
+    """A fault of a file behind a URL.
 
     Attributes:
         message: What and how.
@@ -75,7 +75,7 @@ class Fault(Struct, frozen=True):
 
 
 class RemoteError(Exception):
-    """A fault on its way to whoever decides whether to try again."""
+    """A fault, raised for the caller that decides whether to retry."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
@@ -83,19 +83,19 @@ class RemoteError(Exception):
 
 
 def error_of(url: str, fault: Fault) -> DataError | UnreachableError:
-    """The fault as a user meets it. A file that is gone is as one that is broken."""
+    """The user's error for a fault; a missing file is treated like a damaged one."""
     kind = DataError if fault.absent else UnreachableError
     return kind(Problem(url, fault.message), hint=fault.hint)
 
 
 def credentials_of(url: str) -> str:
-    """Where the credentials of a store come from; an empty text of stores that are not known."""
+    """Where a store's credentials come from; empty for unknown stores."""
     scheme = scheme_of(url) or ""
     return _CREDENTIALS.get(_KINDS.get(scheme, scheme), "")
 
 
 def status_fault(status: int, url: str, code: str = "", wait_s: float = 0.0) -> Fault:
-    """What an answer means that holds no file.
+    """The fault that an HTTP status stands for.
 
     Args:
         status: Of HTTP.
@@ -119,7 +119,7 @@ def status_fault(status: int, url: str, code: str = "", wait_s: float = 0.0) -> 
 
 
 def fault_of(error: BaseException, url: str) -> Fault:
-    """What an error of a package that speaks to a store means."""
+    """The fault that an error of a store's package stands for."""
     chain = list(_chain(error))
     names = {kind.__name__ for one in chain for kind in type(one).__mro__}
     if names & _NO_CREDENTIALS:

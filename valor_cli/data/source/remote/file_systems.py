@@ -1,4 +1,4 @@
-"""A URL comes in; the file system of fsspec that reads it goes out, imported on first use."""
+"""Return the fsspec file system for a URL, imported on first use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOUD: Final = ("fsspec", "gcsfs", "s3fs", "aiobotocore", "botocore", "google.au
 
 
 def store_of(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and what that calls the file.
+    """The file system of a URL, and its path in it.
 
     Raises:
         DataError: There is no such scheme, or the URL is not of the form that it has.

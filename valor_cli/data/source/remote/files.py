@@ -1,7 +1,7 @@
-"""A URL comes in; the file behind it goes out.
+"""Read remote files by URL.
 
-What is cut off or refused for a moment is asked for again, from where it stopped. What the store
-says of the length decides where a file ends: a body that is shorter is no end.
+Interrupted transfers are resumed and temporary refusals retried. The length stated by the store
+decides where a file ends: a shorter body is not the end.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _ALL: Final = 1 << 62
 
 
 class Source(Protocol):
-    """A file somewhere else, as `RemoteFile` reads it."""
+    """A remote file as read by `RemoteFile`."""
 
     @property
     def length(self) -> int | None:
-        """Bytes; None before any were read, and where that is not known."""
+        """Length in bytes; None if not known yet."""
 
     def blocks(self, start: int) -> Generator[bytes, None, None]:
         """The bytes from an offset to the end."""
 
 
 class RemoteFile(io.RawIOBase):
-    """A file behind a URL, for reading. Read in order it is one transfer; a seek is a new one.
+    """A remote file for reading. Sequential reads are one transfer; a seek starts a new one.
 
     What goes wrong is an error that names the URL, less what is secret in it: a `DataError` where
     there is no such file, else an `UnreachableError`.
@@ -61,7 +61,7 @@ class RemoteFile(io.RawIOBase):
         self._end = 0
 
     def length(self) -> int | None:
-        """Bytes; None where the server does not say.
+        """Length in bytes; None if the server does not say.
 
         Raises:
             DataError, UnreachableError: The file cannot be read.
@@ -71,19 +71,19 @@ class RemoteFile(io.RawIOBase):
         return self._source.length
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def tell(self) -> int:
-        """Where the next byte is read."""
+        """Offset of the next byte."""
         return self._end - len(self._block) + self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to an offset; what is in memory already is not asked for again."""
+        """Seek to an offset; buffered bytes are not requested again."""
         if whence == io.SEEK_CUR:
             offset += self.tell()
         elif whence == io.SEEK_END:
@@ -97,7 +97,7 @@ class RemoteFile(io.RawIOBase):
         return offset
 
     def read(self, size: int | None = -1) -> bytes:
-        """So many bytes, fewer only at the end; all that are left by default.
+        """Read a number of bytes, fewer only at the end; by default all.
 
         Raises:
             DataError, UnreachableError: The file cannot be read.
@@ -114,13 +114,13 @@ class RemoteFile(io.RawIOBase):
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; as `read`."""
+        """Fill a buffer; see `read`."""
         found = self.read(len(buffer))
         buffer[: len(found)] = found
         return len(found)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._drop()
         super().close()
 
@@ -163,7 +163,7 @@ class RemoteFile(io.RawIOBase):
 
 
 def retried(function: Callable[[], T], url: str) -> T:
-    """What a function gives that asks for something, which is tried again where that may help.
+    """Call a function and retry it after transient faults.
 
     Raises:
         DataError, UnreachableError: It did not help, or could not.

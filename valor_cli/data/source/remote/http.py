@@ -1,7 +1,7 @@
-"""A URL of a web server comes in; the bytes of the file from any offset on go out, in blocks.
+"""Read a file from a web server in blocks, from any offset.
 
-A server may send on to another address, for ever, or without an end. How far that may go is said in
-the environment, as every command and every process of a run reads inputs.
+Redirect hosts, size and time are limited by environment variables, because every command and every
+process of a run reads inputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A URL of an object store comes in; the files that match it or lie in it go out, by their URLs."""
+"""List the files of an object store that match a pattern or lie in a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKS: Final = "*?["
 
 
 def matching(url: str) -> list[str]:
-    """The files of a store that match a pattern, sorted; the URL itself where it is a file's name.
+    """Sorted files of a store that match a pattern; the URL itself if it is a file.
 
     As on a disk, names with a dot before them are left to patterns that have one there.
 
@@ -40,7 +40,7 @@ def matching(url: str) -> list[str]:
 
 
 def kind_of(url: str) -> str:
-    """What a URL names: "file", "directory", or "" where nothing has that name.
+    """What a URL names: "file", "directory", or "" if nothing exists there.
 
     Raises:
         UnreachableError: The store cannot be asked.
@@ -53,7 +53,7 @@ def kind_of(url: str) -> str:
 
 
 def files_in(url: str) -> list[str]:
-    """The files in a folder of a store and in those in it, from that folder, sorted; hidden not.
+    """Sorted files in a store's folder and its subfolders, relative to it, without hidden ones.
 
     Raises:
         DataError: There is no such folder.

@@ -1,6 +1,6 @@
-"""A URL of an object store comes in; the bytes of the object from any offset on go out, in blocks.
+"""Read an object of an object store in blocks, from any offset.
 
-The next blocks are on their way while one is worked on.
+The next blocks are fetched ahead.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class _Coming:
 
 
 def called(function: Callable[[], Any], url: str) -> Any:
-    """What a function of a store gives.
+    """Call a function of a store, translating its errors to faults.
 
     Raises:
         RemoteError: It raised something.
@@ -131,7 +131,7 @@ def called(function: Callable[[], Any], url: str) -> Any:
 
 
 def cut_off(at: int, length: int | None) -> Fault:
-    """A body that ended before its end."""
+    """The fault of a truncated body."""
     whole = "" if length is None else f" of {length:,}"
     return Fault(f"cut off: {at:,}{whole} bytes came", transient=True)
 

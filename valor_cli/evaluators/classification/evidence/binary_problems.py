@@ -1,4 +1,4 @@
-"""Evidence in; how well each label's binary problem is ranked out: areas under both curves.
+"""ROC AUC and average precision of each label's binary problem.
 
 In a label's problem its samples are the positives and all others the negatives; a sample that does
 not list the label scores 0 there and is tied with all others of that score.
@@ -40,7 +40,7 @@ DRAWN_POINTS: Final = 101
 
 
 class LabelAreas(NamedTuple):
-    """What ranking says of each label.
+    """ROC AUC and average precision of each label.
 
     Attributes:
         samples: How many samples there are.
@@ -72,12 +72,12 @@ class _Weighable(NamedTuple):
 
 
 def label_areas(evidence: Evidence) -> LabelAreas:
-    """Areas of each label; of the resample, where the evidence is one."""
+    """Areas of each label, weighted if the evidence is a resample."""
     return evidence.known("label areas", lambda: _areas(evidence))
 
 
 def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
-    """The curve of each label; None without positives or without negatives.
+    """The ROC curve of each label; None without positives or without negatives.
 
     Of no resample. With more than `DRAWN_LABELS` labels there are none.
     """

@@ -1,8 +1,7 @@
-"""What is decided from scores: which labels are positive in each row, and how often which pair of a
-true label and a positive one occurs.
+"""Decide labels from scores and count pairs of true and predicted labels.
 
-All that reads decisions reads these counts: they are found once, and a resample only weighs them.
-Condensed evidence has the counts and no decisions.
+Everything that uses decisions uses these counts: they are computed once, and a resample only
+weights them. Condensed evidence has the counts without the decisions.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ CELLS_TABULATED = 1 << 20
 
 
 class Decisions(NamedTuple):
-    """Positive labels. A row without any stands once, with the label -1.
+    """Positive labels by row. A row without any is listed once, with the label -1.
 
     Attributes:
         row: (d,) row of the evidence; rows that share a pair ascend.
@@ -48,7 +47,7 @@ class Decisions(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """(p,) how often each pair of labels occurs.
+    """(p,) counts of label pairs.
 
     Attributes:
         truth: The true label; pairs ascend.
@@ -62,7 +61,7 @@ class Pairs(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[Pairs]) -> Pairs:
-        """How often each pair occurs in all parts."""
+        """Sum over parts."""
         truth, positive, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
         width = int(positive.max(initial=-1)) + 2
         cell, pair = np.unique(truth * width + positive + 1, return_inverse=True)
@@ -70,18 +69,18 @@ class Pairs(NamedTuple):
 
 
 class TruthCounts(NamedTuple):
-    """(labels,) how many rows have each label."""
+    """(labels,) number of rows with each label."""
 
     rows: Ints
 
     @staticmethod
     def merged(parts: Sequence[TruthCounts]) -> TruthCounts:
-        """Those of all parts."""
+        """Sum over parts."""
         return TruthCounts(*added(parts))
 
 
 class LabelCounts(NamedTuple):
-    """(labels,) outcomes of each label as a question of its own: tp + fn is its ground truths."""
+    """(labels,) one-vs-rest counts; tp + fn is the ground truth."""
 
     tp: Ints
     fp: Ints
@@ -90,12 +89,12 @@ class LabelCounts(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[LabelCounts]) -> LabelCounts:
-        """The outcomes in all parts."""
+        """Sum over parts."""
         return LabelCounts(*added(parts))
 
 
 class Agreement(NamedTuple):
-    """(labels + 1,) margins of truth against top label; the last place is no prediction.
+    """(labels + 1,) margins of true and top labels; the last is for no prediction.
 
     Attributes:
         truths: Rows that have the label.
@@ -109,12 +108,12 @@ class Agreement(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[Agreement]) -> Agreement:
-        """The margins of all parts."""
+        """Sum over parts."""
         return Agreement(*added(parts))
 
     @property
     def total(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.truths.sum())
 
 
@@ -133,7 +132,7 @@ def decide(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: b
 
 
 def pairs(evidence: Evidence, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
-    """How often each true label meets each positive one; arguments as `decide`."""
+    """Counts of pairs of true and positive labels; arguments as for `decide`."""
     return evidence.tally(
         ("pairs", hashable(score_threshold), hardmax),
         lambda scored: _pairs(scored, score_threshold, hardmax=hardmax),
@@ -141,7 +140,7 @@ def pairs(evidence: Evidence, score_threshold: ScoreThreshold | None, *, hardmax
 
 
 def hashable(score_threshold: ScoreThreshold | None) -> Hashable:
-    """A threshold as a part of a name."""
+    """A threshold as a hashable key."""
     if isinstance(score_threshold, Mapping):
         return tuple(sorted(score_threshold.items()))
     return score_threshold
@@ -167,12 +166,12 @@ def label_counts(
 
 
 def agreement(evidence: Evidence) -> Agreement:
-    """True labels against top labels, whatever their score."""
+    """Margins of true and top labels, whatever the score."""
     return evidence.tally("agreement", _agreement)
 
 
 def truth_counts(evidence: Evidence) -> Ints:
-    """(labels,) how many rows have each label."""
+    """(labels,) number of rows with each label."""
     return evidence.tally("truth counts", _truth_counts).rows
 
 
@@ -188,7 +187,7 @@ def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
 
 
 def threshold_of(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
-    """What a label's own row says of its threshold, where each label has its own."""
+    """The threshold of a label, for its own row, where thresholds are set per label."""
     if isinstance(score_threshold, Mapping):
         return {"score_threshold": score_threshold.get(label, 0.0)}
     return {}

@@ -1,4 +1,4 @@
-"""A sample's labels in; the objects that an example shows of it out."""
+"""Convert the labels of a sample to the objects of an example."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from valor_cli.results import ObjectRef
 
 
 class Said(NamedTuple):
-    """A label that is predicted, and its score."""
+    """A predicted label and its score."""
 
     label: str
     score: float
 
 
 def objects_of(kind: str, number: int, truth: str, said: Said | None) -> tuple[ObjectRef, ...]:
-    """The ground truth of a row, and what is predicted if anything is.
+    """The ground truth of a row, and its prediction if there is one.
 
     Args:
         kind: What became of them.

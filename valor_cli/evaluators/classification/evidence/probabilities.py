@@ -1,4 +1,4 @@
-"""Scores as probabilities: what each row is divided by, and means over rows."""
+"""Convert scores to probabilities, and average over rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDING: Final = 1e-3
 
 
 def sums_to_one(total: Floats) -> NDArray[np.bool_]:
-    """(n,) whether the sum of a row is 1 but for rounding of its numbers.
+    """(n,) whether each row sums to 1, up to rounding.
 
     Args:
         total: (n,) sums of scores.
@@ -32,7 +32,7 @@ def sums_to_one(total: Floats) -> NDArray[np.bool_]:
 
 
 def divisors(scored: Scored, *, normalize: bool) -> Floats:
-    """(n,) what turns each row's scores to probabilities when they are divided by it.
+    """(n,) divisors that convert the scores of each row to probabilities.
 
     Its sum, where that is 1 but for rounding or `normalize` asks for it; else 1. Rows of zeros
     stay as they are.
@@ -43,14 +43,14 @@ def divisors(scored: Scored, *, normalize: bool) -> Floats:
 
 
 def count_of_rows(evidence: Evidence) -> int:
-    """How many rows there are, each as often as it counts."""
+    """Weighted number of rows."""
     return int(truth_counts(evidence).sum())
 
 
 def mean_of_rows(
     evidence: Evidence, name: Hashable, values: Callable[[Scored], Floats]
 ) -> float | None:
-    """The mean over rows, each as often as it counts; None where there is no row.
+    """Weighted mean over rows; None without rows.
 
     Their sum is exact, so that it is the same in any order; only that of a resample, of which there
     are many, is not.

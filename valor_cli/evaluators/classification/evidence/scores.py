@@ -1,8 +1,7 @@
-"""Evidence of classification: what each sample is, and how a model scores the labels for it."""
+"""Evidence of classification: true labels and scores of each sample."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -27,7 +26,7 @@ S = TypeVar("S", bound=Mergeable)
 
 
 class Scored(Struct, frozen=True):
-    """Rows of a data set, read once.
+    """The scored rows of a dataset.
 
     Metrics get the rows of one label key (`parts`); rows stand in the order of their samples.
 
@@ -70,17 +69,17 @@ class Scored(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.sample_ids)
 
     @property
     def resampled(self) -> bool:
-        """Whether samples stand here more or less than once."""
+        """Whether samples are weighted."""
         return self.weights is not None
 
     @property
     def row_weights(self) -> Ints | None:
-        """(n,) how often each row counts in this replica; None for once each."""
+        """(n,) weight of each row; None if all are 1."""
         if self.weights is None:
             return None
         weights: Ints = self.weights[self.replica]
@@ -88,19 +87,17 @@ class Scored(Struct, frozen=True):
 
     @property
     def true_score(self) -> Floats:
-        """(n,) the score of the true label, 0 where it is not listed."""
+        """(n,) score of the true label, 0 if not listed."""
         return self.once("true score", lambda: self.scores.of(self.truth))
 
     @property
     def choices(self) -> Ints:
-        """(n,) how many labels there are for each row to list: those of its key."""
+        """(n,) number of labels of each row's key."""
         return choices_of(self.labels_of, self.key)
 
     @property
     def place(self) -> Ints:
-        """(n,) how many labels stand before the true label by score, of equal ones in the order
-        listed; `UNLISTED` where it is not listed.
-        """
+        """(n,) rank of the true label by score, ties in listed order; `UNLISTED` if not listed."""
         return self.once("place", lambda: self.scores.place_of(self.truth, self.choices))
 
     @property
@@ -114,20 +111,20 @@ class Scored(Struct, frozen=True):
         return self.once("squares", self.scores.squares)
 
     def sample_id(self, row: int) -> str:
-        """The id of a row's sample."""
+        """The sample id of a row."""
         name: bytes = self.sample_ids[self.unit[row]]
         return name.decode()
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
-        """What `compute` finds of the rows, whatever their weights; found once."""
+        """Compute a value that does not depend on weights, once."""
         return self._shared.once(key, compute)
 
     def known(self, key: object, compute: Callable[[], T]) -> T:
-        """What `compute` finds of the rows with the weights that they have; found once."""
+        """Compute a value that depends on weights, once."""
         return self._known.once(key, compute)
 
     def tally(self, name: Hashable, make: Callable[[Scored], S]) -> S:
-        """What `make` makes of the rows; once it is condensed, what it would make of them.
+        """Compute a mergeable sum of the rows; condensed evidence returns the stored one.
 
         It depends on the rows and on the name alone: whoever asks by a name makes the same.
         """
@@ -137,7 +134,7 @@ class Scored(Struct, frozen=True):
         return found
 
     def select(self, units: NDArray[np.bool_]) -> Scored:
-        """The evidence of those samples alone."""
+        """Select samples."""
         rows = units[self.unit]
         return replace(
             self._rows(rows),
@@ -147,7 +144,7 @@ class Scored(Struct, frozen=True):
         )
 
     def resamples(self, weights: Ints) -> Iterator[Scored]:
-        """The evidence in which sample i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which sample i counts weights[b, i] times."""
         for replica in range(len(weights)):
             yield replace(self, weights=weights, replica=replica, _known=Memo())
 
@@ -169,7 +166,7 @@ class Scored(Struct, frozen=True):
         return [whole.part(at) for at in range(len(self.keys))]
 
     def part(self, at: int) -> Scored:
-        """The rows of one label key alone, with its labels, of all samples.
+        """The rows and labels of one label key, for all samples.
 
         Args:
             at: The position of the key in `keys`.
@@ -214,7 +211,7 @@ _COLUMNS = (
 
 
 def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
-    """Evidence of one shard of samples."""
+    """Score one shard of samples."""
     best = dataset.scores.best(dataset.choices)
     return Scored(
         sample_ids=dataset.sample_ids,
@@ -232,7 +229,7 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
 
 
 def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
-    """What the calls need of a shard, which is no resample.
+    """Condense a shard to what the calls need; not for resamples.
 
     Raises:
         ValueError: A call reads rows.
@@ -244,7 +241,7 @@ def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
     tallies: list[Mapping[Hashable, Mergeable]] = []
     for _, part in evidence.parts():
         noted: dict[Hashable, Mergeable] = {}
-        noting = dataclasses.replace(part, noted=noted, _known=Memo())
+        noting = replace(part, noted=noted, _known=Memo())
         for call in calls:
             call.found(noting)
         tallies.append(noted)
@@ -262,7 +259,7 @@ def merge_scored(parts: Sequence[Evidence]) -> Evidence: ...
 
 
 def merge_scored(parts: Sequence[Evidence]) -> Evidence:
-    """The evidence of several shards of samples together, in any order.
+    """Merge the evidence of several shards of samples, in any order.
 
     Raises:
         ValueError: The shards have different labels or keys, are resamples, are condensed for
@@ -308,9 +305,9 @@ def _merge_rows(parts: Sequence[Scored]) -> Scored:
 
 
 def by_key(evidence: Evidence) -> Sequence[tuple[Mapping[str, Scalar], Evidence]]:
-    """The rows of each label key, which adds `label_key` to the parameters where there are keys."""
+    """The rows of each label key; adds `label_key` to the parameters if there are keys."""
     return evidence.parts()
 
 
 def plan_scoring(calls: Sequence[Call], slices: Sequence[str]) -> None:
-    """All metrics read the same of a data set."""
+    """The evidence plan, which is the same for all metrics."""

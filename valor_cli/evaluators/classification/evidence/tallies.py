@@ -1,9 +1,9 @@
-"""Evidence of a shard and the calls it serves in; sums of it out, which take the place of its rows.
+"""Condense the evidence of a shard to the sums that the metrics use.
 
-Metrics of classification that read sums of rows ask the evidence for them by name, and say how a
-sum is made of rows (`tally`). Rows make it; what is condensed has it. So a metric has one body, and
-what it asks of a shard is what it will ask of all shards together: to condense a shard is to let
-the calls ask it, and to keep what they were given.
+Metrics that use sums of rows request them from the evidence by name, and define how a sum is made
+of rows (`tally`). Evidence with rows computes it; condensed evidence stores it. So a metric has
+one implementation, and requests the same of a shard as of all shards together: to condense a shard
+is to run the calls on it and keep what they requested.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ S = TypeVar("S", bound="Mergeable")
 
 
 class Mergeable(Protocol):
-    """Something of the rows of a shard that can be had of all shards together."""
+    """A quantity that can be summed over shards."""
 
     @staticmethod
     def merged(parts: Sequence[Any]) -> Any:
-        """That of the rows of all parts; whatever their order, and however they were cut."""
+        """Merge parts; independent of their order and of how rows were divided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """What some calls need of the rows of a data set, without the rows.
+    """What some calls need of a dataset's rows, without the rows.
 
     Metrics get that of one label key (`by_key`). It is bound to what it was condensed for: samples
     can neither be chosen nor be drawn again.
@@ -52,11 +52,11 @@ class Tallied:
 
     @property
     def resampled(self) -> bool:
-        """Whether samples stand here more or less than once: never."""
+        """Whether samples are weighted: never."""
         return False
 
     def tally(self, name: Hashable, make: Callable[[Never], S]) -> S:
-        """What was kept of the rows of the one key under that name, whatever would make it.
+        """The stored sum of that name.
 
         Raises:
             ValueError: No call that this was condensed for asks it.
@@ -68,11 +68,11 @@ class Tallied:
         return found
 
     def known(self, key: object, compute: Callable[[], T]) -> T:
-        """What `compute` finds of the tallies; found once."""
+        """Compute a value from the sums, once."""
         return self._known.once(key, compute)
 
     def select(self, units: NDArray[np.bool_]) -> Self:
-        """Nothing: which samples stand behind a sum is not known.
+        """Not supported, because the samples behind a sum are unknown.
 
         Raises:
             ValueError: Always.
@@ -80,7 +80,7 @@ class Tallied:
         _no_rows()
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[Self]:
-        """Nothing, likewise.
+        """Not supported, because the samples behind a sum are unknown.
 
         Raises:
             ValueError: Always.
@@ -106,7 +106,7 @@ class Tallied:
 
 
 def merge_tallied(parts: Sequence[Tallied]) -> Tallied:
-    """What the calls need of several shards together, in any order.
+    """Merge the condensed evidence of shards, in any order.
 
     Raises:
         ValueError: The shards were condensed for different calls.
@@ -126,7 +126,7 @@ def merge_tallied(parts: Sequence[Tallied]) -> Tallied:
 
 
 def added(parts: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-    """By field, the sum over all parts: of records of whole numbers."""
+    """Field-wise sum of records over all parts."""
     return map(sum, zip(*parts, strict=True))
 
 

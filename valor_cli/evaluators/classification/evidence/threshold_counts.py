@@ -1,4 +1,4 @@
-"""Evidence in; counts of each label's binary problem along score thresholds out."""
+"""Counts of each label's binary problem along score thresholds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 class ThresholdCounts(NamedTuple):
-    """What is positive at each threshold: a score that is no less, and not 0.
+    """Counts of positives at each threshold: scores at or above it, and not 0.
 
     Attributes:
         tp, fp, fn, tn: (levels, labels).
@@ -34,17 +34,17 @@ class ThresholdCounts(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[ThresholdCounts]) -> ThresholdCounts:
-        """Those of all parts."""
+        """Sum over parts."""
         return ThresholdCounts(*added(parts))
 
     @property
     def seen(self) -> Ints:
-        """Labels that have ground truth or are predicted at the lowest threshold."""
+        """Labels with ground truth or with predictions at the lowest threshold."""
         return np.flatnonzero((self.truths > 0) | (self.fp[0] > 0))
 
 
 def threshold_counts(evidence: Evidence, levels: Sequence[float]) -> ThresholdCounts:
-    """Counts at those thresholds, which ascend; of a resample, those of its rows once each."""
+    """Counts at ascending thresholds; a resample's rows count once each."""
     name = ("threshold counts", *levels)
     return evidence.tally(
         name,
@@ -53,12 +53,12 @@ def threshold_counts(evidence: Evidence, levels: Sequence[float]) -> ThresholdCo
 
 
 def true_scores(scored: Scored) -> Floats:
-    """(n,) the score of the true label; minus infinity where it is 0, which is never positive."""
+    """(n,) score of the true label; -inf if 0, which is never positive."""
     return np.where(scored.true_score == 0, -np.inf, scored.true_score)
 
 
 def highest_scores(scored: Scored) -> tuple[Ints, Floats]:
-    """(n,) the label with the highest score that is not 0, and that score.
+    """(n,) the label with the highest nonzero score, and that score.
 
     It is the top label; where there is none, a label with a score below 0 may pass a threshold that
     is below 0 too. Without any it is -1, with minus infinity.
@@ -89,7 +89,7 @@ def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
 def curves_of(
     evidence: Evidence, counts: ThresholdCounts, levels: Sequence[float], columns: Columns
 ) -> list[MetricCurve]:
-    """A curve of each label that is seen.
+    """The curve of each label that occurs.
 
     Args:
         evidence: Whose labels they are.

@@ -1,4 +1,4 @@
-"""Files to classification datasets: labels mapped, predictions joined to samples, some kept."""
+"""Load classification datasets: map labels, join predictions, apply the selection."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Flags = NDArray[np.bool_]
 
 
 class Sides(Struct, frozen=True):
-    """The inputs of a run, read or still in pieces.
+    """The inputs of a run, complete or in pieces.
 
     Attributes:
         truth: What the ground truth is called.
@@ -118,7 +118,7 @@ def load_rows(
     used: Flags | None = None,
     shown: SamplePictures | None = None,
 ) -> Loaded[ClassificationDataset]:
-    """The datasets of all samples, or of those in some range, with what is odd about them.
+    """Load the datasets of all samples or of a range, with remarks.
 
     Args:
         inputs: What was read.
@@ -153,7 +153,7 @@ def finish(
     selection: Selection,
     told: Sequence[str],
 ) -> Loaded[ClassificationDataset]:
-    """What was loaded, with all that there is to say of it.
+    """Complete the loaded data with all warnings.
 
     Args:
         loaded: All samples; its facts are `Remarks`.
@@ -348,13 +348,13 @@ def _loaded(
 
 
 def sizes_of(samples: int, labels: Sequence[str], keys: Sequence[str | None]) -> dict[str, int]:
-    """How much there is of what."""
+    """Counts of samples, rows and labels."""
     sizes = {"samples": samples, "labels": len(labels)}
     return sizes if len(keys) == 1 else {**sizes, "label keys": len(keys)}
 
 
 def _facts(true: Flags, said: Mapping[str, Said], rows: Rows) -> Remarks:
-    """What the rows use; nothing odd yet."""
+    """Remarks on what the rows use, without warnings."""
     return Remarks(
         keys=rows.keys,
         true=true,
@@ -383,7 +383,7 @@ def _remarks(
     parts: Mapping[str, _Part],
     selection: Selection,
 ) -> Remarks:
-    """What is odd about the scores of each model."""
+    """Remarks on the scores of each model."""
     probabilities = "probabilities" in selection.needs
     models: dict[str, ScoreRemarks] = {}
     for model, dataset in loaded.datasets.items():

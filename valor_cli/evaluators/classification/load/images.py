@@ -1,4 +1,4 @@
-"""A folder of images in; the picture of each sample out."""
+"""Find the image of each sample in a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from valor_cli.results import Picture
 
 
 class SamplePictures:
-    """The pictures of samples: files of a folder that are named after the sample ids.
+    """Images of samples: files in a folder that are named after the sample ids.
 
     Raises:
         DataError: There is no such folder, or it cannot be read.
@@ -22,7 +22,7 @@ class SamplePictures:
         self._folder = PictureFolder(folder)
 
     def picture(self, sample_id: str) -> Picture | None:
-        """The picture of a sample; None if the folder has none.
+        """The image of a sample; None if the folder has none.
 
         Nothing is drawn on it, so that no file is opened for its size.
         """
@@ -30,7 +30,7 @@ class SamplePictures:
         return None if file is None else Picture(file, None, None)
 
     def warnings(self, sample_ids: NDArray[Any]) -> list[str]:
-        """What to say of samples that have no picture."""
+        """Warnings about samples without an image."""
         names = [name.decode() for name in sample_ids.tolist()]
         missing = [name for name in names if self._folder.find(name) is None]
         if not missing:

@@ -1,4 +1,4 @@
-"""What the `data:` block of a classification config says."""
+"""Config of classification: the `data:` block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Format: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 
 
 class Formats(SideFormats[Format]):
-    """Formats of the two sides."""
+    """Formats of ground truth and predictions."""
 
 
 def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ...]:
@@ -42,7 +42,7 @@ Classes: TypeAlias = Annotated[tuple[str | int | bool, ...], MinLen(1), AfterVal
 
 
 class ClassificationInputs(Strict):
-    """Files of a classification run: ground truth and predictions apart, or both in one file."""
+    """Files of a classification run: ground truth and predictions, separate or in one file."""
 
     ground_truth: InputPath | None = Field(
         None, description="true labels: CSV, JSONL, JSON or Parquet; .gz, .zst and globs work"
@@ -78,7 +78,7 @@ class ClassificationInputs(Strict):
 
     @model_validator(mode="after")
     def _one_way(self) -> ClassificationInputs:
-        """The two sides stand in two files or in one."""
+        """Check that the two sides are in two files or in one."""
         sides = {"ground_truth": self.ground_truth, "predictions": self.predictions}
         missing = [name for name, value in sides.items() if value is None]
         if self.samples is None:
@@ -102,10 +102,10 @@ class ClassificationInputs(Strict):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """Path of each model's predictions or samples; a lone path is named after its file."""
+        """Path of each model's predictions or samples; a single path is named after its file."""
         given = self.predictions if self.samples is None else self.samples
         return {} if given is None else model_paths(given)
 
     def format_of(self, side: Side) -> Format | None:
-        """The format that the config gives a side, if it does."""
+        """The format given in the config for one side, if any."""
         return format_given(self.format, side)

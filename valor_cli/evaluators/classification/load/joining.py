@@ -1,4 +1,4 @@
-"""Predictions as read, and the rows of a ground truth, in; which row each belongs to out."""
+"""Join predictions to the rows of the ground truth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEY_HINT = (
 def join_predictions(
     files: Mapping[str, ScoreFile], frame: Frame, *, skip: bool
 ) -> dict[str, Ints]:
-    """Of each model's predictions, (m,) the row of the frame that each is for; -1 for none.
+    """For each model, (m,) the frame row of every prediction; -1 for none.
 
     Args:
         files: The predictions.
@@ -48,7 +48,7 @@ def join_predictions(
 
 
 def check_keys(file: ScoreFile, frame: Frame) -> None:
-    """Both sides have the same label keys.
+    """Check that both sides have the same label keys.
 
     Raises:
         DataError: One side has keys that the other has not.
@@ -75,7 +75,7 @@ def _no_key(key: str, file: ScoreFile, other: ScoreFile) -> Problem:
 
 
 def join(file: ScoreFile, frame: Frame) -> Ints:
-    """(m,) the row of the frame that each row of a file belongs to; -1 where there is none."""
+    """(m,) the frame row of each row of a file; -1 for none."""
     ids, truth = file.samples["sample_id"], frame.file.samples
     key = key_numbers(file, frame.keys)
     # Most files list the samples of the ground truth in its order: nothing is to be found.
@@ -95,7 +95,7 @@ def join(file: ScoreFile, frame: Frame) -> Ints:
 
 
 def placed(scores: Scores, at: Ints, count: int) -> Scores:
-    """Rows of scores in the order of the rows that they belong to.
+    """Scores in the order of the frame's rows.
 
     Args:
         scores: (m,) rows.

@@ -1,4 +1,4 @@
-"""Names of labels as files have them in; the labels of the run, and their order, out."""
+"""Name and order the labels of a run."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Naming(Struct, frozen=True):
     label_map: Mapping[str, str]
 
     def codes(self, names: Sequence[str]) -> Ints:
-        """(names,) the number of each name of a file."""
+        """(names,) the code of each name."""
         return np.array([self.number[self.label_map.get(name, name)] for name in names], np.int64)
 
 
 def name_labels(
     classes: Sequence[str], files: Sequence[ScoreFile], label_map: Mapping[str, str]
 ) -> tuple[Naming, list[str]]:
-    """The labels of all files of a run, and what to warn of.
+    """The labels of all files of a run, with warnings.
 
     Args:
         classes: Those that the config lists, in order; without any, the classes of the first file
@@ -60,7 +60,7 @@ def name_labels(
 def label_order(
     classes: Sequence[str], names: Iterable[str], label_map: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """All labels of a run, mapped: classes in their order, then the other names by name.
+    """All labels of a run after mapping: classes first, then the others by name.
 
     Names that are whole numbers all are ordered as numbers. The order does not depend on that of
     files or of rows in them.
@@ -96,7 +96,7 @@ def _name_warnings(
 
 
 def alike(labels: Sequence[str]) -> list[str]:
-    """What to say of labels that differ in spaces or in case alone, as by mistake they do."""
+    """Warnings about labels that differ only in spaces or case."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
@@ -109,7 +109,7 @@ def alike(labels: Sequence[str]) -> list[str]:
 
 
 class Said(NamedTuple):
-    """(keys, labels) what the rows of each label key say of each label.
+    """(keys, labels) how labels occur in the rows of each label key.
 
     Attributes:
         listed: Whether one lists it. Rows that all list the same labels list, of several keys,
@@ -122,7 +122,7 @@ class Said(NamedTuple):
 
 
 def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
-    """What is said of each label.
+    """Count how labels occur.
 
     Args:
         scores: (n,) rows.
@@ -144,7 +144,7 @@ def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
 def names_by_key(
     flags: Flags, labels: Sequence[str], keys: Sequence[str | None]
 ) -> tuple[str, ...]:
-    """Names of the labels that are flagged; of several keys, "key: label".
+    """Names of the flagged labels; with several keys, "key: label".
 
     Args:
         flags: (keys, labels) which ones.

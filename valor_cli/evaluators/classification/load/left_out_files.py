@@ -1,7 +1,8 @@
-"""Predictions of which files were left out in; the samples that they leave under evaluation out.
+"""Exclude samples whose predictions may have been in a skipped file.
 
-A sample without a prediction counts as a wrong one, but not where a file was left out in which it
-may stand. Files that hold both sides say themselves which samples they have: there is no doubt.
+A sample without a prediction counts as wrong, but not where a file was skipped that may have held
+its prediction. Files with both ground truth and predictions list their samples themselves, so
+there is no doubt.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Flags = NDArray[np.bool_]
 def answered_samples(
     files: Mapping[str, ScoreFile], frame: Frame, joined: Mapping[str, Ints]
 ) -> tuple[Flags, tuple[str, ...]]:
-    """(units,) the samples of which no prediction is lost, and models of which nobody can say.
+    """(units,) samples whose predictions are complete, and models for which that is unknown.
 
     Args:
         files: By model, its predictions.
@@ -49,7 +50,7 @@ def answered_samples(
 
 
 def check_answered(file: ScoreFile, at: Ints, rows: Kept) -> None:
-    """Refuse rows without a prediction, where it may have stood in a file that was left out.
+    """Raise an error for rows whose prediction may have been in a skipped file.
 
     Args:
         file: The predictions.

@@ -1,4 +1,4 @@
-"""The `data:` block in; every file of a run, read, or the problems of all of them, out."""
+"""Read all input files of a classification run, and report the problems of all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from valor_cli.metric import Selection, written
 def read_inputs(
     inputs: ClassificationInputs, selection: Selection
 ) -> tuple[ScoreFile, dict[str, ScoreFile], tuple[str, ...]]:
-    """The ground truth, each model's predictions, and the classes that the config lists.
+    """Read the ground truth, each model's predictions, and the listed classes.
 
     Where one file holds both sides, that of the first model is the ground truth.
 
@@ -52,7 +52,7 @@ def read_inputs(
 
 
 def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReading:
-    """How to read the input that says most: what else the ground truth says, and the classes.
+    """How to read the main input: metadata of the ground truth, and the classes.
 
     Raises:
         DataError: The file that names the classes cannot be used.
@@ -67,7 +67,7 @@ def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReadi
 
 
 def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[str, ...]:
-    """The metadata that is asked for, and all that the ground truth has."""
+    """The requested metadata, with all that the ground truth has."""
     # Few runs look for slices: the others need none of its parsers.
     from valor_cli.data.inputs.score_metadata import score_metadata
 
@@ -81,7 +81,7 @@ def _every_name(inputs: ClassificationInputs, reading: ScoreReading) -> tuple[st
 
 
 def listed_classes(inputs: ClassificationInputs) -> tuple[str, ...]:
-    """The classes that the config lists, or the file that it names; none if it does neither.
+    """The classes listed in the config or in a file; empty if neither.
 
     Raises:
         DataError: The file cannot be used.

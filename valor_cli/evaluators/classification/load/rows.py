@@ -1,4 +1,4 @@
-"""The ground truth as read in; its rows by sample and label key, and those evaluated, out."""
+"""Index the ground truth by sample and label key, and select the evaluated rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 class Frame(Struct, frozen=True):
-    """The rows of a ground truth, in the order of their samples and label keys.
+    """The rows of a ground truth, ordered by sample and label key.
 
     Attributes:
         file: The ground truth.
@@ -51,12 +51,12 @@ class Frame(Struct, frozen=True):
 
     @property
     def code(self) -> Ints:
-        """(n,) sample and label key as one number, ascending."""
+        """(n,) sample and label key as one ascending number."""
         return self.unit * len(self.keys) + self.key
 
 
 class Rows(Struct, frozen=True):
-    """The rows under evaluation.
+    """The evaluated rows.
 
     Attributes:
         number: (rows of the frame,) the position of each among those kept; -1 for the others.
@@ -82,7 +82,7 @@ class Rows(Struct, frozen=True):
 
 
 def make_frame(truth: ScoreFile) -> Frame:
-    """The rows of a ground truth, whatever their order in the file."""
+    """Order the rows of a ground truth."""
     ids = truth.samples["sample_id"]
     keys = tuple(sorted(truth.keys, key=str))
     order = order_of(ids)
@@ -97,7 +97,7 @@ def make_frame(truth: ScoreFile) -> Frame:
 
 
 def key_numbers(file: ScoreFile, keys: Sequence[str | None]) -> Ints:
-    """(n,) the position in `keys` of the label key of each row of a file, in its order."""
+    """(n,) the position in `keys` of each row's label key."""
     if len(keys) == 1 or not len(file.samples):
         return np.zeros(len(file.samples), np.int64)
     at = {key: number for number, key in enumerate(keys)}
@@ -106,7 +106,7 @@ def key_numbers(file: ScoreFile, keys: Sequence[str | None]) -> Ints:
 
 
 def metadata_of(frame: Frame) -> tuple[dict[str, list[Scalar]], dict[str, Tally]]:
-    """A value per sample of each column that was read, and samples with several, by column.
+    """One value per sample of each metadata column, and samples with several, by column.
 
     Where a sample has several rows, it is the first value that one of them has.
     """
@@ -139,7 +139,7 @@ def kept_samples(
     selection: Selection,
     there: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """(units,) whether a sample is under evaluation.
+    """(units,) whether a sample is evaluated.
 
     Args:
         frame: All rows.
@@ -171,7 +171,7 @@ def kept_samples(
 
 
 def rows_of(frame: Frame, truth: Ints, kept: NDArray[np.bool_]) -> Rows:
-    """The rows of the samples that are kept.
+    """The rows of the selected samples.
 
     Args:
         frame: All rows.
@@ -202,5 +202,5 @@ def _listed(frame: Frame, allowed: Sequence[Scalar], key: str) -> NDArray[np.boo
 
 
 def some_ids(ids: NDArray[Any], rows: Sequence[int] | Ints) -> str:
-    """The ids of a few rows, for a message."""
+    """A few sample ids, for a message."""
     return ", ".join(shown_ids(ids, rows))

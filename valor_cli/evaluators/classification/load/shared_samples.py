@@ -1,4 +1,4 @@
-"""Files that each hold both sides in; how their rows go together out: they agree on true labels."""
+"""Join files that hold both ground truth and predictions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HINT = (
 def join_samples(
     files: Mapping[str, ScoreFile], frame: Frame, truth: Ints, naming: Naming, *, skip: bool
 ) -> tuple[dict[str, Ints], NDArray[np.bool_]]:
-    """Of each model's file, (m,) the row of the frame that each row is; and the samples of all.
+    """For each model's file, (m,) the frame row of every row; and the samples that all have.
 
     Args:
         files: Each holds both sides; the first is that of the frame.

@@ -1,7 +1,7 @@
-"""Inputs of classification, piece by piece: what each piece holds in; samples range by range out.
+"""Stream classification inputs: read them in pieces, load samples range by range.
 
-Rows of all pieces are gathered by ranges of sample ids, so that ground truth and predictions of a
-sample, and rows that stand twice, come together wherever they stood.
+Rows of all pieces are collected by ranges of sample ids, so that ground truth and predictions of a
+sample, and duplicate rows, come together whichever piece they are in.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NUMBERED: Final = 1 << 32
 
 
 class ScorePiece(Struct, frozen=True):
-    """A piece of an input, and how to read it.
+    """A piece of an input.
 
     Attributes:
         model: Whose predictions it holds; "" for a ground truth that is apart.
@@ -66,7 +66,7 @@ class ScorePiece(Struct, frozen=True):
 
 
 class PieceTold(Struct, frozen=True):
-    """What a piece says before its rows are looked at.
+    """Summary of a piece, before its rows are read.
 
     Attributes:
         facts: What its file must know of it.
@@ -82,12 +82,12 @@ class PieceTold(Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """How many rows the piece has."""
+        """Number of rows."""
         return self.facts.samples
 
 
 class Span(NamedTuple):
-    """A range of sample ids: from `low` to below `high`; None is open. It is the `number`th."""
+    """A range of sample ids, from `low` to below `high`, None if open; the `number`th."""
 
     number: int
     low: bytes | None
@@ -95,7 +95,7 @@ class Span(NamedTuple):
 
 
 class Ground(Struct, frozen=True):
-    """What all ranges need to know.
+    """What all ranges share.
 
     Attributes:
         of_files: What the files warn of.
@@ -122,7 +122,7 @@ class Ground(Struct, frozen=True):
 def cut_inputs(
     inputs: ClassificationInputs, options: NoOptions, selection: Selection, size: int
 ) -> list[ScorePiece] | None:
-    """The pieces of all inputs; None where none has several, or all samples must be known at once.
+    """The pieces of all inputs; None if no input has several, or all samples are needed at once.
 
     Raises:
         DataError: An input is not there, or its format cannot be told.
@@ -149,7 +149,7 @@ def cut_inputs(
 
 
 def read_piece(task: ScorePiece) -> tuple[PieceTold, ScoreFile] | None:
-    """A piece, its rows by sample id; None where it can only be read with the rest of its file.
+    """A piece with its rows by sample id; None if the file must be read whole.
 
     Raises:
         DataError: What it holds is wrong.
@@ -174,7 +174,7 @@ def survey(
     pieces: Sequence[ScorePiece],
     told: Sequence[PieceTold],
 ) -> Survey | None:
-    """The labels of the run, and ranges of samples; None where only whole files can tell.
+    """The labels of the run and ranges of samples; None if the files must be read whole.
 
     Raises:
         DataError: A file has no samples; pieces differ in their label keys or classes.
@@ -277,7 +277,7 @@ def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:
 def join_ranges(
     ground: Ground, parts: Sequence[Loaded[ClassificationDataset]]
 ) -> Loaded[ClassificationDataset] | None:
-    """All ranges; None where rows that were left out use labels of their own."""
+    """Join all ranges; None if dropped rows have labels of their own."""
     remarks = Remarks.joined([part.facts for part in parts])
     if not np.array_equal(remarks.used, ground.used):
         return None
@@ -310,7 +310,7 @@ def join_ranges(
 def illustrate(
     parts: Sequence[ClassificationDataset], examples: Sequence[MetricExample]
 ) -> Sequence[Illustration]:
-    """The examples say themselves what is shown of them."""
+    """The examples need no further illustration."""
     return parts[0].illustrate(examples)
 
 
@@ -338,7 +338,7 @@ def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceTold]) -> list[s
 
 
 def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceTold]) -> bool:
-    """Whether columns that were taken for classes are no label of any sample."""
+    """Whether assumed class columns are labels of no sample."""
     if inputs.samples is None or inputs.classes is not None:
         return False
     true = frozenset(chain.from_iterable(one.facts.true_classes for one in told))
@@ -346,7 +346,7 @@ def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceTold]) ->
 
 
 def _above(lines: Sequence[int], files: Sequence[str]) -> list[int]:
-    """How many lines of its file stand above each piece."""
+    """Number of lines of the file before each piece."""
     seen: dict[str, int] = {}
     above = []
     for count, file in zip(lines, files, strict=True):
@@ -403,7 +403,7 @@ def _used(file: ScoreFile) -> Flags:
 
 
 def _spans(told: Sequence[PieceTold], rows: int) -> list[Span]:
-    """Ranges of about as many rows each, by what the pieces of the ground truth tell."""
+    """Ranges of about equally many rows, from the summaries of the ground truth."""
     count = max(-(-rows // RANGE_ROWS), 1)
     marks = sorted((name, one.rows / len(one.ids)) for one in told if one.ids for name in one.ids)
     total = sum(weight for _, weight in marks)

@@ -1,7 +1,6 @@
-"""Rows that are evaluated in; what is legal about them and yet worth a warning out.
+"""Collect warnings about valid but suspicious rows.
 
-What is noted of some rows and of others is joined to what is noted of all, in the order of sample
-ids.
+The remarks of several sets of rows are joined to those of all, in the order of sample ids.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LONGEST = 120
 
 
 class Tally(Struct, frozen=True):
-    """Some of many rows.
+    """A few of many rows, with their count.
 
     Attributes:
         count: How many.
@@ -42,13 +41,13 @@ class Tally(Struct, frozen=True):
 
     @classmethod
     def of(cls, rows: Flags, ids: NDArray[Any]) -> Tally:
-        """The rows that are flagged; `ids` are the sample ids of all, ascending."""
+        """The flagged rows; `ids` are the sample ids of all rows, ascending."""
         first = np.flatnonzero(rows)[: SHOWN + 1]
         return cls(int(np.count_nonzero(rows)), len(rows), tuple(shown_ids(ids, first)))
 
     @classmethod
     def joined(cls, parts: Sequence[Tally]) -> Tally:
-        """Of the rows of all parts, whose ids ascend."""
+        """Join tallies whose ids ascend."""
         first = tuple(name for part in parts for name in part.first)
         return cls(
             sum(part.count for part in parts),
@@ -57,7 +56,7 @@ class Tally(Struct, frozen=True):
         )
 
     def told(self, whole: str = "") -> str:
-        """How many these are, and the first of them: "4 of 9 rows ('a', 'b', 'c' …)".
+        """The count and the first ids: "4 of 9 rows ('a', 'b', 'c' …)".
 
         Args:
             whole: Of what they are a part: " of 9 rows".
@@ -67,7 +66,7 @@ class Tally(Struct, frozen=True):
 
 
 class Outside(NamedTuple):
-    """Scores that are not from 0 to 1.
+    """Scores outside 0..1.
 
     Attributes:
         low, high: The lowest and the highest score, and 0.
@@ -81,7 +80,7 @@ class Outside(NamedTuple):
 
     @classmethod
     def of(cls, score: NDArray[np.float64]) -> Outside:
-        """Those among some scores."""
+        """The scores outside 0..1."""
         low, high = float(score.min(initial=0.0)), float(score.max(initial=0.0))
         if low >= 0 and high <= 1:
             return cls(low, high)
@@ -89,7 +88,7 @@ class Outside(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Outside]) -> Outside:
-        """Of all parts."""
+        """Join counts of several parts."""
         low, high, below, above = zip(*parts, strict=True)
         return cls(min(low), max(high), sum(below), sum(above))
 
@@ -100,7 +99,7 @@ EVERY_INSIDE: Final = Outside()
 
 
 class ScoreRemarks(NamedTuple):
-    """What is odd about the scores of a model.
+    """Remarks on the scores of a model.
 
     Attributes:
         missing: Rows that its file does not have.
@@ -124,7 +123,7 @@ class ScoreRemarks(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[ScoreRemarks]) -> ScoreRemarks:
-        """Of all parts, whose ids ascend."""
+        """Join remarks whose ids ascend."""
         return cls(
             missing=Tally.joined([part.missing for part in parts]),
             unknown=Tally.joined([part.unknown for part in parts]),
@@ -137,14 +136,14 @@ class ScoreRemarks(NamedTuple):
         )
 
     def of_rows(self, model: str) -> list[str]:
-        """What to say of rows that are on one side alone."""
+        """Warnings about rows on one side only."""
         if not self.missing.count:
             return []
         count = self.missing.told()
         return [f"samples without a prediction of {model}, which counts as a wrong one: {count}"]
 
     def of_scores(self, model: str, *, probabilities: bool) -> list[str]:
-        """Ties, rows that say nothing, and scores that count for less than one may think.
+        """Warnings about ties, empty rows and scores that have no effect.
 
         Args:
             model: Its name.
@@ -189,7 +188,7 @@ class ScoreRemarks(NamedTuple):
 
 
 class Remarks(Struct, frozen=True):
-    """What is odd about some samples, and what their rows use.
+    """Remarks on some samples, and which labels their rows use.
 
     Attributes:
         keys: Names of the label keys.
@@ -210,7 +209,7 @@ class Remarks(Struct, frozen=True):
 
     @classmethod
     def joined(cls, parts: Sequence[Remarks]) -> Remarks:
-        """Of all parts, whose ids ascend."""
+        """Join remarks whose ids ascend."""
         first = parts[0]
         return cls(
             keys=first.keys,
@@ -230,7 +229,7 @@ class Remarks(Struct, frozen=True):
 
     @property
     def used(self) -> Flags:
-        """(keys, labels of the run) whether a row uses the label on either side."""
+        """(keys, labels) whether any row uses the label, on either side."""
         return np.asarray(np.logical_or.reduce([self.true, *self.listed.values()]))
 
 
@@ -254,7 +253,7 @@ def score_remarks(
     *,
     probabilities: bool,
 ) -> ScoreRemarks:
-    """What is odd about the scores of a model.
+    """Collect remarks on the scores of a model.
 
     A row that lists some labels alone may sum to less than 1: the rest lies on the others.
 
@@ -282,7 +281,7 @@ def score_remarks(
 
 
 def shown_ids(ids: NDArray[Any], rows: Sequence[int] | Ints) -> list[str]:
-    """The ids of a few rows, as messages show them; very long ones are cut."""
+    """A few sample ids, for a message; long ids are shortened."""
     texts = [one.decode() for one in ids[np.asarray(rows, np.int64)].tolist()]
     shown = [one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for one in texts]
     return [printable(repr(one)) for one in shown]

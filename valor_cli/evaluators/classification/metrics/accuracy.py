@@ -1,4 +1,4 @@
-"""Accuracy: how often the top label is right."""
+"""Accuracy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_SAMPLES = "no samples"
 
 
 def accuracy(evidence: Evidence) -> MetricValue:
-    """Samples whose top label is right, of all samples.
+    """The share of samples whose top label is correct.
 
     The top label has the highest score, of equal ones it is the first listed; no threshold. A
     sample without a prediction counts as wrong.

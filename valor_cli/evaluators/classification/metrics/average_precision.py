@@ -1,4 +1,4 @@
-"""Average precision of each label against all others, and its mean.
+"""Average precision of each label against the rest, and its mean.
 
 The area under the steps of precision over recall, at the distinct scores: no interpolation, unlike
 the average precision of detection. A sample that does not list the label scores 0 for it and is

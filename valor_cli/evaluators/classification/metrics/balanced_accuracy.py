@@ -1,4 +1,4 @@
-"""Balanced accuracy: recall of the top label, every true label counting alike."""
+"""Balanced accuracy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from valor_cli.results import LabelMean, MetricValue
 
 
 def balanced_accuracy(evidence: Evidence) -> MetricValue:
-    """Unweighted mean, over labels with ground truth, of how often the top label is right.
+    """Unweighted mean over labels with ground truth of the recall of the top label.
 
     A sample without a prediction counts as wrong. A label that is only predicted enters no mean.
 

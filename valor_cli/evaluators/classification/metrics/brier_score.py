@@ -1,4 +1,4 @@
-"""Brier score: squared distance of the probabilities from the truth."""
+"""Brier score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from valor_cli.results import MetricValue
 
 
 def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
-    """Mean over samples of the squared errors of all labels' probabilities, added up.
+    """Mean over samples of the summed squared errors of all labels' probabilities.
 
     From 0 to 2, as Brier defined it (scikit-learn's `scale_by_half: false`). A label that is not
     listed has probability 0. Rows whose sum is 1 but for rounding (1e-3) are divided by it, with
@@ -30,7 +30,8 @@ def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
 
     Pitfalls:
         For two labels this is twice the number that most tools print, which looks at one of them
-        only. It mixes how well probabilities are calibrated with how well they tell labels apart.
+        only. It mixes how well probabilities are calibrated with how well they discriminate
+        between labels.
 
     Example:
         A cat with cat 0.7, dog 0.2, fox 0.1: (0.7 − 1)² + 0.2² + 0.1² = 0.14.
@@ -44,7 +45,7 @@ def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
 
 
 def _errors(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:
-    """(n,) of each row: the squares of the others, and of what its true label lacks to 1."""
+    """(n,) squared errors of each row's labels, true label included."""
     divisor = divisors(scored, normalize=normalize)
     true = scored.true_score / divisor
     # The squares of a sure row and its true label may differ in the last bit.

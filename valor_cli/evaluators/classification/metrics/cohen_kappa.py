@@ -1,4 +1,4 @@
-"""Cohen's kappa of true and top labels."""
+"""Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from valor_cli.results import MetricValue
 
 
 def cohen_kappa(evidence: Evidence) -> MetricValue:
-    """Agreement of true label and top label beyond what their frequencies give by chance.
+    """Agreement of true and top labels, corrected for chance.
 
     No prediction is one more predicted label. Without weights: every disagreement counts alike.
 

@@ -1,4 +1,4 @@
-"""Which labels are taken for which others."""
+"""Confusion matrix of labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 class CellExamples(NamedTuple):
-    """The best rows of each pair of labels that occurs: by pair, by score, then by sample id.
+    """The best rows of each pair of labels: by pair, by score, then by sample id.
 
     Attributes:
         most: How many a pair has, at most.
@@ -60,7 +60,7 @@ class CellExamples(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[CellExamples]) -> CellExamples:
-        """The best of all parts: they are among the best of their own."""
+        """The best over all parts."""
         _, *columns = zip(*parts, strict=True)
         truth, positive, score, ids, number = (np.concatenate(column) for column in columns)
         place = np.empty(len(ids), np.int64)
@@ -78,7 +78,7 @@ def confusion_matrix(
     hardmax: bool = True,
     max_examples: MaxExamples = 3,
 ) -> Findings:
-    """Ground truths by the label that they were predicted as.
+    """Counts of true labels by predicted label.
 
     With `hardmax` a row is in the cell of its top label, if its score is at least its threshold;
     else in that of every label whose score is. A ground truth without any is unmatched. The

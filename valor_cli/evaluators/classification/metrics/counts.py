@@ -16,7 +16,7 @@ from valor_cli.results import Findings, MetricValue
 def counts(
     evidence: Evidence, *, score_threshold: ScoreThreshold = 0.0, hardmax: bool = True
 ) -> Findings:
-    """True and false positives and negatives of each label, each label a question of its own.
+    """True and false positives and negatives of each label, one-vs-rest.
 
     With `hardmax` only the top label of a row can be positive (of equal ones the first listed), if
     its score is at least its threshold; else every label whose score is. A score of 0 is never

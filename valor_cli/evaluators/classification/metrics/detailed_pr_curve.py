@@ -1,4 +1,4 @@
-"""Counts of each label along score thresholds that say what kind of errors stand behind them."""
+"""Precision-recall curves with error counts by reason."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def detailed_pr_curve(
     score_thresholds: ScoreThresholds = SCORES,
     max_examples: MaxExamples = 1,
 ) -> Findings:
-    """True and false positives and negatives along score thresholds, by their reason.
+    """True and false positives and negatives by score threshold and reason.
 
     Every label is a binary problem of its own, as in `pr_curve`. A false positive is a sample of
     another label: a misclassification. A false negative is a misclassification where another label

@@ -1,4 +1,4 @@
-"""Calibration: whether a top label said with confidence 0.8 is right 80 times of 100."""
+"""Expected calibration error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 def expected_calibration_error(
     evidence: Evidence, *, bins: Bins = 15, normalize: bool = False
 ) -> Findings:
-    """Mean distance of the top label's probability from how often it is right, bin by bin.
+    """Expected calibration error: mean gap between confidence and accuracy over bins.
 
     Probabilities of top labels fall into `bins` bins of equal width, upper ends included (0 is in
     the first). `value` is the mean over bins, by their samples; `maximum` is the worst bin's. The
@@ -74,7 +74,7 @@ class _Placed(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """(bins,) of each bin: its rows, the sum of their confidence, and how many are right."""
+    """(bins,) rows, summed confidence, and correct rows of each bin."""
 
     n: Ints
     confidence: ExactSums
@@ -82,7 +82,7 @@ class Calibration(NamedTuple):
 
     @staticmethod
     def merged(parts: Sequence[Calibration]) -> Calibration:
-        """Those of all parts."""
+        """Sum over parts."""
         n, confidence, right = zip(*parts, strict=True)
         return Calibration(sum(n), ExactSums.merged(confidence), sum(right))
 

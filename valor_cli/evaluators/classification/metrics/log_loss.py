@@ -1,4 +1,4 @@
-"""Log loss: how surprising the true labels are under the probabilities given."""
+"""Log loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matthews correlation coefficient of true and top labels, for any number of labels."""
+"""Matthews correlation coefficient for any number of labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from valor_cli.results import MetricValue
 
 
 def matthews_corrcoef(evidence: Evidence) -> MetricValue:
-    """Correlation of true label and top label: 1 for perfect, 0 for no better than chance.
+    """Correlation of true and top labels: 1 if perfect, 0 if no better than chance.
 
     No prediction is one more predicted label. With a single label on either side there is nothing
     to correlate, and no value, where scikit-learn has 0.

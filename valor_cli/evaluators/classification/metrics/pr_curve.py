@@ -1,4 +1,4 @@
-"""Precision-recall curves of each label along score thresholds."""
+"""Precision-recall curves of each label."""
 
 from __future__ import annotations
 

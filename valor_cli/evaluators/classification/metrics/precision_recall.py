@@ -1,8 +1,8 @@
 """Precision, recall and F1 of each label, and their averages.
 
-Averages are scikit-learn's: they run over the labels seen on either side, those that have ground
-truth or are positive somewhere. F1 of a label that has ground truth and is never positive follows
-`zero_division`, as its precision does, where scikit-learn has 0 whatever that says.
+Averages are scikit-learn's, over the labels that occur on either side: those with ground truth and
+those that are predicted. F1 of a label with ground truth that is never predicted follows
+`zero_division`, as its precision does, where scikit-learn always has 0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def precision(
     average: Average = "macro",
     zero_division: ZeroDivision = 0.0,
 ) -> Findings:
-    """True positives among the rows that each label is positive in, and the average over labels.
+    """Precision of each label, and the average over labels.
 
     A label that is positive nowhere is 0/0 and follows `zero_division`. One without ground truth
     has its precision reported, too, and enters the average if it is predicted.
@@ -69,7 +69,7 @@ def recall(
     hardmax: bool = True,
     average: Average = "macro",
 ) -> Findings:
-    """Ground truths of each label in whose row it is positive, and the average over labels.
+    """Recall of each label, and the average over labels.
 
     A label without ground truth has no recall; if it is predicted, the macro average counts it as
     0, as scikit-learn's does.

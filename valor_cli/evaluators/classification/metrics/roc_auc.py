@@ -1,9 +1,9 @@
-"""Area under the ROC curve of each label against all others, and its mean.
+"""ROC AUC of each label against the rest, and its mean.
 
-A label's curve has the false positive rate across and the true positive rate up, as the score that
-makes a sample positive falls; samples of one score come together. The area is the chance that a
-sample of the label scores higher than one of another label, ties being half a chance: that of
-Hanley and McNeil, 1982. A sample that does not list the label scores 0 for it.
+A label's curve is the true positive rate over the false positive rate as the score threshold
+falls; samples of one score come together. The area is the probability that a sample of the label
+scores higher than one of another label, ties counting half: Hanley and McNeil, 1982. A sample that
+does not list the label scores 0 for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CITATION = (
 
 
 def roc_auc(evidence: Evidence) -> Findings:
-    """Area under the ROC curve of each label against all others, ties merged.
+    """ROC AUC of each label against the rest.
 
     A label without samples, or of all samples, has no area; one that no sample has a score for
     scores 0 throughout, and its area is 0.5. With up to 100 labels each one's curve is drawn by at
@@ -63,7 +63,7 @@ def roc_auc(evidence: Evidence) -> Findings:
 
 
 def mean_roc_auc(evidence: Evidence) -> MetricValue:
-    """Mean over labels of the area under the ROC curve, where a label has one.
+    """Mean ROC AUC over the labels for which it is defined.
 
     `n` is the number of samples.
 

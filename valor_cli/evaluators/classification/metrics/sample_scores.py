@@ -1,4 +1,4 @@
-"""What a model made of every single sample."""
+"""Correctness and score of every sample."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_PROBABILITIES = "probabilities: false; scores may be anything"
 def sample_scores(
     scored: Scored, *, probabilities: bool = True, normalize: bool = False
 ) -> Findings:
-    """Whether each sample's top label is right, what its true label scores, and their means.
+    """Correctness and true-label score of each sample, and their means.
 
     `correct` is 1 where the top label is right, as in accuracy, else 0, also without a prediction.
     `true_label_score` is the score of the true label as it is given, 0 where it is not listed.

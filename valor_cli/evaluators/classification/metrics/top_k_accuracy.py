@@ -1,4 +1,4 @@
-"""Top-k accuracy: how often the true label is among the first k."""
+"""Top-k accuracy."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ TopK = Annotated[int, Interval(ge=1, le=1_000_000)]
 
 
 class Hits(NamedTuple):
-    """How many rows have their true label among the first."""
+    """Number of rows whose true label is in the top k."""
 
     rows: int
 
     @staticmethod
     def merged(parts: Sequence[Hits]) -> Hits:
-        """Those of all parts."""
+        """Sum over parts."""
         return Hits(*added(parts))
 
 
 def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_listed") -> MetricValue:
-    """Samples whose true label is among the `k` labels with the highest scores.
+    """The share of samples whose true label is among the `k` highest scores.
 
     Of equal scores, 0 included, the first listed comes first, so that `k: 1` is accuracy;
     scikit-learn has the last listed first here: `ties: last_listed`. A label that is not listed is
@@ -44,7 +44,8 @@ def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_liste
 
     Pitfalls:
         With few labels it is high by chance: of 10 labels, a guess has the right one among 5 half
-        of the time. Models that list fewer than `k` labels are held against models that list more.
+        of the time. Models that list fewer than `k` labels are compared with models that list
+        more.
 
     Example:
         In three of four samples the true label is first or second, in one it is third: for `k: 2`

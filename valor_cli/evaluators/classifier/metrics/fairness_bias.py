@@ -1,4 +1,4 @@
-"""Fairness bias: whether a classifier finds a response biased."""
+"""Fairness bias: the probability that a response is biased, by a classifier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fairness_bias(
     model: ModelName = "mediabiasgroup/da-roberta-babe-ft",
     biased_label: str | None = None,
 ) -> Outcomes:
-    """How probably the response is biased, by a classifier of biased news.
+    """Probability that the response is biased, from a classifier trained on biased news.
 
     H2O Sonar asks d4data/bias-detection-model, trained on MBIC, whose weights are for TensorFlow
     only. The default here is a RoBERTa that the makers of MBIC trained on its successor, BABE; its

@@ -1,4 +1,4 @@
-"""Hallucination by HHEM: whether what was retrieved bears a response out."""
+"""HHEM hallucination: whether the retrieved contexts support the response."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def hallucination_hhem(
     model: ModelName = "vectara/hallucination_evaluation_model",
     aggregate: Aggregate = "max",
 ) -> Outcomes:
-    """How probably the response is consistent with a retrieved context; 1 is no hallucination.
+    """Probability that the response is consistent with a retrieved context (1: consistent).
 
-    Despite its name, higher is better. With `aggregate: max` each context is held against the
-    response on its own, and the one counts that bears it out best, as in H2O Sonar: of a response
+    Despite its name, higher is better. With `aggregate: max` each context is compared with the
+    response on its own, and the one that supports it best counts, as in H2O Sonar: of a response
     that rests on two contexts together, neither may do so. With `joined` all contexts are one
     text, with blank lines between them.
 

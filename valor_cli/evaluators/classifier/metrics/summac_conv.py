@@ -1,4 +1,4 @@
-"""SummaC-Conv: whether the sentences of a summary follow from the text, by a trained layer."""
+"""SummaC-Conv: consistency of a summary with its source, by a trained layer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def summac_conv(
     max_document_sentences: MaxSentences = None,
     max_response_sentences: MaxSentences = None,
 ) -> Outcomes:
-    """How probably the summary is consistent with the text, by SummaC's trained convolution.
+    """Probability that the summary is consistent with the text, by SummaC's convolution.
 
     The response is the summary, the user input the text, or what was retrieved with
     `source: retrieved_contexts`. Of each sentence of the summary a histogram is made of how

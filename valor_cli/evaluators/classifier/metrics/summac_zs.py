@@ -1,4 +1,4 @@
-"""SummaC-ZS: whether the sentences of a summary follow from sentences of the text."""
+"""SummaC-ZS: consistency of a summary with its source, zero-shot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def summac_zs(
     min_sentence_length: MinLength = 0,
     max_document_sentences: MaxSentences = None,
 ) -> Outcomes:
-    """How far the sentences of the summary are entailed by the text, and not contradicted.
+    """Entailment minus contradiction of the summary's sentences, given the text.
 
     The response is the summary, the user input the text, or what was retrieved with
     `source: retrieved_contexts`. A model of natural language inference says of each sentence of

@@ -1,11 +1,12 @@
-"""Every wrong detection and missed ground truth by its reason (Bolya et al., TIDE, ECCV 2020).
+"""Classify false positives and false negatives by reason (TIDE, ECCV 2020).
 
-A wrong detection is, in this order: of localisation, when the ground truth of its label that it
-overlaps most is overlapped too little; of classification, when it overlaps one of another label
-enough; a duplicate, when its own is found already; background, when it overlaps nothing;
-otherwise both (wrong label and badly placed). A ground truth is missed when nothing found it and no
-detection would, were it placed or labelled right. Unlike tidecv, detections of crowd regions are
-no errors: they are neither right nor wrong.
+Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020. A false
+positive is, in this order: a localisation error, if the IoU with the ground truth of its label
+that it overlaps most is too low; a classification error, if it overlaps one of another label
+enough; a duplicate, if its ground truth is already matched; background, if it overlaps nothing;
+otherwise both (wrong label and poor localisation). A ground truth is missed if nothing matched it
+and no detection would with a corrected label or place. Unlike in tidecv, detections of crowd
+regions are not errors: they count neither as right nor as wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ CLASSIFICATION, LOCALISATION, BOTH, DUPLICATE, BACKGROUND = range(5)
 
 
 class Mistakes(Struct, frozen=True):
-    """Reasons, in rows of the evidence.
+    """Errors by reason, as rows of the evidence.
 
     Attributes:
         outcomes: What became of everything.
@@ -48,7 +49,7 @@ def mistakes(
     score_threshold: float = -np.inf,
     max_detections: int | None = None,
 ) -> Mistakes:
-    """The reason of every error among the detections that score at least a threshold.
+    """The reason of every error among detections above a score threshold.
 
     Args:
         matches: Evidence whose plan remembers `iou_threshold` and keeps encounters from

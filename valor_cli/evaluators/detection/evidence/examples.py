@@ -1,4 +1,4 @@
-"""Rows of the evidence to examples: which to show, in an order that never changes."""
+"""Choose the examples of detection metrics, in a deterministic order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def first_of_each(group: Ints, order: Sequence[NDArray[np.generic]], most: int) -> Ints:
-    """The first rows of each group, group after group.
+    """The first rows of each group.
 
     Args:
         group: (n,) which group each row belongs to.

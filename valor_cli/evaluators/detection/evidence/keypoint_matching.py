@@ -1,4 +1,4 @@
-"""Detections with keypoints in, evidence by similarity of keypoints instead of overlap out."""
+"""Match detections to ground truth by keypoint similarity."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Sigmas = tuple[float, ...]
 
 
 class KeypointPlan(Struct, frozen=True):
-    """What the metrics of a run will ask: sets of sigmas, thresholds of similarity and areas."""
+    """Plan of keypoint evidence: sets of sigmas, similarity thresholds and area ranges."""
 
     sigmas: tuple[Sigmas, ...]
     matching: MatchingPlan
 
 
 def plan_keypoints(calls: Sequence[Call], slices: Sequence[str]) -> KeypointPlan:
-    """Every set of sigmas, threshold and area range that a parameter names."""
+    """The sigmas, thresholds and area ranges of all metrics."""
     sigmas = dict.fromkeys(tuple(call.parameters["sigmas"]) for call in calls)
     thresholds = {oks for call in calls for oks in call.parameters["oks_thresholds"]}
     named = {"all"}.union(*(call.parameters["areas"] for call in calls))
@@ -42,30 +42,30 @@ def plan_keypoints(calls: Sequence[Call], slices: Sequence[str]) -> KeypointPlan
 
 
 class KeypointMatches(Struct, frozen=True):
-    """Matches by similarity of keypoints, under each set of sigmas that is asked for."""
+    """Matches by keypoint similarity, for each set of sigmas."""
 
     by_sigmas: Mapping[Sigmas, Matches]
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return next(iter(self.by_sigmas.values())).unit_count
 
     def select(self, units: NDArray[np.bool_]) -> KeypointMatches:
-        """The evidence of some images alone."""
+        """Select images."""
         return KeypointMatches(
             {sigmas: matches.select(units) for sigmas, matches in self.by_sigmas.items()}
         )
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[KeypointMatches]:
-        """The evidence in which image i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which image i counts weights[b, i] times."""
         each = [matches.resamples(weights) for matches in self.by_sigmas.values()]
         for again in zip(*each, strict=True):
             yield KeypointMatches(dict(zip(self.by_sigmas, again, strict=True)))
 
 
 def match_keypoints(dataset: DetectionDataset, plan: KeypointPlan) -> KeypointMatches:
-    """Evidence of one shard of images.
+    """Match one shard of images by keypoint similarity.
 
     Raises:
         DataError: A side has no keypoints, or another number than there are sigmas; or detections
@@ -78,7 +78,7 @@ def match_keypoints(dataset: DetectionDataset, plan: KeypointPlan) -> KeypointMa
 
 
 def merge_keypoints(parts: Sequence[KeypointMatches]) -> KeypointMatches:
-    """The evidence of several shards of images together, in any order.
+    """Merge the evidence of several shards of images, in any order.
 
     Raises:
         ValueError: The shards were matched under different plans or labels, or are views.

@@ -1,4 +1,4 @@
-"""One score threshold for all labels, or one for each, and what is counted at them."""
+"""Score thresholds per label or for all labels, and the counts at them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from valor_cli.results import Scalar
 
 
 def levels_of(labels: Sequence[str], threshold: ScoreThreshold) -> float | tuple[float, ...]:
-    """The threshold of all labels, or one for each label in order."""
+    """The threshold of all labels, or one per label in order."""
     if isinstance(threshold, Mapping):
         return tuple(float(threshold.get(label, UNNAMED)) for label in labels)
     return threshold
 
 
 def each_detection(matches: Matches, threshold: ScoreThreshold) -> float | NDArray[np.float64]:
-    """What each detection has to reach: one number, or (n,) of them."""
+    """The score threshold of each detection: one number, or (n,)."""
     levels = levels_of(matches.labels, threshold)
     return np.array(levels)[matches.label] if isinstance(levels, tuple) else levels
 
@@ -39,7 +39,7 @@ def counts_at(
 
 
 def own_threshold(threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
-    """What a label's own row says of its threshold, where each label has its own."""
+    """The threshold of a label, for its own row, where thresholds are set per label."""
     if isinstance(threshold, Mapping):
         return {"score_threshold": float(threshold.get(label, UNNAMED))}
     return {}

@@ -1,4 +1,4 @@
-"""Evidence of detection: which detections match which ground truths, at every threshold."""
+"""Evidence of detection: the matches at every threshold."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Counts(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """(r,) columns: every distinct score of each label, and what is right and wrong from it up."""
+    """(r,) distinct scores of each label, with cumulative true and false positives."""
 
     label: NDArray[np.int64]
     score: NDArray[np.float64]
@@ -56,7 +56,7 @@ class Ranking(NamedTuple):
 
 
 class Matches(Struct, frozen=True):
-    """Detections ranked by label, then score, with what each matched.
+    """Detections ranked by label and score, with their matches.
 
     Attributes:
         plan: The thresholds and areas decided.
@@ -108,15 +108,15 @@ class Matches(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.image_ids)
 
     def within(self, area: str) -> Matches:
-        """The same evidence, read for the objects of one area range."""
+        """The evidence restricted to the objects of one area range."""
         return replace(self, area=area)
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[Matches]:
-        """The evidence in which image i stands weights[b, i] times, for each b.
+        """For each b, the evidence in which image i counts weights[b, i] times.
 
         Several are computed together, as many as fit the processor's cache.
         """
@@ -129,7 +129,7 @@ class Matches(Struct, frozen=True):
                 yield replace(self, weights=batch, replica=replica, _known=known)
 
     def select(self, units: NDArray[np.bool_]) -> Matches:
-        """The evidence of some images alone."""
+        """Select images."""
         number = np.cumsum(units) - 1
         truths, rows = units[self.gt_image], units[self.image]
         kept = rows[self.candidate]
@@ -157,7 +157,7 @@ class Matches(Struct, frozen=True):
 
     @property
     def ground_truth_count(self) -> NDArray[np.int64]:
-        """(labels,) ground truths that count in the area range."""
+        """(labels,) ground truth counts in the area range."""
         return np.asarray(self.replica_truths[self.replica])
 
     def counts(
@@ -189,7 +189,7 @@ class Matches(Struct, frozen=True):
         max_detections: int | None = 100,
         interpolation: Interpolation = "101_point",
     ) -> NDArray[np.float64]:
-        """(ious, points, labels) whose mean over points is average precision.
+        """(ious, points, labels) interpolated precision; its mean over points is average precision.
 
         Interpolated precision at 101 or 11 recalls, or a single point: the area under all of the
         curve. NaN without ground truth.
@@ -230,7 +230,7 @@ class Matches(Struct, frozen=True):
         max_detections: int | None = None,
         score_threshold: float = -np.inf,
     ) -> NDArray[np.float64]:
-        """(ious, labels) ground truths found / ground truths; NaN without ground truth."""
+        """(ious, labels) recall; NaN without ground truth."""
         recalls = self._known.once(
             (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold),
             lambda: _recalls(self, iou_thresholds, max_detections, score_threshold),
@@ -238,7 +238,7 @@ class Matches(Struct, frozen=True):
         return np.asarray(recalls[self.replica])
 
     def ranking(self, iou_threshold: float, max_detections: int | None = None) -> Ranking:
-        """True and false positives from the best score down, at each score that a label has."""
+        """Cumulative true and false positives at each score of a label."""
         order = self.order([iou_threshold], max_detections)
         weight = self.unit_weights[self.image]
         change = np.where(order.counted, weight, 0)
@@ -256,7 +256,7 @@ class Matches(Struct, frozen=True):
         return Ranking(self.label[last], self.score[last], tp, seen - tp)
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What does not depend on how often images count, made once for all resamples.
+        """Compute a value that does not depend on image weights, once for all resamples.
 
         Args:
             key: Names it among all that is made of this evidence in this area range.
@@ -265,7 +265,7 @@ class Matches(Struct, frozen=True):
         return self._shared.once((self.area, key), make)
 
     def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
-        """What is made of these matches in this area range and of something else (`Memo.latest`).
+        """Compute a value for these matches and another object (`Memo.latest`).
 
         Args:
             key: As in `once`.
@@ -275,7 +275,7 @@ class Matches(Struct, frozen=True):
         return self._shared.latest((self.area, key), of, make)
 
     def order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
-        """Where the true positives stand at each threshold; `max_detections` as in `precision`."""
+        """True positives in ranked order at each threshold; `max_detections` as in `precision`."""
         max_detections = self.limit(max_detections)
         return self.once(
             (tuple(iou_thresholds), max_detections),
@@ -300,25 +300,25 @@ class Matches(Struct, frozen=True):
         return apart.within(self.area), np.hstack([weights, copies.reshape(len(weights), -1)])
 
     def limit(self, max_detections: int | None) -> int | None:
-        """The limit of detections, or None where no image and label has more."""
+        """The detection limit; None if no image and label exceeds it."""
         most = self.once("most of a label", lambda: int(self.rank.max(initial=-1)) + 1)
         return None if max_detections is None or most <= max_detections else max_detections
 
     @property
     def unit_weights(self) -> NDArray[np.int64]:
-        """(units,) how often each image counts in what metrics read."""
+        """(units,) weight of each image."""
         if self.weights is None:
             return np.ones(self.unit_count, np.int64)
         return np.asarray(self.weights[self.replica])
 
     @property
     def replica_count(self) -> int:
-        """How many rows `weights` has; 1 without."""
+        """Number of rows of `weights`; 1 if there are none."""
         return 1 if self.weights is None else len(self.weights)
 
     @property
     def replica_truths(self) -> NDArray[np.int64]:
-        """(replicas, labels) ground truths that count in the area range."""
+        """(replicas, labels) ground truth counts in the area range."""
         return self._known.once((self.area, "ground truths"), lambda: _ground_truths(self))
 
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:

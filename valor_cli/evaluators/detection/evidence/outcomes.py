@@ -1,4 +1,4 @@
-"""What became of every detection and ground truth at one IoU and one score threshold."""
+"""The outcome of every detection and ground truth at one IoU and score threshold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Flags = NDArray[np.bool_]
 
 
 class Outcomes(Struct, frozen=True):
-    """Detections and ground truths by what became of them, in rows of the evidence.
+    """Detections and ground truth by outcome, as rows of the evidence.
 
     Attributes:
         kept: (n,) detections that are looked at: the score, the limit of detections.
@@ -53,7 +53,7 @@ def outcomes(
     score_threshold: float | NDArray[np.float64] = -np.inf,
     max_detections: int | None = None,
 ) -> Outcomes:
-    """Outcomes in the evidence's area range, of the same matches as `Matches.counts`.
+    """Outcomes within the area range of the evidence, for the matches of `Matches.counts`.
 
     Args:
         matches: Evidence whose plan remembers `iou_threshold`.
@@ -82,7 +82,7 @@ def outcomes(
 
 
 def encounters(matches: Matches, least: float) -> Encounters:
-    """Overlaps of any label from an IoU on, as close to 1 as matching asks at most."""
+    """Overlaps of any label at or above an IoU."""
     every = matches.encounters
     if every is None:
         raise ValueError("the plan of this evidence keeps no encounters")
@@ -91,7 +91,7 @@ def encounters(matches: Matches, least: float) -> Encounters:
 
 
 def highest(pairs: Encounters, kept: Flags, rows: int) -> tuple[NDArray[np.float64], Ints]:
-    """The highest IoU of each detection among some pairs, and with which ground truth.
+    """The highest IoU of each detection among some pairs, with its ground truth.
 
     Of equal IoUs the earlier ground truth; 0 and -1 for detections without a pair.
 

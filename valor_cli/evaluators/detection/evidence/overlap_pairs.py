@@ -1,4 +1,4 @@
-"""Overlaps of detections with ground truths of any label, for those who ask what went wrong."""
+"""Overlaps of detections and ground truth of any label, for error analysis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 class Encounters(Struct, frozen=True):
-    """Pairs of a detection and a ground truth of the same image, whatever their labels.
+    """Pairs of a detection and a ground truth in the same image, of any labels.
 
     Crowd regions take no part.
 
@@ -31,7 +31,7 @@ class Encounters(Struct, frozen=True):
     iou: NDArray[np.float64]
 
     def where(self, detections: NDArray[np.bool_], truths: NDArray[np.bool_]) -> Encounters:
-        """Those among some rows alone, by masks over all rows, renumbered."""
+        """Select rows by masks over all rows, renumbered."""
         kept = detections[self.detection]
         return Encounters(
             (np.cumsum(detections) - 1)[self.detection[kept]],
@@ -43,7 +43,7 @@ class Encounters(Struct, frozen=True):
 def find_encounters(
     shapes: Shapes, order: Ints, image: Ints, rows: Ints, truths: GroundTruths, least: float
 ) -> Encounters:
-    """All pairs that overlap by at least `least`.
+    """All pairs with an IoU of at least `least`.
 
     Args:
         shapes: (n,) geometry of the detections, in any order.
@@ -75,7 +75,7 @@ def find_encounters(
 
 
 def merge_encounters(parts: Sequence[tuple[Encounters, Ints, Ints]]) -> Encounters:
-    """The encounters of several shards together.
+    """Merge the pairs of several shards.
 
     Args:
         parts: Of each shard the encounters, and the rows that its detections and its ground

@@ -1,4 +1,4 @@
-"""Masks of images come in; the pixels that ground truths and detections share go out."""
+"""Count the pixels that segments of ground truth and prediction share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SharedPixels(NamedTuple):
 
 
 def shared_pixels(dataset: DetectionDataset) -> SharedPixels:
-    """All pairs that share pixels, found in one sweep along the runs of all masks.
+    """All pairs that share pixels, in one sweep along the runs of all masks.
 
     Args:
         dataset: Its objects are masks; those of one image are of one size.
@@ -60,7 +60,7 @@ def shared_pixels(dataset: DetectionDataset) -> SharedPixels:
 
 
 def _image_pixels(dataset: DetectionDataset) -> Ints:
-    """(units,) pixels of each image; 0 where no mask tells."""
+    """(units,) pixels of each image; 0 where unknown."""
     size = np.zeros(dataset.unit_count, np.int64)
     for objects in (dataset.ground_truths, dataset.detections):
         np.maximum.at(size, objects.image, objects.shapes.mask.size.prod(axis=1))

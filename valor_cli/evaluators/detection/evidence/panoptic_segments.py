@@ -1,10 +1,10 @@
-"""Evidence of panoptic quality: which segments match, and which are right or wrong.
+"""Evidence of panoptic quality: matched and unmatched segments.
 
-The rules are those of Kirillov et al., Panoptic Segmentation, CVPR 2019, as panopticapi has them:
-pixels of no ground truth are void and leave the union; a pair of one label matches when its IoU is
-above 0.5, which no two pairs of a segment can be; a prediction that lies by more than half in void,
-or in crowd regions of its label, is no mistake. Merging any shards, in any order, gives the same
-numbers, bit for bit, as one pass over all images.
+The rules are those of Kirillov et al., Panoptic Segmentation, CVPR 2019, as in panopticapi: pixels
+without ground truth are void and leave the union; a pair of one label matches if its IoU is above
+0.5, which holds for at most one pair per segment; a prediction with more than half of its pixels
+in void, or in crowd regions of its label, is not an error. Merging any shards, in any order, gives
+the same numbers, bit for bit, as one pass over all images.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MATCHED_ABOVE = 0.5
 
 
 class Sums(NamedTuple):
-    """(labels,) what panoptic quality is made of: matches, errors, and the IoUs of the matches."""
+    """(labels,) matches, errors, and summed IoUs of the matches."""
 
     tp: Ints
     fp: Ints
@@ -42,7 +42,7 @@ class Sums(NamedTuple):
 
 
 class Segments(Struct, frozen=True):
-    """Segments with what became of them, by image, then in the order of the file.
+    """Segments with their outcomes, by image, then in file order.
 
     Attributes:
         image_ids: (units,) ascending.
@@ -67,11 +67,11 @@ class Segments(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.image_ids)
 
     def select(self, units: NDArray[np.bool_]) -> Segments:
-        """The evidence of some images alone."""
+        """Select images."""
         number = np.cumsum(units) - 1
         truths, wrong = units[self.gt_image], units[self.wrong_image]
         return replace(
@@ -85,12 +85,12 @@ class Segments(Struct, frozen=True):
         )
 
     def resamples(self, weights: Ints) -> Iterator[Segments]:
-        """The evidence in which image i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which image i counts weights[b, i] times."""
         for row in weights:
             yield replace(self, weights=row)
 
     def sums(self) -> Sums:
-        """Counts and IoUs by label, each image as often as it counts."""
+        """Weighted counts and IoUs by label."""
         matched = self.gt_iou > 0
         hit, missed = self.gt_image[matched], self.gt_image[~matched]
         label = self.gt_label[matched]
@@ -111,11 +111,11 @@ class Segments(Struct, frozen=True):
 
 
 def plan_segments(calls: Sequence[Call], slices: Sequence[str]) -> None:
-    """Panoptic quality has no thresholds to plan for."""
+    """No plan: panoptic quality has no thresholds."""
 
 
 def match_segments(dataset: DetectionDataset, plan: None) -> Segments:
-    """Evidence of one shard of images.
+    """Match one shard of images.
 
     Raises:
         DataError: Objects are not compared as masks, crowd regions were left out, or two objects of
@@ -176,7 +176,7 @@ def _check(dataset: DetectionDataset) -> None:
 
 
 def merge_segments(parts: Sequence[Segments]) -> Segments:
-    """The evidence of several shards of images together, in any order.
+    """Merge the evidence of several shards of images, in any order.
 
     Raises:
         ValueError: The shards are of different labels, or resamples.

@@ -1,4 +1,4 @@
-"""What the metrics of a run ask of the evidence: IoU thresholds and area ranges."""
+"""Plan detection evidence: the IoU thresholds and area ranges of all metrics."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Closeness(Struct, frozen=True):
 
 
 class MatchingPlan(Struct, frozen=True):
-    """What the metrics of a run will ask of the evidence.
+    """Plan of the evidence that the metrics of a run need.
 
     Attributes:
         ious: IoU thresholds, ascending.
@@ -72,7 +72,7 @@ class MatchingPlan(Struct, frozen=True):
 
 
 def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
-    """Every IoU threshold and area range that a parameter names or a slice cuts by."""
+    """The IoU thresholds and area ranges of all metrics and slices."""
     ious: set[float] = set()
     areas = {"all"} | (set(AREAS) if "area" in slices else set())
     for call in calls:

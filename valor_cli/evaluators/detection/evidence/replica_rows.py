@@ -1,6 +1,6 @@
-"""Columns over labels of several resamples to the values that a metric has at each of them.
+"""Metric values per resample from columns over labels.
 
-What `rows` does for one evidence, in the same order.
+The same as `rows`, for all resamples at once and in the same order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def over_labels(
     whole: Floats,
     among: NDArray[np.bool_] | None = None,
 ) -> Resampled:
-    """The mean over labels that have ground truth, as one value.
+    """Mean over labels with ground truth, as one value.
 
     All numbers of a resample are added in one pass, as `rows.over_labels` adds them.
 
@@ -54,7 +54,7 @@ def over_labels(
 
 
 def means_by_label(values: Floats) -> Resampled:
-    """By label the mean over all axes between; `values` has resamples first, labels last."""
+    """Mean over the middle axes by label; `values` has resamples first, labels last."""
     # One by one: a copy of all of them would not fit the cache.
     means = np.array([rows.means_by_label(one) for one in values])
     return unshifted(means.reshape(len(values), -1))

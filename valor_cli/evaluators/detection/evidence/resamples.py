@@ -1,6 +1,6 @@
-"""Matches and weights of images in; what metrics read of every resample, all at once, out.
+"""Evaluate detection metrics on all resamples at once.
 
-To the last bit what `Matches.resamples` gives one after the other.
+The results equal those of `Matches.resamples` one by one, to the last bit.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Replicas(Struct, frozen=True):
 
     @classmethod
     def of(cls, matches: Matches, weights: Ints) -> Replicas:
-        """Those of matches; the same for all metrics that ask with the same weights."""
+        """Replicas of matches, shared by all metrics that use the same weights."""
         return matches.latest("replicas", weights, lambda: cls._of(matches, weights))
 
     @classmethod
@@ -189,13 +189,13 @@ class Replicas(Struct, frozen=True):
 
 
 class Curves:
-    """Precision at several IoU thresholds, found once for all metrics that ask for some of them."""
+    """Precision at several IoU thresholds, computed once for all metrics."""
 
     def __init__(self) -> None:
         self._known: list[tuple[tuple[float, ...], Floats]] = []
 
     def at(self, thresholds: tuple[float, ...], make: Callable[[], Floats]) -> Floats:
-        """(resamples, thresholds, …) of what is known, else what `make` makes."""
+        """(resamples, thresholds, …) cached values, computed with `make` if missing."""
         for known, values in self._known:
             if known == thresholds:
                 return values

@@ -1,4 +1,4 @@
-"""Columns over labels to the values that a metric reports."""
+"""Metric values from columns over labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def per_label(
     output: str = "value",
     at: Mapping[str, Scalar] | None = None,
 ) -> list[MetricValue]:
-    """A value for each label, in the order of labels; NaN becomes None with the reason.
+    """A value for each label, in label order; NaN becomes None with a reason.
 
     Args:
         matches: The evidence the values come from.
@@ -51,7 +51,7 @@ def over_labels(
     output: str = "value",
     at: Mapping[str, Scalar] | None = None,
 ) -> MetricValue:
-    """The mean over labels that have ground truth; `values` has labels last.
+    """Mean over labels with ground truth; `values` has labels last.
 
     All numbers are added in one pass, in the order thresholds, recalls, labels, as pycocotools
     adds them: the mean of means would differ in the last bit.
@@ -66,7 +66,7 @@ def over_labels(
 
 
 def label_mean(values: NDArray[np.float64], seen: NDArray[np.bool_]) -> LabelMean:
-    """What a mean over the labels seen is the mean of; `values` has labels last."""
+    """The per-label values behind a mean over labels; `values` has labels last."""
     return LabelMean(np.where(seen, means_by_label(values), np.nan), seen)
 
 
@@ -79,7 +79,7 @@ def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def at_thresholds(
     matches: Matches, values: NDArray[np.float64], thresholds: Sequence[float], output: str
 ) -> list[MetricValue]:
-    """The mean over all thresholds, and those at 0.5 and 0.75 where they are among them.
+    """The mean over all thresholds, and the values at 0.5 and 0.75 if among them.
 
     Args:
         matches: The evidence the values come from.
@@ -98,7 +98,7 @@ def at_thresholds(
 def in_areas(
     matches: Matches, areas: Sequence[str], thresholds: Sequence[float], max_detections: int | None
 ) -> list[MetricValue]:
-    """Average precision and recall over the objects of each area range."""
+    """Average precision and recall for each area range."""
     found = []
     for area in areas:
         part = matches.within(area)

@@ -1,4 +1,4 @@
-"""A shard of images to evidence, and the evidence of several shards to that of all.
+"""Match one shard of images, and merge the evidence of shards.
 
 Merging any shards, in any order, gives the same numbers, bit for bit, as one pass over all images.
 """
@@ -31,7 +31,7 @@ LEAST_OVERLAP = 1e-9
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
-    """Evidence of one shard of images."""
+    """Match one shard of images."""
     truths, found = dataset.ground_truths, dataset.detections
     # The tools of VOC, whose boxes have inclusive pixels, rank equal scores by image instead.
     by_iou = dataset.matching == "valor" and not dataset.inclusive_pixels
@@ -98,7 +98,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
 
 
 def nearest(dataset: DetectionDataset) -> Floats:
-    """(n,) the highest IoU of each detection with a ground truth of its image; 0 with none.
+    """(n,) highest IoU of each detection with a ground truth of its image; 0 for none.
 
     Of its own label, where it overlaps one of those at all, else of any: valor-lite ranks by it.
     """
@@ -134,7 +134,7 @@ def _are_apart(parts: Sequence[Matches]) -> bool:
 
 
 def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> list[Ints]:
-    """Where the detections of each shard stand among those of all.
+    """Positions of each shard's detections in the merged order.
 
     Args:
         parts: The shards, by their first image.
@@ -154,7 +154,7 @@ def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> li
 
 
 def _standing(numbers: Sequence[Ints]) -> list[Ints]:
-    """Where the numbers of each part stand among those of all, ascending; no two are equal."""
+    """Positions of each part's numbers in the merged ascending order, all distinct."""
     return _apart(_inverse(np.argsort(np.concatenate(numbers))), parts=numbers)
 
 
@@ -179,7 +179,7 @@ def _put(columns: Sequence[NDArray[Any]], places: Sequence[Ints]) -> NDArray[Any
 
 
 def merge_matches(parts: Sequence[Matches]) -> Matches:
-    """The evidence of several shards of images together, in any order.
+    """Merge the evidence of several shards of images, in any order.
 
     Raises:
         ValueError: The shards were matched under different plans or labels, or are views.
@@ -233,7 +233,7 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
 
 
 def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) -> Ints:
-    """Order the rows of all parts by label, then score descending, then part, then position.
+    """Order the rows of all parts by label, descending score, part, position.
 
     Sorting what is sorted in runs already only merges the runs: a tenth of the time that sorting
     all rows anew takes.

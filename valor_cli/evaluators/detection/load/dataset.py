@@ -1,4 +1,4 @@
-"""Files to detection datasets: labels mapped, objects joined by image, the selection kept."""
+"""Load detection datasets: map labels, join objects by image, apply the selection."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Flags = NDArray[np.bool_]
 def load_detections(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection
 ) -> Loaded[DetectionDataset]:
-    """Read ground truth and every model's detections, boxes first.
+    """Load ground truth and every model's detections as boxes.
 
     Raises:
         DataError: A file cannot be used, a detection names an image or category that the ground
@@ -65,7 +65,7 @@ def load_detections(
 def load_instances(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection
 ) -> Loaded[DetectionDataset]:
-    """Read ground truth and every model's detections, each object's shape first.
+    """Load ground truth and every model's detections as shapes.
 
     Raises:
         DataError: As `load_detections`.
@@ -103,7 +103,7 @@ def _load(
 def _pictured(
     datasets: Mapping[str, DetectionDataset], frame: Frame, folder: str | None
 ) -> tuple[dict[str, DetectionDataset], list[str]]:
-    """The datasets with the pictures of their images, and what to warn of."""
+    """The datasets with image files, and warnings."""
     first = next(iter(datasets.values())).gallery or Gallery()
     shown, warnings = with_pictures(first, frame, folder)
     return {
@@ -119,7 +119,7 @@ def _pictured(
 
 
 class Told(Struct, frozen=True):
-    """What the inputs say beside their objects.
+    """What the inputs contain besides objects.
 
     Attributes:
         warnings: Of files and of labels.
@@ -144,7 +144,7 @@ def load_objects(
     predicted: Mapping[str, ObjectFile],
     seen: Flags | None = None,
 ) -> tuple[Loaded[DetectionDataset], list[str]]:
-    """The datasets of all images, or of those in some range, and what to say of image sizes.
+    """Load the datasets of all images or of a range, with warnings about image sizes.
 
     Args:
         inputs: What was read.
@@ -215,7 +215,7 @@ def finish(
     options: DetectionOptions,
     told: Told,
 ) -> Loaded[DetectionDataset]:
-    """What was loaded of all images, with all that there is to say of it.
+    """Complete the loaded data with all warnings.
 
     Args:
         loaded: Its facts are `Remarks`.
@@ -285,7 +285,7 @@ def _compared(
     kind: Kind,
     options: DetectionOptions,
 ) -> tuple[list[Shapes], list[int], list[str]]:
-    """The shapes of each side, how many polygons of each were mended, and what to say of sizes."""
+    """The shapes of each side, counts of repaired polygons, and warnings about sizes."""
     known = {file.path: found.images for file, found in zip(files, joined, strict=True)}
     size, resized = image_sizes(files, known, len(frame.image_ids))
     shapes, crossing = of_kind([side.placed for side in sides], kind, size)

@@ -1,4 +1,4 @@
-"""What an LVIS ground truth says of images and labels, as the run's own numbers."""
+"""Map the federated annotations of an LVIS ground truth to the images and labels of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELDS = {"negative": "neg_category_ids", "not_exhaustive": "not_exhaustive_cat
 
 
 def federation_of(truth: ObjectFile, frame: Frame) -> Federation:
-    """The federation of a ground truth, over the images kept and all of the frame's labels.
+    """The federated annotations for the selected images and the frame's labels.
 
     Raises:
         DataError: The ground truth lacks what LVIS adds to COCO; categories that became one label
@@ -68,7 +68,7 @@ def _check_merged(categories: Table, label: NDArray[np.int64], frame: Frame) -> 
 
 
 def _pairs(lists: NDArray[np.object_], at: NDArray[np.int64], frame: Frame) -> NDArray[np.bool_]:
-    """(images, labels) whether a label stands in the list of an image."""
+    """(images, labels) whether a label is in the list of an image."""
     found = np.zeros((len(frame.image_ids), len(frame.labels)), bool)
     image = np.repeat(at, [len(one) for one in lists])
     ids = np.array([one for each in lists for one in each], frame.category_ids.dtype)

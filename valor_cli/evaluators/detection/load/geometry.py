@@ -1,4 +1,4 @@
-"""Shapes of both sides in; shapes of one kind out, by the rule that decides which."""
+"""Convert the shapes of both sides to one kind for comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 
 class Placed(NamedTuple):
-    """Objects of one file that are evaluated.
+    """The evaluated objects of one file.
 
     Attributes:
         name: What messages call them, "ground truths" or "detections of small".
@@ -37,13 +37,13 @@ class Placed(NamedTuple):
 
 
 def kind_counts(shapes: Shapes) -> list[int]:
-    """How many objects are of each of `KINDS`."""
+    """Number of objects of each of `KINDS`."""
     counts: list[int] = np.bincount(shapes.kind, minlength=len(KINDS)).tolist()
     return counts
 
 
 def common_kind(counts: Mapping[str, Sequence[int]], asked: Kind | None) -> tuple[Kind, list[str]]:
-    """The kind that all are compared as, and what to warn of.
+    """The kind that all objects are compared as, with warnings.
 
     The one asked for; else the least detailed that occurs, but polygons beside masks are drawn as
     masks. All objects of the files decide, not those that a filter leaves.
@@ -76,13 +76,13 @@ def common_kind(counts: Mapping[str, Sequence[int]], asked: Kind | None) -> tupl
 
 
 def _words(kind: Kind, count: int = 2) -> str:
-    """A kind in words: "1 rotated box", "2 rotated boxes"."""
+    """A count of a kind: "1 rotated box", "2 rotated boxes"."""
     word = kind.replace("_", " ")
     return word if count == 1 else f"{word}{'es' if word.endswith('x') else 's'}"
 
 
 def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[int]]:
-    """The shapes of each part as that kind, and how many polygons of each were mended.
+    """Convert the shapes of each part to one kind, and count repaired polygons.
 
     Args:
         parts: The objects.
@@ -175,7 +175,7 @@ def _check_known(parts: Sequence[Placed], size: Ints) -> None:
 def image_sizes(
     files: Sequence[ObjectFile], positions: Mapping[str, Ints], images: int
 ) -> tuple[Ints, list[str]]:
-    """(images, 2) height and width as the first file that says so has them; and what to warn of.
+    """(images, 2) height and width from the first file that has them, and warnings.
 
     0 where no file says.
 

@@ -1,4 +1,4 @@
-"""The images of a ground truth in; what it takes to show their objects out."""
+"""Look up the images and objects that reports show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from valor_cli.evaluators.detection.load.objects import Side
 
 
 def gallery_of(truth: ObjectFile, frame: Frame, side: Side) -> Gallery:
-    """What it takes to show objects, but for their pictures."""
+    """A gallery of the objects, without images."""
     images = images_of(truth)
     order = np.argsort(positions(images["id"], frame.image_ids))
     columns = {
@@ -32,7 +32,7 @@ def gallery_of(truth: ObjectFile, frame: Frame, side: Side) -> Gallery:
 
 
 def with_pictures(gallery: Gallery, frame: Frame, folder: str | None) -> tuple[Gallery, list[str]]:
-    """The files of the pictures as the folder names them, and a warning if some have none."""
+    """Add image files from a folder, with a warning if some are missing."""
     if folder is None:
         return gallery, []
     pictures = PictureFolder(folder)

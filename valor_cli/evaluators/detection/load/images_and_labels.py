@@ -1,4 +1,4 @@
-"""Which images and labels are evaluated, and how ids of files become their numbers."""
+"""Index the images and labels under evaluation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Frame(Struct, frozen=True):
     metadata: Mapping[str, Sequence[Scalar]]
 
     def labels_at(self, categories: Sequence[tuple[object, str]]) -> list[int]:
-        """The position in `labels` of each category by its id and name, else by its name alone."""
+        """The frame label of each category, by id and name or by name only."""
         known: dict[object, int] = {}
         numbers = self.label_number.tolist()
         ids = self.category_ids.tolist()
@@ -66,7 +66,7 @@ class Frame(Struct, frozen=True):
 def label_names(
     categories: Table, new: Sequence[str], label_map: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    """The label of each category, in the order of the ids, and what to warn of.
+    """The label of each category, in id order, with warnings.
 
     Args:
         categories: Of the ground truth.
@@ -100,7 +100,7 @@ def label_names(
 def make_frame(
     truth: ObjectFile, predicted: Sequence[ObjectFile], selection: Selection
 ) -> tuple[Frame, list[str]]:
-    """Number the images and labels that the selection keeps; and what to warn of.
+    """Index the selected images and labels, with warnings.
 
     Raises:
         DataError: The selection leaves no image, or names labels or images that are not there.
@@ -148,7 +148,7 @@ def _names(file: ObjectFile) -> list[str]:
 
 
 def images_of(truth: ObjectFile) -> Table:
-    """The images of the ground truth; those of its objects where it lists none."""
+    """The images of the ground truth, listed or from its objects."""
     if truth.images is not None:
         return truth.images
     ids = truth.objects["image_id"]
@@ -203,6 +203,6 @@ def _check_ids(ids: Sequence[Scalar], allowed: Sequence[Scalar], key: str) -> No
 
 
 def ids_of(table: Table) -> NDArray[np.generic]:
-    """The ids as numbers, or as text that numpy can sort."""
+    """Ids as numbers, or as text that NumPy can sort."""
     column = table["id"]
     return column if column.dtype.kind == "i" else column.astype(str)

@@ -1,4 +1,4 @@
-"""What a config says of detection: the `data:` block, and the keys at the top."""
+"""Config of detection: the `data:` block and the task's own keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
 
 
 class Formats(SideFormats[Format]):
-    """Formats of the two sides."""
+    """Formats of ground truth and predictions."""
 
 
 class DetectionInputs(Strict):
@@ -60,17 +60,17 @@ class DetectionInputs(Strict):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """Path of each model's predictions; a lone path is named after its file."""
+        """Path of each model's predictions; a single path is named after its file."""
         return model_paths(self.predictions)
 
     def format_of(self, role: Role) -> Format | None:
-        """The format that the config gives a side, if it does."""
+        """The format given in the config for one side, if any."""
         return format_given(self.format, role)
 
     def reading(
         self, *, shapes: bool, metadata: tuple[str, ...], fields: frozenset[str]
     ) -> Reading:
-        """How to read the files, all alike."""
+        """How to read all files."""
         return Reading(
             wanted="shape" if shapes else "box",
             metadata=metadata,
@@ -83,7 +83,7 @@ class DetectionInputs(Strict):
 
 
 class DetectionOptions(Strict):
-    """How objects are compared: what changes every number of a run."""
+    """How objects are compared; changes every value of a run."""
 
     matching: Literal["coco", "valor"] = Field(
         "coco",

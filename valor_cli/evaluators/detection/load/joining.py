@@ -1,4 +1,4 @@
-"""Ids of images and categories of one file in; the numbers they have in the run out."""
+"""Join the image and category ids of a file to those of the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _alike(ids: NDArray[Any], keys: NDArray[Any]) -> bool:
 
 
 def positions(values: NDArray[Any], keys: NDArray[Any]) -> Ints:
-    """Positions of ids among the known ones; numbers are never found among text."""
+    """Positions of ids among known ones; numbers never match text."""
     if not _alike(values, keys):
         return np.full(len(values), -1)
     return positions_of(values if values.dtype.kind == "i" else values.astype(str), keys)
@@ -58,7 +58,7 @@ def _named(categories: Table) -> list[tuple[Any, str]]:
 
 
 def check_named(file: ObjectFile, truth: ObjectFile) -> None:
-    """Ids without names are those of the ground truth, which must have ids of its own.
+    """Check that ids without names refer to a ground truth with ids of its own.
 
     Raises:
         DataError: A results list meets a ground truth whose ids its reader has made up.
@@ -69,7 +69,7 @@ def check_named(file: ObjectFile, truth: ObjectFile) -> None:
 
 
 def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
-    """An id that stands for two names is a mix-up, unless the name is known under another id.
+    """Raise an error if an id has two names, unless the name is known under another id.
 
     Raises:
         DataError: There are such ids.

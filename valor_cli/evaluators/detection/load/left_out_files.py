@@ -1,8 +1,8 @@
-"""Detections of which files were left out in; the images that they leave under evaluation out.
+"""Exclude images whose detections may have been in a skipped file.
 
-An image without detections counts as missed, but not where a file was left out in which they may
-stand. A file that lists its images, found or not, says of which it has all: none of them stands in
-a second file.
+An image without detections counts as all false negatives, but not where a file was skipped that
+may have held its detections. A file that lists its images, with or without detections, has all
+detections of these: none of them is in a second file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHOWN = 3
 def answered_images(
     truth: ObjectFile, predicted: Mapping[str, ObjectFile], frame: Frame
 ) -> tuple[Frame, list[str]]:
-    """The images of which no detections are lost, and what to warn of.
+    """The images with complete detections, with warnings.
 
     Args:
         truth: The ground truth.
@@ -64,7 +64,7 @@ def answered_images(
 
 
 def _images(truth: ObjectFile, frame: Frame) -> Rows:
-    """Which file of the ground truth each image stands in, in the order of the frame."""
+    """The ground truth file of each image, in frame order."""
     if truth.images is None:
         return Rows([truth.path], np.zeros(len(frame.image_ids), np.int64))
     rows = Rows.of(truth.images)
@@ -74,7 +74,7 @@ def _images(truth: ObjectFile, frame: Frame) -> Rows:
 
 
 def _answers(file: ObjectFile, found: Joined) -> tuple[Rows, Ints]:
-    """Which file each detection stands in and each image that is listed, and of which image."""
+    """The file and image of each detection and listed image."""
     rows = Rows.of(file.objects)
     if file.images is None:
         return rows, found.objects
@@ -89,7 +89,7 @@ def _answers(file: ObjectFile, found: Joined) -> tuple[Rows, Ints]:
 
 
 def _check_listed(file: ObjectFile, doubt: Flags, frame: Frame) -> None:
-    """Refuse images whose detections may have stood in a file that was left out.
+    """Raise an error for images whose detections may have been in a skipped file.
 
     Raises:
         DataError: There are some.

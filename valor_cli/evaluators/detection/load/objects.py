@@ -1,4 +1,4 @@
-"""One file of objects in; those of them that are evaluated, by image and label, out."""
+"""Select the evaluated objects of one file and index them by image and label."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 class Side(Struct, frozen=True):
-    """The objects of one file that are evaluated.
+    """The evaluated objects of one file.
 
     Attributes:
         placed: The objects, with what the file says of them.
@@ -32,7 +32,7 @@ class Side(Struct, frozen=True):
     label: Ints
 
     def column(self, name: str) -> NDArray[Any] | None:
-        """A column of the file, if it has it."""
+        """A column of the file, if present."""
         found = self.placed.file.objects.columns.get(name)
         # Of all rows, which ascend, no copy is made.
         if found is None or len(found) == len(self.placed.rows):
@@ -40,7 +40,7 @@ class Side(Struct, frozen=True):
         return found[self.placed.rows]
 
     def where(self, kept: NDArray[np.bool_]) -> Side:
-        """Some of the objects."""
+        """Select objects."""
         placed = self.placed
         return Side(
             placed._replace(
@@ -52,7 +52,7 @@ class Side(Struct, frozen=True):
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Ids in the file; positions there for objects without."""
+        """Ids in the file; positions for objects without ids."""
         ids = self.column("id")
         if ids is not None:
             return ids
@@ -62,7 +62,7 @@ class Side(Struct, frozen=True):
 
 
 def make_side(name: str, file: ObjectFile, joined: Joined, frame: Frame) -> tuple[Side, int]:
-    """The objects that the selection keeps, and how many are of unknown images or categories."""
+    """The selected objects, and counts of those with unknown images or categories."""
     at, label = joined.objects, label_positions(file, frame)
     unknown = int(((at < 0) | (label == -2)).sum())
     image = np.where(at >= 0, frame.image_number[at], -1)
@@ -78,8 +78,8 @@ def make_side(name: str, file: ObjectFile, joined: Joined, frame: Frame) -> tupl
 def as_valor_has_it(
     true: Side, sides: Mapping[str, Side]
 ) -> tuple[Side, dict[str, Side], dict[tuple[str, str], int]]:
-    """What `matching: valor` looks at: no crowd regions, and scores above 0; and what it leaves
-    out, as `Remarks.counts`.
+    """Apply `matching: valor`: no crowd regions, scores above 0; with counts of the dropped
+    objects.
     """
     counts: dict[tuple[str, str], int] = {}
     found = dict(sides)

@@ -1,4 +1,4 @@
-"""What a panoptic ground truth says of its categories, as the run's own labels."""
+"""Which labels of a panoptic ground truth are things and which are stuff."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from valor_cli.evaluators.detection.load.joining import positions
 
 
 def things_of(truth: ObjectFile, frame: Frame) -> tuple[bool | None, ...] | None:
-    """By label of the frame, whether it is of things (True) or of stuff (False).
+    """By label, whether it is a thing (True) or stuff (False).
 
     None where a label has neither or, mapped from several categories, both; None for all where the
     ground truth does not say.

@@ -1,4 +1,4 @@
-"""The `data:` block in; every file of a run, read, or the problems of all of them, out."""
+"""Read all input files of a detection run, and report the problems of all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from valor_cli.metric import METADATA, Selection
 def read_inputs(
     inputs: DetectionInputs, selection: Selection, shapes: bool
 ) -> tuple[ObjectFile, dict[str, ObjectFile]]:
-    """The ground truth, and each model's detections.
+    """Read the ground truth and each model's detections.
 
     Args:
         inputs: What to read.
@@ -76,7 +76,7 @@ def reading_of(inputs: DetectionInputs, selection: Selection, *, shapes: bool) -
 
 
 def objects_of(file: ObjectFile) -> str:
-    """Where the objects of a file stand, for messages: "gt.json: annotations", or the file."""
+    """The place of a file's objects, for messages: "gt.json: annotations", or the file."""
     name, bracket, _ = file.objects.place.partition("[")
     return f"{file.path}: {name}" if name and bracket else file.path
 
@@ -84,7 +84,7 @@ def objects_of(file: ObjectFile) -> str:
 def _without_keypoints(
     files: Sequence[ObjectFile | None], fields: frozenset[str]
 ) -> list[DataError]:
-    """The files that lack the keypoints that a metric needs."""
+    """The files without the keypoints that a metric needs."""
     return [
         DataError(
             Problem(objects_of(file), "no keypoints"),

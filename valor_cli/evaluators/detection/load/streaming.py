@@ -1,6 +1,7 @@
-"""Inputs of detection, piece by piece: what each piece holds in; images range by range out.
+"""Stream detection inputs: read them in pieces, load images range by range.
 
-Ground truth is one piece; detections are gathered by ranges of images, wherever their rows stood.
+Ground truth is one piece; detections are collected by ranges of images, whichever piece they are
+in.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ STEP: Final = 64
 
 
 class ObjectPiece(Struct, frozen=True):
-    """A piece of an input, and how to read it.
+    """A piece of an input.
 
     Attributes:
         model: Whose detections it holds; "" for the ground truth.
@@ -76,7 +77,7 @@ class ObjectPiece(Struct, frozen=True):
 
 
 class PieceTold(Struct, frozen=True):
-    """What a piece says before its objects are looked at.
+    """Summary of a piece, before its objects are read.
 
     Attributes:
         head: The piece without its objects.
@@ -96,7 +97,7 @@ class PieceTold(Struct, frozen=True):
 
 
 class Span(NamedTuple):
-    """A range of images: positions in the frame, and the ids that it begins and ends with.
+    """A range of images: positions in the frame, with the first and last id.
 
     The ranges on both ends are open: `low` and `high` are None there.
     """
@@ -109,7 +110,7 @@ class Span(NamedTuple):
 
 
 class Ground(Struct, frozen=True):
-    """What all ranges need to know.
+    """What all ranges share.
 
     Attributes:
         frame: All images, and the labels of the run.
@@ -136,7 +137,7 @@ class Ground(Struct, frozen=True):
 def cut_detections(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
 ) -> list[ObjectPiece] | None:
-    """The pieces of all inputs; None where detections are in one, or all must be known at once.
+    """The pieces of all inputs; None if detections are in one, or all are needed at once.
 
     Raises:
         DataError: An input is not there, or its format cannot be told.
@@ -147,7 +148,7 @@ def cut_detections(
 def cut_instances(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
 ) -> list[ObjectPiece] | None:
-    """As `cut_detections`, of each object's shape."""
+    """The same as `cut_detections`, for shapes."""
     return _cut(inputs, selection, size, shapes=True)
 
 
@@ -174,7 +175,7 @@ def _cut(
 
 
 def read_piece(task: ObjectPiece) -> tuple[PieceTold, ObjectFile] | None:
-    """A piece, its objects by image; None where only the whole of its input says what it means.
+    """A piece with its objects by image; None if the input must be read whole.
 
     Raises:
         DataError: What it holds is wrong.
@@ -215,7 +216,7 @@ def survey(
     pieces: Sequence[ObjectPiece],
     told: Sequence[PieceTold],
 ) -> Survey | None:
-    """The labels of the run, and ranges of images; None where image ids are of two kinds.
+    """The labels of the run and ranges of images; None if image ids have mixed types.
 
     Raises:
         DataError: Files do not belong together.
@@ -315,7 +316,7 @@ def load_range(
 def join_ranges(
     ground: Ground, parts: Sequence[Loaded[DetectionDataset]]
 ) -> Loaded[DetectionDataset] | None:
-    """All ranges; None where objects that were left out have labels of their own."""
+    """Join all ranges; None if dropped objects have labels of their own."""
     remarks = Remarks.joined([part.facts for part in parts])
     if not np.array_equal(remarks.seen, ground.seen):
         return None
@@ -327,7 +328,7 @@ def join_ranges(
 def illustrate(
     parts: Sequence[DetectionDataset], examples: Sequence[MetricExample]
 ) -> list[Illustration]:
-    """What is shown of each example, by the range that its objects are of."""
+    """The illustration of each example, from the range with its objects."""
     shown: dict[int, Illustration] = {}
     of_part: dict[int, list[int]] = {}
     for at, example in enumerate(examples):
@@ -439,7 +440,7 @@ def _by_model(
 
 
 def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]) -> bool:
-    """Whether pieces of files say what their files say."""
+    """Whether the pieces together equal their files."""
     files: dict[tuple[str, str], list[tuple[ResultsFacts, int]]] = {}
     for piece, one in zip(pieces, told, strict=True):
         if one.facts is not None and piece.piece.end is not None:
@@ -449,7 +450,7 @@ def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]) -> bool
 
 
 def _before(counts: Sequence[int], groups: Sequence[str]) -> list[int]:
-    """How many objects of its group stand before each piece."""
+    """Number of objects of the group before each piece."""
     seen: dict[str, int] = {}
     before = []
     for count, group in zip(counts, groups, strict=True):
@@ -489,7 +490,7 @@ def _within(frame: Frame, span: Span) -> Frame:
 
 
 def _spans(frame: Frame, told: Sequence[PieceTold]) -> list[Span]:
-    """Ranges of about as many objects each, by the images that the pieces tell of."""
+    """Ranges of about equally many objects, from the summaries of the pieces."""
     total = sum(one.count for one in told)
     count = max(-(-total // RANGE_OBJECTS), 1)
     told_of = [np.searchsorted(frame.image_ids, _sortable(one.images)) for one in told]

@@ -1,6 +1,6 @@
-"""Objects that are evaluated in; what is legal about them and yet worth a warning out.
+"""Collect warnings about valid but suspicious objects.
 
-What is noted of some images and of others adds up to what is noted of all.
+The remarks of several sets of images add up to those of all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 
 class Remarks(Struct, frozen=True):
-    """What is odd about the objects of some images, and which labels they have.
+    """Remarks on the objects of some images, and their labels.
 
     Attributes:
         true: (labels of the run) whether a ground truth that is no crowd has the label.
@@ -42,7 +42,7 @@ class Remarks(Struct, frozen=True):
 
     @classmethod
     def joined(cls, parts: Sequence[Remarks]) -> Remarks:
-        """Of all parts."""
+        """Join remarks of several parts."""
         first = parts[0]
         counts: dict[tuple[str, str], int] = {}
         for part in parts:
@@ -65,15 +65,15 @@ class Remarks(Struct, frozen=True):
 
     @property
     def seen(self) -> Flags:
-        """(labels of the run) whether any object has the label."""
+        """(labels,) whether any object has the label."""
         return np.asarray(np.logical_or.reduce([self.crowds, *self.predicted.values()]))
 
     def unknown(self, model: str) -> int:
-        """Detections of a model that were left out: of unknown images or categories."""
+        """Detections that were dropped because their image or category is unknown."""
         return self.counts.get(("unknown", model), 0)
 
     def of_images(self, files: Mapping[str, str], truth: str, ids: Sequence[str]) -> list[str]:
-        """What to say where few detections are of images that the ground truth has.
+        """A warning if few detections are in images of the ground truth.
 
         Args:
             files: By model, the file of its detections.
@@ -98,7 +98,7 @@ class Remarks(Struct, frozen=True):
         return warnings
 
     def of_matching(self) -> list[str]:
-        """What to say of objects that `matching: valor` leaves out."""
+        """Warnings about objects that `matching: valor` leaves out."""
         warnings = []
         if crowds := self.counts.get(("left out", TRUTHS)):
             warnings.append(
@@ -113,7 +113,7 @@ class Remarks(Struct, frozen=True):
         return warnings
 
     def of_shapes(self) -> list[str]:
-        """What to say of shapes that were mended."""
+        """Warnings about repaired shapes."""
         return [
             f"{_called(whose)}: polygons that cross themselves, mended: {count:,}"
             for whose in (TRUTHS, *self.predicted)
@@ -121,7 +121,7 @@ class Remarks(Struct, frozen=True):
         ]
 
     def of_objects(self, kind: Kind) -> list[str]:
-        """What to say of sizes and scores that count for less than one may think."""
+        """Warnings about sizes and scores that have no effect."""
         warnings = [*self._zero_areas(TRUTHS, kind), *self._misread()]
         if huge := self.counts.get(("huge", TRUTHS)):
             warnings.append(
@@ -183,7 +183,7 @@ def _called(whose: str) -> str:
 
 
 def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], labels: int) -> Remarks:
-    """What is odd about objects; `labels` are those of the run."""
+    """Collect remarks on objects; `labels` are those of the run."""
     objects = truths.label[~truths.uncounted]
     counts = {
         ("no area", TRUTHS): _zero_areas(truths.shapes),

@@ -1,9 +1,9 @@
 """Average precision per label, and its means over labels and IoU thresholds.
 
 Area under the precision-recall curve, sampled at 101 recalls (Lin et al., Microsoft COCO, 2014);
-with `interpolation` at 11 recalls or at every point, as PASCAL VOC has it before and from 2010.
+with `interpolation` at 11 recalls or at every point, as in PASCAL VOC before and from 2010.
 Detections of a label count as false positives in every image, also where the label has no ground
-truth. A label without ground truth has no value and enters no mean; one with ground truth and no
+truth. A label without ground truth has no value and is not averaged; one with ground truth and no
 detection has 0.
 """
 
@@ -133,8 +133,8 @@ def mean_average_precision_over_ious(
 
     Pitfalls:
         It is far below the mAP at an IoU of 0.5 of the same detections, so say which of the two a
-        number is. It tells neither which labels are bad nor whether objects are missed or boxes are
-        loose: `error_breakdown` does.
+        number is. It shows neither which labels are bad nor whether objects are missed or boxes
+        are loose: `error_breakdown` does.
 
     Example:
         Over the IoU thresholds cat has 0.8 and dog 0.4: (0.8 + 0.4) / 2 = 0.6.
@@ -152,7 +152,7 @@ def average_precision_replicas(
     max_detections: MaxDetections,
     interpolation: Interpolation,
 ) -> Resampled:
-    """(resamples, values) those of the metric that takes its mean over these."""
+    """(resamples, values) of the mean average precision metrics."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, max_detections, interpolation)
     parts = [precision] if over_ious else precision.swapaxes(0, 1)

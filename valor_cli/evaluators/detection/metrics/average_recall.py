@@ -1,7 +1,7 @@
 """Average recall per label, and its mean over labels.
 
 Recall averaged over IoU thresholds (Hosang et al., 2015; COCO's AR with `max_detections`). A label
-without ground truth has no value and enters no mean; one that is never detected has 0.
+without ground truth has no value and is not averaged; one that is never detected has 0.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def average_recall_replicas(
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
 ) -> Resampled:
-    """(resamples, values) those of `average_recall`."""
+    """(resamples, values) of `average_recall`."""
     replicas = Replicas.of(matches, weights)
     recalls = _recalls(replicas, iou_thresholds, recall_score_threshold, max_detections)
     return replica_rows.means_by_label(recalls)
@@ -115,7 +115,7 @@ def mean_average_recall_replicas(
     recall_score_threshold: RecallScores,
     max_detections: MaxDetections,
 ) -> Resampled:
-    """(resamples, values) those of `mean_average_recall`."""
+    """(resamples, values) of `mean_average_recall`."""
     replicas = Replicas.of(matches, weights)
     at = (iou_thresholds, recall_score_threshold, max_detections)
     recalls, whole = _recalls(replicas, *at), _recalls(matches, *at)

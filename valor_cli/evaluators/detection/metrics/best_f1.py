@@ -1,4 +1,4 @@
-"""The score threshold at which each label has its best F1."""
+"""Best F1 of each label over score thresholds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def best_f1(
     iou_threshold: IouThreshold = 0.5,
     max_detections: MaxDetections = None,
 ) -> Findings:
-    """The best F1 that a score threshold gives each label, that threshold, and what it gives.
+    """The best F1 of each label over score thresholds, with that threshold.
 
     Thresholds are the scores themselves; of equally good ones the highest. A label that is never
     found has an F1 of 0 and no threshold; one without ground truth has no value. The mean over

@@ -61,7 +61,7 @@ def coco_replicas(
     iou_thresholds: IouThresholds,
     areas: Sizes,
 ) -> Resampled:
-    """(resamples, values) those of `coco`."""
+    """(resamples, values) of `coco`."""
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(iou_thresholds, MAX_DETECTIONS)
     whole = matches.precision(iou_thresholds, MAX_DETECTIONS)

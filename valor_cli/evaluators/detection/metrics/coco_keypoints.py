@@ -1,7 +1,7 @@
 """The ten numbers of the COCO keypoint challenge (Lin et al., Microsoft COCO, 2014).
 
-Objects are compared by object keypoint similarity (OKS) where `coco` compares them by IoU. A ground
-truth without visible keypoints is ignored, as crowds are. The challenge has no small objects.
+Objects are compared by object keypoint similarity (OKS) where `coco` uses IoU. Ground truth
+without visible keypoints is ignored, as crowds are. The challenge has no small objects.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def coco_keypoints_replicas(
     max_detections: MaxDetections,
     sigmas: Sigmas,
 ) -> Resampled:
-    """(resamples, values) those of `coco_keypoints`."""
+    """(resamples, values) of `coco_keypoints`."""
     matches = poses.by_sigmas[sigmas]
     replicas = Replicas.of(matches, weights)
     precision = replicas.precision(oks_thresholds, max_detections)

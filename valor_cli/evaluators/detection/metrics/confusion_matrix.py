@@ -1,4 +1,4 @@
-"""Which labels are taken for which others."""
+"""Confusion matrix of labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def confusion_matrix(
     max_detections: MaxDetections = None,
     max_examples: MaxExamples = 3,
 ) -> Findings:
-    """Ground truths by the label that they were detected as.
+    """Counts of true labels by detected label.
 
     Pairs of one label match first, so that the diagonal is the true positives of `counts`. Of what
     is left, detections, best score first, take the ground truth of another label that they overlap

@@ -68,7 +68,7 @@ def counts_replicas(
     score_threshold: ScoreThreshold,
     max_detections: MaxDetections,
 ) -> Resampled:
-    """(resamples, values) those of `counts`."""
+    """(resamples, values) of `counts`."""
     replicas = Replicas.of(matches, weights)
     levels = levels_of(matches.labels, score_threshold)
     tallies = replicas.counts(iou_threshold, levels, max_detections)

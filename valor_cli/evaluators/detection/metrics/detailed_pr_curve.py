@@ -1,4 +1,4 @@
-"""Precision-recall curves that say what kind of errors stand behind each count."""
+"""Precision-recall curves with error counts by reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def detailed_pr_curve(
     max_detections: MaxDetections = None,
     max_examples: MaxExamples = 1,
 ) -> Findings:
-    """True and false positives and false negatives along score thresholds, by their reason.
+    """True and false positives and false negatives by score threshold and reason.
 
     A false positive that overlaps a ground truth of another label, from `pr_curve_iou_threshold`
     on, is a misclassification, any other (a duplicate too) a hallucination. A false negative that
@@ -48,8 +48,8 @@ def detailed_pr_curve(
         t: pr_curve_iou_threshold; detections: those that reach the score threshold
 
     Pitfalls:
-        Hallucinations are what is left: duplicates and boxes just too loose are among them, so they
-        are no count of invented objects. `error_breakdown` tells these apart.
+        Hallucinations are what is left: duplicates and boxes just too loose are among them, so
+        they are no count of invented objects. `error_breakdown` distinguishes these.
 
     Example:
         A cat is detected as a dog, with IoU 0.8 and score 0.6. At 0.5 that is a misclassification

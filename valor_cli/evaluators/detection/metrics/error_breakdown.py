@@ -1,12 +1,13 @@
-"""Where average precision is lost, by the reason of the errors (Bolya et al., TIDE, ECCV 2020).
+"""Error breakdown: average precision lost to each kind of error (TIDE, ECCV 2020).
 
-The cost of a kind of error is how much average precision, at one IoU threshold and averaged over
-labels with ground truth, would be gained if these errors alone were mended: wrong labels and places
-set right (for each ground truth that nothing found, by its best-scored detection; others taken
-out), duplicates, background and the rest taken out, missed ground truths not asked for. Two more
-costs say what all false positives, and all false negatives, take. Costs do not add up: one error
-may hide another. Unlike tidecv, labels without ground truth enter no mean, and detections of equal
-score keep their order when one is mended.
+Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020. The cost
+of a kind of error is the average precision, at one IoU threshold and averaged over labels with
+ground truth, that would be gained if these errors alone were fixed: wrong labels and places
+corrected (for each false negative, by its best-scored detection; other detections removed),
+duplicates, background and the rest removed, missed ground truth not counted. Two more costs are
+those of all false positives and of all false negatives. Costs do not add up, since one error may
+hide another. Unlike tidecv, labels without ground truth are not averaged, and detections of equal
+score keep their order when one is fixed.
 """
 
 from __future__ import annotations
@@ -54,26 +55,26 @@ def error_breakdown(
     max_detections: MaxDetections = 100,
     max_examples: MaxExamples = 3,
 ) -> Findings:
-    """Errors by their reason, and the average precision that each kind costs.
+    """Error counts by reason, and the average precision that each kind costs.
 
     Wrong label, wrong place, both, duplicate, background, or missed; counted for all labels and
     for each, with examples by score, then image. The costs are those of all labels together, and
     of false positives and false negatives as a whole. They have no intervals.
 
     Formula:
-        cost(kind) = mAP with the errors of that kind mended − mAP, at least 0
+        cost(kind) = mAP with the errors of that kind fixed − mAP, at least 0
         localisation: IoU from b to t with its own label; classification: from t on with another
         duplicate: from t on, but found already; background: up to b with all; both: any other
-        missed: objects that no error stands for; t: iou_threshold, b: background_iou
+        missed: objects without another error; t: iou_threshold, b: background_iou
 
     Pitfalls:
-        Costs do not add up to what mAP lacks: each kind is mended alone, and one error may hide
-        another. Many errors of a kind may cost little where they score low, so read counts and
+        Costs do not add up to what mAP is short of 1: each kind is fixed alone, and one error may
+        hide another. Many errors of a kind may cost little where they score low, so read counts and
         costs together.
 
     Example:
         Of two cats one is found and one is detected as a dog, with IoU 0.8. AP of cat is 51/101 =
-        0.505, and 1 with the label mended: `classification` 1, `classification_cost` 0.495.
+        0.505, and 1 with the label fixed: `classification` 1, `classification_cost` 0.495.
     """
     found = mistakes(matches, iou_threshold, background_iou, max_detections=max_detections)
     counts = np.array(
@@ -117,7 +118,7 @@ def _costs(matches: Matches, found: Mistakes) -> Iterator[MetricValue]:
 
 
 class _Ranking:
-    """The detections that count, and their average precision after one kind is mended."""
+    """The evaluated detections, and their average precision after one kind of error is fixed."""
 
     def __init__(self, matches: Matches, found: Mistakes) -> None:
         self.matches = matches
@@ -127,7 +128,7 @@ class _Ranking:
         self.truths = matches.ground_truth_count
 
     def without(self, reason: int) -> float:
-        """With the errors of one reason mended."""
+        """With the errors of one reason fixed."""
         of_kind = self.found.reason == reason
         if reason not in (CLASSIFICATION, LOCALISATION):
             return self.mean_average_precision(counted=self.counted & ~of_kind)
@@ -149,11 +150,11 @@ class _Ranking:
         return best
 
     def without_missed(self) -> float:
-        """With the missed ground truths not asked for."""
+        """Without the missed ground truth."""
         return self._asking_less(self.found.missed)
 
     def nothing_missed(self) -> float:
-        """With no ground truth asked for that nothing found."""
+        """Without any unmatched ground truth."""
         return self._asking_less(self.found.outcomes.missed)
 
     def _asking_less(self, truths: Flags) -> float:

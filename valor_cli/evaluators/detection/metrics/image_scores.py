@@ -1,4 +1,4 @@
-"""F1 of every image, and the images that went worst."""
+"""F1 of each image, and the worst images."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def image_scores(
     worst: Annotated[int, Interval(ge=0, le=100)] = 12,
     zero_division: ZeroDivision = 0.0,
 ) -> Findings:
-    """F1, precision and recall of each image over all its labels, their means, the worst images.
+    """F1, precision and recall of each image, their means, and the worst images.
 
     An image with neither ground truth nor detection has no F1 and enters no mean. The `worst`
     images are those of lowest F1, of equal ones those with the most errors; each is shown with

@@ -49,7 +49,7 @@ FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
 
 
 class FederatedMatches(Struct, frozen=True):
-    """Matches where LVIS judges, and how frequent it says the labels are.
+    """Matches under the LVIS rules, with the frequency of labels.
 
     Attributes:
         matches: Of the detections that are judged. Their `rank` is their place among all detections
@@ -62,21 +62,21 @@ class FederatedMatches(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return self.matches.unit_count
 
     def select(self, units: NDArray[np.bool_]) -> FederatedMatches:
-        """The evidence of some images alone."""
+        """Select images."""
         return replace(self, matches=self.matches.select(units))
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[FederatedMatches]:
-        """The evidence in which image i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which image i counts weights[b, i] times."""
         for again in self.matches.resamples(weights):
             yield replace(self, matches=again)
 
 
 def match_federated(dataset: DetectionDataset, plan: MatchingPlan) -> FederatedMatches:
-    """Evidence of one shard of images.
+    """Match one shard of images by the LVIS rules.
 
     Raises:
         DataError: Detections are not to be matched by COCO's rule.
@@ -118,7 +118,7 @@ def match_federated(dataset: DetectionDataset, plan: MatchingPlan) -> FederatedM
 
 
 def merge_federated(parts: Sequence[FederatedMatches]) -> FederatedMatches:
-    """The evidence of several shards of images together, in any order.
+    """Merge the evidence of several shards of images, in any order.
 
     Raises:
         ValueError: The shards are of different runs or data sets, or are views.
@@ -146,12 +146,13 @@ def lvis(
         AP = mean over labels, IoU thresholds 0.50, 0.55 … 0.95 and recalls 0, 0.01 … 1 of the
              highest precision at that recall or a higher one; APr, APc, APf: of one group
         AR = mean over labels and IoU thresholds of recall
-        a label is judged in the images that have it or are known to lack it, and in no others
+        a label is judged in the images that have it or are known to be without it, and in no
+        others
 
     Pitfalls:
         Every label counts alike and rare ones have a handful of objects, so that APr swings widely
         between runs. The limit of detections is one for all labels of an image, not COCO's one for
-        each label, and false alarms in images that nobody checked for a label are not seen.
+        each label, and false positives in images not checked for a label are not counted.
 
     Example:
         A rare label has an AP of 0.1, a common one 0.3, a frequent one 0.5: AP is 0.3, APr 0.1, APc
@@ -175,7 +176,7 @@ def lvis_replicas(
     areas: Sizes,
     max_detections: MaxDetections,
 ) -> Resampled:
-    """(resamples, values) those of `lvis`."""
+    """(resamples, values) of `lvis`."""
     matches = federated.matches
     replicas = Replicas.of(matches, weights)
     frequency = np.array(federated.frequency, "U1")

@@ -1,9 +1,10 @@
-"""Panoptic quality (Kirillov et al., Panoptic Segmentation, CVPR 2019), as panopticapi has it.
+"""Panoptic quality (Kirillov et al., Panoptic Segmentation, CVPR 2019).
 
-Where it differs: a label without ground truth has no value and enters no mean, while panopticapi
-counts 0 for it as soon as something is predicted; several crowd regions of one label in an image,
-which COCO does not have, excuse together, while there the last one listed does; and an image
-without predictions is one where all is missed, while there it is an error.
+As in panopticapi, with these differences: a label without ground truth has no value and is not
+averaged, while panopticapi counts it as 0 once anything is predicted; several crowd regions of one
+label in an image, which COCO does not have, all excuse predictions, while there the last one
+listed does; and in an image without predictions every segment is a false negative, while there it
+is an error.
 """
 
 from __future__ import annotations

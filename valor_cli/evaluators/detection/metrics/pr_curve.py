@@ -22,7 +22,7 @@ def pr_curve(
     pr_curve_iou_threshold: IouThreshold = 0.5,
     max_detections: MaxDetections = None,
 ) -> Findings:
-    """Precision and recall of each label along score thresholds, or precision along recall.
+    """Precision and recall of each label by score threshold, or precision by recall.
 
     `thresholds: scores` counts true and false positives and false negatives at the scores 0.05,
     0.10 … 0.95; a second detection of an object is a false positive. `thresholds: recall` gives the

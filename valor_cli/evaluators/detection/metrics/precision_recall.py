@@ -1,7 +1,7 @@
 """Precision, recall and F1 of each label at one threshold pair, and their averages.
 
-A score threshold may be one for each label, such as `best_f1` finds; labels that are not named have
-0.5 then. Averages run over labels that have ground truth. F1 of a label that has ground truth and
+The score threshold may be set per label, for example to the ones `best_f1` reports; other labels
+then use 0.5. Averages are over labels that have ground truth. F1 of a label with ground truth and
 no detection follows `zero_division`, where scikit-learn has 0.
 """
 
@@ -47,7 +47,7 @@ def precision(
     average: Average = "macro",
     zero_division: ZeroDivision = 0.0,
 ) -> Findings:
-    """True positives among the detections of each label, and the average over labels.
+    """Precision of each label, and the average over labels.
 
     A label without any detection at the threshold is 0/0 and follows `zero_division`; one
     without ground truth has its precision reported, too, and enters no average.
@@ -77,7 +77,7 @@ def recall(
     max_detections: MaxDetections = None,
     average: Average = "macro",
 ) -> Findings:
-    """Ground truths of each label that were found, and the average over labels.
+    """Recall of each label, and the average over labels.
 
     A label without ground truth has no recall.
 
@@ -146,7 +146,7 @@ def precision_replicas(
     average: Average,
     zero_division: ZeroDivision,
 ) -> Resampled:
-    """(resamples, values) those of `precision`."""
+    """(resamples, values) of `precision`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
     return labels_and_average_replicas(
@@ -163,7 +163,7 @@ def recall_replicas(
     max_detections: MaxDetections,
     average: Average,
 ) -> Resampled:
-    """(resamples, values) those of `recall`."""
+    """(resamples, values) of `recall`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
     return labels_and_average_replicas(mine.recall(), whole.recall(), average, WORDS)
@@ -179,7 +179,7 @@ def f1_replicas(
     average: Average,
     zero_division: ZeroDivision,
 ) -> Resampled:
-    """(resamples, values) those of `f1`."""
+    """(resamples, values) of `f1`."""
     at = (iou_threshold, score_threshold, max_detections)
     mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
     return labels_and_average_replicas(

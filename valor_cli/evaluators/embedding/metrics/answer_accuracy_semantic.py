@@ -1,4 +1,4 @@
-"""Semantic answer accuracy: whether each sentence of a response is near one of the reference."""
+"""Semantic answer accuracy: similarity of each response sentence to the reference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def edit_likeness(one: str, other: str) -> float:
-    """1 - Levenshtein distance / length of the longer, in characters; two empty texts have 1."""
+    """1 - Levenshtein distance / length of the longer text; 1 for two empty texts."""
     from rapidfuzz.distance import Levenshtein
 
     return float(Levenshtein.normalized_similarity(one.casefold(), other.casefold()))
@@ -41,7 +41,7 @@ def equality(one: str, other: str) -> float:
 
 
 def token_jaccard(one: str, other: str) -> float:
-    """Distinct words that both have / distinct words that either has, 0 to 1.
+    """Jaccard similarity of the sets of words, 0 to 1.
 
     Words are runs of letters, digits and underscores. Where neither text has one ("?", "+"), they
     are 1 or 0 as they are equal or not.
@@ -83,8 +83,8 @@ def answer_accuracy_semantic(
     short_string_metric: ShortMetric = "normalized_edit_distance",
     short_string_threshold: Annotated[int, Interval(ge=0, le=1000)] = 10,
 ) -> Outcomes:
-    """Cosine of the response's least accurate sentence with the sentence of the reference that is
-    nearest to it; the best reference counts.
+    """Cosine of the least accurate response sentence with its nearest reference sentence; the best
+    reference counts.
 
     That is the lowest, over the sentences of the response, of the highest cosine with any sentence
     of the reference. It may be negative, and is not clipped. The least accurate sentence is kept
@@ -156,7 +156,7 @@ def _as_written(
 
 
 def _all_of(text: str) -> tuple[int, int]:
-    """Where a text stands without the white space around it."""
+    """Span of a text without surrounding white space."""
     said = text.strip()
     start = text.index(said)
     return start, start + len(said)

@@ -1,4 +1,4 @@
-"""Sentence relevancy of answers: whether a sentence of a response is near the question."""
+"""Sentence answer relevancy: similarity of the question to its nearest response sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from valor_cli.results import Mark
 
 
 def answer_relevancy_sentence(texts: ModelTexts) -> Outcomes:
-    """Cosine of the question with the sentence of the response that is nearest to it.
+    """Cosine of the question with the nearest sentence of the response.
 
     The question is one text, however many sentences it has. The cosine may be negative, and is not
     clipped. A response that repeats the question has 1.
@@ -19,7 +19,7 @@ def answer_relevancy_sentence(texts: ModelTexts) -> Outcomes:
         value = max over sentences s of the response of cos(question, s)
 
     Pitfalls:
-        One near sentence is enough, whatever stands beside it: a response that restates the
+        One similar sentence is enough, whatever the others say: a response that restates the
         question and then evades it is high, a bare right answer ("42.") low. Not to be confused
         with `answer_relevancy`, which asks a judge.
 

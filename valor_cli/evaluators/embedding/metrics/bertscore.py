@@ -1,10 +1,10 @@
-"""BERTScore: whether the tokens of a response and of a reference mean the same, in context.
+"""BERTScore: similarity of the contextual token vectors of response and reference.
 
 Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020; the arithmetic is that of
-the package bert-score 0.3.13. Special tokens may be the match of a word, and count for nothing
-themselves. Where several references are given, precision, recall and F1 are each those of their own
-best reference. Two differences: bert-score lifts a token's best cosine to 0 where it happens to pad
-texts, and its F1 of a precision and a recall of different signs is any number; here it is 0.
+the package bert-score 0.3.13. Special tokens may be the match of a word but do not count
+themselves. With several references, precision, recall and F1 each use their own best reference.
+Two differences: bert-score raises a token's best cosine to 0 where it happens to pad texts, and
+its F1 of a precision and a recall of different signs is arbitrary; here it is 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HEADER = ["LAYER", "P", "R", "F"]
 
 
 class Baselines(Struct, frozen=True):
-    """Precision, recall and F1 of texts that have nothing to do with each other, by layer."""
+    """Mean precision, recall and F1 of unrelated texts, by layer."""
 
     path: str
     layers: Mapping[int, tuple[float, float, float]]
@@ -85,8 +85,8 @@ def bertscore(
     rescale_with_baseline: bool = False,
     baseline: Annotated[LocalPath, readable_by(baselines_in)] | None = None,
 ) -> Outcomes:
-    """F1, precision and recall of the tokens of the response and of the reference, each matched
-    with that token of the other text whose vector in context is most similar.
+    """F1, precision and recall of greedily matched tokens of response and reference, by contextual
+    vectors.
 
     `model` is an encoder, a folder or an id of the hub, else the embedder of the config;
     `num_layers` the layer whose hidden states are compared, else the one that is usual for the
@@ -143,7 +143,7 @@ def bertscore(
 
 
 def means_of_matches(sampled: Sampled) -> Findings:
-    """The mean of every output; and of how many samples only a part was compared."""
+    """The mean of every output, and the number of samples compared only in part."""
     values = [sampled.mean(output.name) for output in OUTPUTS]
     cut = int((sampled.scored & (sampled.outcomes.counts.get(CUT, np.zeros(1)) > 0)).sum())
     warnings = []
@@ -200,7 +200,7 @@ def _outcome(
 
 
 def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
-    """A model of its own stands in for the embedder."""
+    """A model parameter replaces the embedder."""
     return ("embedder",) if parameters["model"] is None else ()
 
 
@@ -229,7 +229,7 @@ BERTSCORE = Metric(
 
 
 def baselines_in(path: str) -> Baselines:
-    """The baselines in a file with the columns LAYER, P, R and F.
+    """Read baselines from a file with the columns LAYER, P, R and F.
 
     Raises:
         DataError: The file cannot be used.

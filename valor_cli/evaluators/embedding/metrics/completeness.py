@@ -1,11 +1,10 @@
-"""Completeness: how much of the ground that a text covers its summary covers, too.
+"""Completeness: how much of the semantic range of a text its summary covers.
 
-The completeness of H2O Sonar's summarization evaluator. A sentence is a point: its vector, in the
-few dimensions in which UMAP lays out the sentences of the text. The sentences of the summary stand
-for the nearest sentences of the text, or for nothing, and what they reach across is held against
-what all reach across. Beyond the definition: a sentence that stands twice is one point, and one
-that the summary has taken over word for word is its own point in the text, which UMAP would place
-beside it.
+The completeness of H2O Sonar's summarization evaluator. A sentence is a point: its vector, reduced
+by UMAP over the sentences of the text. Each sentence of the summary represents the nearest
+sentences of the text, or none, and the extent of those is compared with that of all. Beyond the
+definition: a duplicate sentence is one point, and a sentence copied verbatim into the summary is
+its own point in the text, which UMAP would place next to it.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class _Sentences(NamedTuple):
 
 
 def completeness(texts: ModelTexts) -> Outcomes:
-    """How far the sentences of a summary reach across the sentences of the text, by their vectors.
+    """How much of the extent of the text's sentence vectors those of its summary cover.
 
     `user_input` is the text, `response` its summary. UMAP, trained on the distinct sentences of the
     text, lays them out in 5 dimensions, fewer than 7 in two less than they are. A sentence of the

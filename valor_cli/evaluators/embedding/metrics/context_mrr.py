@@ -1,4 +1,4 @@
-"""Mean reciprocal rank of contexts: how far up the first relevant one was retrieved."""
+"""Mean reciprocal rank of the first relevant context."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def context_mrr(
     mrr_relevant_chunk_threshold: Annotated[float, Interval(ge=-1, le=1)] | None = None,
     mrr_relevant_chunk_oor_idx: Annotated[int, Interval(ge=1)] = 10,
 ) -> Outcomes:
-    """1 / rank of the first relevant retrieved context, on average over the questions (MRR); `hit`
-    is the fraction of questions with a relevant context.
+    """1 / rank of the first relevant retrieved context, averaged over questions (MRR); `hit` is the
+    share of questions with a relevant context.
 
     A context is as relevant as the cosine of the question with its nearest sentence, and relevant
     at `mrr_relevant_chunk_threshold` or more: 0.7, or what was calibrated for the embedder. The
@@ -45,7 +45,7 @@ def context_mrr(
         relevant: max over sentences s of the context of cos(question, s) ≥ threshold
 
     Pitfalls:
-        Relevance is a cosine past a threshold, nobody's judgement: with a threshold of another
+        Relevance is a cosine past a threshold, not a human judgement: with a threshold of another
         embedder every first context is relevant, or none ever is. Contexts behind the first
         relevant one do not count.
 
@@ -78,7 +78,7 @@ def _outcome(threshold: float, last: int, found: Compared) -> Outcome:
 
 
 def mean_rank_and_hits(sampled: Sampled) -> Findings:
-    """The mean of the reciprocal ranks, and the part of the questions with a hit."""
+    """The mean reciprocal rank, and the share of questions with a hit."""
     hits = replace(sampled.mean("hit"), proportion=True)
     return sampled.findings([sampled.mean("value"), hits])
 

@@ -1,4 +1,4 @@
-"""Soft context relevancy: how near what was retrieved comes to the question."""
+"""Soft context relevancy: similarity of the retrieved contexts to the question."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ OUTPUTS = (
 
 
 def context_relevancy_soft(texts: ModelTexts) -> Outcomes:
-    """Relevance of the retrieved contexts, each as near to the question as its nearest sentence:
-    the highest (recall), and the mean over contexts (precision).
+    """Similarity of the question to the nearest sentence of each context: the highest (recall), and
+    the mean over contexts (precision).
 
     The question is one text, however many sentences it has; blank contexts do not count. Cosines
     may be negative, and are not clipped.

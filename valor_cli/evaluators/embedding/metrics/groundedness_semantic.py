@@ -1,4 +1,4 @@
-"""Semantic groundedness: whether each sentence of a response is near one that was retrieved."""
+"""Semantic groundedness: similarity of each response sentence to the retrieved contexts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ KIND = "least grounded"
 
 
 def groundedness_semantic(texts: ModelTexts) -> Outcomes:
-    """Cosine of the response's least grounded sentence with the sentence of the retrieved contexts
-    that is nearest to it.
+    """Cosine of the least grounded response sentence with its nearest context sentence.
 
     That is the lowest, over the sentences of the response, of the highest cosine with any sentence
     of any context. It may be negative, and is not clipped. A sentence that contradicts the context

@@ -1,9 +1,9 @@
-"""Questions drift: whether what is asked changes from the beginning of the data to its end.
+"""Questions drift: whether the questions change from the first to the last samples.
 
-The distance is that of H2O Sonar's Questions Drift Evaluator. It takes the mean of vectors that its
-embedder has made of length 1; here the vectors of every embedder are. Any two groups of questions
-differ somewhat, small ones more so: beside the distance stands how often chance parts the same
-questions as far.
+The distance is that of H2O Sonar's Questions Drift Evaluator, which averages vectors that its
+embedder has normalised to length 1; here the vectors of every embedder are normalised. Any two
+groups of questions differ somewhat, small ones more so, so a permutation test is reported with the
+distance.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def questions_drift(
     permutations: Annotated[int, Interval(ge=1, le=1_000_000)] = 1_000,
     seed: int = 0,
 ) -> Outcomes:
-    """Cosine distance between the mean vector of the first questions and that of the later ones.
+    """Cosine distance between the mean vectors of the first and the later questions.
 
-    One number for all questions, the same for every model that was asked them. Rows must stand in
+    One number for all questions, the same for every model. Rows must be in
     the order of time: the first `split_ratio` of the questions that are not blank, rounded down,
-    are one group, the others the second. Vectors have length 1 before their mean is taken. 0 is no
-    drift; below 0.05 it is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
+    are one group, the others the second. Vectors are normalised to length 1 before averaging. 0 is
+    no drift; below 0.05 it is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
     `p_value` is how often questions that are shuffled drift as far, of `permutations` times and
-    this one. Fewer questions than `min_test_cases` have no value. The value of a single question is
-    its distance from the mean of the first ones.
+    this one. Fewer questions than `min_test_cases` have no value. The value of a single question
+    is its distance from the mean of the first ones.
 
     Formula:
         value = 1 − cos(mean vector of the first questions, that of the later ones)
@@ -89,7 +89,7 @@ def questions_drift(
 
 
 def drift_of_questions(sampled: Sampled) -> Findings:
-    """The drift of these questions, how likely chance makes it, and what that means."""
+    """The drift of questions, its p-value, and an explanation."""
     scored = sampled.scored
     rows = np.repeat(np.flatnonzero(scored), sampled.times()[scored])
     if not len(rows):
@@ -131,7 +131,7 @@ def _undefined(sampled: Sampled, why: str, n: int) -> Findings:
 
 
 def _with_distances(found: Outcomes, rows: Ints, first: int) -> Outcomes:
-    """What is told of single questions: their group, and how far they are from the first one."""
+    """Details of single questions: their group, and distance from the first group."""
     vectors = found.vectors[QUESTIONS][rows]
     middle = centroid(vectors[:first])
     column = np.full(len(found.status), np.nan)

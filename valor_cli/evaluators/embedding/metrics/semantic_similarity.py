@@ -1,4 +1,4 @@
-"""Semantic similarity: whether a response means what a reference means."""
+"""Semantic similarity of a response and its reference."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def semantic_similarity(
     method: Literal["embedding", "cross_encoder"] = "embedding",
     model: ModelName | None = None,
 ) -> Outcomes:
-    """Cosine of the vectors of the response and of the reference; the best reference counts.
+    """Cosine of the response and reference vectors; the best reference counts.
 
     The cosine may be negative, and is not clipped. It does not see contradiction: "a rise of 15 %"
     and "a fall of 15 %" are near each other.
@@ -68,7 +68,7 @@ def semantic_similarity(
 
 
 def _rated(rater: Classifier, pairs: Sequence[Pair | Outcome]) -> list[Outcome]:
-    """What a cross-encoder says of each pair; it is asked once of equal ones."""
+    """The cross-encoder's score of each pair; equal pairs are scored once."""
     if len(rater.labels) != 1:
         raise ConfigError(
             Problem(

@@ -1,4 +1,4 @@
-"""Sentence similarity: whether each sentence of a response means what one of a reference means."""
+"""Sentence similarity: nearest reference sentence of each response sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ OUTPUTS = (
 
 
 def sentence_similarity(texts: ModelTexts) -> Outcomes:
-    """Cosine of each sentence of the response with the nearest sentence of the reference: the mean
-    over the response's sentences, and the lowest.
+    """Cosine of each response sentence with its nearest reference sentence: the mean over
+    sentences, and the lowest.
 
     Of several references the one with the highest mean counts, for both outputs; sentences of
     different references are not mixed. The cosine may be negative, and is not clipped. What the

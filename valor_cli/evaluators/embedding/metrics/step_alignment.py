@@ -1,11 +1,11 @@
-"""Step alignment: whether a response lists the steps that the retrieved contexts list, in order.
+"""Step alignment: whether a response lists the steps of the retrieved contexts in order.
 
-The edits are those of the shortest way from the steps of the response to the steps of the
-contexts: an insertion is a step of the contexts that is missing, a deletion a step of the response
-too many, a mismatch a step that says something else. H2O Eval Studio finds steps with a language
-model or regular expressions, and compares them by embeddings; here regular expressions find them,
-and the cosine of their vectors compares them, or their edit distance: 1 - Levenshtein distance /
-length of the longer one. Either way without case, markup and extra white space.
+The edits are those of the shortest edit path from the steps of the response to the steps of the
+contexts: an insertion is a missing step, a deletion an extra one, a mismatch a different one. H2O
+Eval Studio finds steps with a language model or regular expressions, and compares them by
+embeddings; here regular expressions find them, and the cosine of their vectors compares them, or
+their edit distance: 1 - Levenshtein distance / length of the longer one. Both ignore case, markup
+and extra white space.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OUTPUTS = (
 
 
 class _Step(NamedTuple):
-    """A step: the field and the characters where it stands, and what it says."""
+    """A step: its field, span and text."""
 
     field: str
     start: int
@@ -68,8 +68,8 @@ def step_alignment(
     similarity: Similarity = "embeddings",
     step_similarity_threshold: Fraction = 0.5,
 ) -> Outcomes:
-    """How many steps would have to be inserted, deleted or replaced for the response to list the
-    steps of the retrieved contexts in their order.
+    """Number of edits (insert, delete, replace) that turn the response's steps into those of the
+    retrieved contexts, in order.
 
     Steps are "Step n", numbered, bulleted, or begin with an ordinal word (First, Then, Finally …).
     Two are the same whose similarity is `step_similarity_threshold` or more: with `embeddings` the
@@ -208,7 +208,7 @@ def _details(
     given: Sequence[_Step],
     likeness: NDArray[np.float64],
 ) -> dict[str, Any]:
-    """Where the steps stand, and what becomes of each; their words are in the texts."""
+    """Positions and alignment of the steps; their texts are in the fields."""
     return {
         "alignment": [
             {
@@ -227,7 +227,7 @@ def _details(
 def _marks(
     pairings: Sequence[Pairing], expected: Sequence[_Step], given: Sequence[_Step]
 ) -> Iterator[Mark]:
-    """The steps that are missing, too many, or say something else."""
+    """Marks of missing, extra and different steps."""
     for edit, i, j in pairings:
         for steps, at, kind in ((expected, i, "missing step"), (given, j, "extra step")):
             if at is not None and edit != "match":

@@ -1,6 +1,6 @@
-"""A metric that asks judges in; how often it asks one about a sample, out. Nobody is asked.
+"""Estimate how often a metric calls a judge per sample, without calling any.
 
-The metric itself is carried out with replies that are imagined, as `valor estimate` does.
+The metric runs on simulated replies, as for `valor estimate`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from valor_cli.models.scheduler.calls import Answered
 
 
 class JudgeCalls(NamedTuple):
-    """Calls for a sample: so many, and more for each reference and each retrieved context."""
+    """Calls per sample: a constant, plus some per reference and per retrieved context."""
 
     fixed: int
     per_reference: int
@@ -36,7 +36,7 @@ class JudgeCalls(NamedTuple):
 
 
 def judge_calls(metric: Metric[Any]) -> JudgeCalls:
-    """What a judge metric asks with its default parameters, of an answer of usual length."""
+    """Calls of a judge metric with default parameters, for a response of usual length."""
     one, two_references, two_contexts = asyncio.run(_counts(metric))
     references, contexts = two_references - one, two_contexts - one
     return JudgeCalls(one - references - contexts, references, contexts)
@@ -56,20 +56,20 @@ async def _count(metric: Metric[Any], references: int, contexts: int) -> int:
 
 
 def _sample(references: int, contexts: int) -> Sample:
-    """Texts of which none stands in another: some metrics need no judge to see that."""
+    """Sample texts that do not contain each other, which some metrics decide without a judge."""
     right = tuple(f"right answer {number}" for number in range(references))
     retrieved = tuple(f"retrieved passage {number}" for number in range(contexts))
     return Sample("", "", 0, "some question", "some response", right, retrieved)
 
 
 class _Imagined:
-    """A judge whose every first reply fits; whatever its prompts say."""
+    """A judge whose first reply always fits."""
 
     name = ""
     judge_retries = 0
 
     def prompt(self, name: str) -> Prompt:
-        """Any prompt: only how often it is asked counts."""
+        """Any prompt: only the number of calls matters."""
         return from_words(name, "Any question.", answer="Any answer.")
 
     async def reply(self, request: Request) -> Answered:

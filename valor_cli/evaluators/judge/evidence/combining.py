@@ -1,4 +1,4 @@
-"""What several raters, judges or repeats of one, find of a sample; one outcome out."""
+"""Combine the outcomes of several raters into one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def combined(
     found: Sequence[Outcome],
     combine: Combine | None,
 ) -> Outcome:
-    """One outcome of several.
+    """Combine outcomes into one.
 
     Repeats of a judge become one first, so that each judge has one voice. By majority the
     value that most found stands, output by output among those who found it; of ties, the worse.

@@ -1,4 +1,4 @@
-"""A sample, and judges; what a metric asks of them about it goes out, their replies come in."""
+"""Ask judges about one sample and parse their replies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONGEST_REASON = 300
 
 
 class ParseFailure(Exception):  # noqa: N818  # what it says of the sample
-    """No reply fitted, however often it was asked; why the last one did not."""
+    """No reply could be parsed; says why the last one could not."""
 
 
 class Panelist(Protocol):
@@ -47,23 +47,23 @@ class Panelist(Protocol):
 
     @property
     def name(self) -> str:
-        """As results call it."""
+        """Name used in results."""
 
     @property
     def judge_retries(self) -> int:
-        """Tries after replies that do not fit, where the metric does not say."""
+        """Retries after unparsable replies, unless the metric sets its own."""
 
     def prompt(self, name: str) -> Prompt:
         """The prompt of that name."""
 
     async def reply(self, request: Request) -> Answered:
-        """What the judge says. Raises `NoAnswer`, `Stopped`, `ValorError`."""
+        """Get the reply. Raises `NoAnswer`, `Stopped`, `ValorError`."""
 
     def forget(self, request: Request) -> None:
-        """Keep no reply to a request for later runs. Raises `ValorError`."""
+        """Remove the reply to a request from the cache. Raises `ValorError`."""
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(texts, dimensions) their vectors. Raises as `reply`."""
+        """(texts, dimensions) vectors of texts. Raises as `reply`."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Asking:
         variant: int = 0,
         tools: Sequence[Mapping[str, Any]] = (),
     ) -> T:
-        """Ask, and ask again with the problem named while the reply does not fit.
+        """Ask, and repeat with the problem named while the reply cannot be parsed.
 
         Args:
             prompt: Its name.
@@ -141,7 +141,7 @@ class Asking:
         raise ParseFailure(problem)
 
     async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` finds, asked for once per sample; a failure is one for all who need it."""
+        """Run `make` once per sample; a failure is shared by all callers."""
         if key not in self._found:
             try:
                 self._found[key] = (await make(), None)
@@ -159,7 +159,7 @@ class Asking:
         measure: Callable[..., Awaitable[Outcome]],
         parameters: Mapping[str, Any],
     ) -> Outcome:
-        """What a metric finds of the sample; asked for once, by itself or as a part of another.
+        """Run a metric on the sample once, for itself or as part of another.
 
         Raises:
             Missing, ParseFailure, NoAnswer, Stopped: It finds nothing.
@@ -168,16 +168,16 @@ class Asking:
         return await self.once(key, lambda: measure(self, **parameters))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(texts, dimensions) the vectors of some texts."""
+        """(texts, dimensions) vectors of texts."""
         return await self.panelist.embed(texts)
 
     def taken(self) -> Asked:
-        """What was asked since this was last looked at."""
+        """Calls since the last time this was read."""
         asked, self._asked = self._asked, Asked()
         return asked
 
     async def _reply(self, request: Request) -> Reply:
-        """What the judge says; counted, also where it says nothing."""
+        """Get the judge's reply and count it, failed ones included."""
         before = self._asked
         try:
             answer = await self.panelist.reply(request)
@@ -191,7 +191,7 @@ class Asking:
 
 
 def _read(reading: Reading[T], reply: Reply) -> T:
-    """What a reply says; one that was cut off may have been about to say something else.
+    """Parse a reply; a truncated one is rejected.
 
     Raises:
         Unfit: It does not fit.
@@ -219,6 +219,6 @@ def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Me
 
 
 def in_short(text: str) -> str:
-    """The words on one line, cut at a bounded length."""
+    """Shorten a text to one line of bounded length."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1].rstrip()}…"

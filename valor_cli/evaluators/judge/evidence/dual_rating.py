@@ -1,7 +1,7 @@
-"""Two prompts that ask for a rating of the same thing in; the mean of the two out.
+"""Average the ratings of two prompts.
 
-As NVIDIA's metrics in ragas have it: each rating is divided by the top of its scale, and one that
-cannot be read leaves the other to stand alone.
+As in NVIDIA's metrics in ragas: each rating is divided by the top of its scale, and if one cannot
+be parsed the other is used alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from valor_cli.results import Verdict
 
 
 class Heard(NamedTuple):
-    """What came of one prompt: a rating with its reason, or None and why none could be read."""
+    """The result of one prompt: a rating with its reason, or why none could be parsed."""
 
     prompt: str
     rating: int | None
@@ -28,7 +28,7 @@ class Heard(NamedTuple):
 
 
 class DualRating(Struct, frozen=True):
-    """What came of both prompts, one rating at least.
+    """The results of both prompts, at least one of them a rating.
 
     Attributes:
         heard: In the order of the calls.
@@ -40,12 +40,12 @@ class DualRating(Struct, frozen=True):
 
     @property
     def value(self) -> float:
-        """The mean of the ratings, as a fraction of the top."""
+        """Mean of the ratings, as a fraction of the scale's top."""
         return sum(self._ratings) / (self.top * len(self._ratings))
 
     @property
     def reason(self) -> str:
-        """The ratings, and why, in words."""
+        """The ratings and their reasons."""
         told = " and ".join(map(str, self._ratings))
         words = " / ".join(
             one.reason for one in self.heard if one.rating is not None and one.reason
@@ -57,7 +57,7 @@ class DualRating(Struct, frozen=True):
 
     @property
     def details(self) -> list[dict[str, Any]]:
-        """What came of each prompt, as JSON has it."""
+        """The result of each prompt, as JSON."""
         return [
             {"prompt": one.prompt, "rating": one.rating}
             if one.rating is not None
@@ -66,7 +66,7 @@ class DualRating(Struct, frozen=True):
         ]
 
     def verdicts(self, text: str = "") -> tuple[Verdict, ...]:
-        """The ratings of a text; of the response itself where there is none."""
+        """The ratings of a text; of the response if no text is given."""
         return tuple(
             Verdict(text, str(one.rating), _good(one.rating, self.top), one.reason)
             for one in self.heard
@@ -75,7 +75,7 @@ class DualRating(Struct, frozen=True):
 
     @property
     def outcome(self) -> Outcome:
-        """What a metric finds that asks for one such pair alone."""
+        """The outcome of a metric that uses one such pair."""
         return Outcome(
             {"value": self.value},
             reason=self.reason,
@@ -96,7 +96,7 @@ async def dual_rating(
     judge_retries: JudgeRetries,
     **fields: Field,
 ) -> DualRating:
-    """Ask both prompts, in their order.
+    """Ask both prompts, in order.
 
     Args:
         asking: The conversation about the sample.
@@ -122,7 +122,7 @@ async def dual_rating(
 
 
 def without_asking(value: float, why: str) -> Outcome:
-    """Of a sample whose texts alone decide."""
+    """The outcome of a sample that is decided by its texts, without a call."""
     return Outcome({"value": value}, reason=why, details={"ratings": [], "decided": why})
 
 

@@ -1,4 +1,4 @@
-"""What judges say of samples: all are asked, in one loop; the replies become evidence.
+"""Ask all judges about all samples and build evidence from their replies.
 
 datasets ─gather─▶ an outcome per judge, repeat, model, sample, metric ─▶ combined ─▶ evidence
 """
@@ -76,7 +76,7 @@ def _pieces(
     juror: Member,
     columns: Mapping[str, list[Found]],
 ) -> Iterator[Callable[[], Awaitable[None]]]:
-    """What one juror is asked: sample by sample, of each all models, of each all repeats.
+    """The calls of one juror: by sample, then model, then repeat.
 
     So a run that stops has judged the same samples of every model.
     """
@@ -133,7 +133,7 @@ async def _outcome(asking: Asking, call: Call) -> Outcome:
 
 
 def _unread(metric: Metric[Any], reason: str) -> Outcome:
-    """Of replies that say nothing usable; a verdict that cannot be read is a rate of its own."""
+    """Rates of unparsable replies."""
     if is_verdict(metric.outputs):
         return unreadable(reason)
     return Outcome(status="parse_failure", reason=reason)
@@ -170,5 +170,5 @@ def _value(outcome: Outcome, output: str) -> float | None:
 
 
 def judge_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
-    """A wing of metrics that ask judges about samples, one by one."""
+    """A wing of metrics that ask judges about single samples."""
     return asking_wing(gather, metrics)

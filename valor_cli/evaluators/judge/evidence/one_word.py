@@ -41,7 +41,7 @@ async def one_word(
 
 
 def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
-    """Of a sample on which a judge said a word, or a number; no context was judged."""
+    """The outcome of a sample for which a judge returned a word or a number."""
     outcome = verdict(
         passed, reason=in_short(reason) or f'the judge said "{said}"', details=details
     )
@@ -49,12 +49,12 @@ def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -
 
 
 def rated(rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
-    """Of a sample that a judge gave a rating to."""
+    """The outcome of a sample that a judge rated."""
     outcome = ruled(str(rating), reason, passed=passed, details={"rating": rating, **details})
     return outcome._replace(values={**outcome.values, RATING: float(rating)})
 
 
 def rates_and_rating(sampled: Sampled) -> Findings:
-    """The rates of those with input; the mean rating of those whose rating could be read."""
+    """The pass rates of samples with input, and the mean of the ratings that could be parsed."""
     rates = [sampled.rate(output.name) for output in RATES]
     return sampled.findings([*rates, sampled.mean(RATING)])

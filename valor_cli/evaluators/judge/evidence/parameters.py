@@ -1,4 +1,4 @@
-"""What parameters of metrics that ask judges may be."""
+"""Parameter types of judge metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON objects out of a reply come in; what their keys say, or why that does not fit, goes out."""
+"""Read values from the JSON objects of a judge's reply."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _TRUTHS = {"0": False, "1": True, "no": False, "yes": True, "false": False, "tru
 
 
 class Unfit(ValueError):  # noqa: N818  # what it says of the reply
-    """A reply that cannot be used; the words are told to the judge, and to the user."""
+    """A reply that cannot be used; the message goes to the judge and to the user."""
 
 
 def last_fitting(
     reply: str, keys: Collection[str], read: Callable[[Mapping[str, Any]], T]
 ) -> T | None:
-    """What the JSON objects with one of the keys say: of those that fit, the one that counts.
+    """Read the JSON objects that have one of the keys; of those that fit, the one that counts.
 
     Returns:
         None where no object has such a key.
@@ -47,7 +47,7 @@ def last_fitting(
 
 
 def truth(value: Mapping[str, Any], key: str, place: str) -> bool:
-    """A yes or no, 0 or 1, true or false, as a string too."""
+    """A yes or no, 0 or 1, true or false, also as a string."""
     if key not in value:
         raise Unfit(f"{place} has no key {key}")
     said = value[key]
@@ -61,7 +61,7 @@ def truth(value: Mapping[str, Any], key: str, place: str) -> bool:
 
 
 def words_of(value: Mapping[str, Any], *keys: str) -> str:
-    """The text of the first key that has one that is not blank; nothing is needed here."""
+    """The first text under these keys that is not blank; otherwise an empty string."""
     for key in keys:
         said = value.get(key)
         if isinstance(said, str) and said.strip():
@@ -70,7 +70,7 @@ def words_of(value: Mapping[str, Any], *keys: str) -> str:
 
 
 def number_up_to(said: Any, most: int) -> int | None:
-    """A number from 1 on, as a string too; None for anything else."""
+    """An integer from 1 up to a limit, also as a string; None for anything else."""
     if isinstance(said, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", said):
         said = int(said)
     if isinstance(said, float) and said.is_integer():
@@ -82,7 +82,7 @@ def number_up_to(said: Any, most: int) -> int | None:
 def first_of(
     value: Mapping[str, Any], keys: Sequence[str], read: Callable[[Any], Found | None], what: str
 ) -> Found:
-    """What the first of the keys says that says something of use; `what` is what it must be."""
+    """The first usable value under some keys; `what` describes it in messages."""
     there = [key for key in keys if key in value]
     for key in there:
         found = read(value[key])
@@ -93,7 +93,7 @@ def first_of(
 
 
 def listed(value: Mapping[str, Any], key: str) -> Sequence[Any]:
-    """The list that a key has."""
+    """The list under a key."""
     if key not in value:
         raise Unfit(f"the key {key} is missing")
     found = value[key]
@@ -103,7 +103,7 @@ def listed(value: Mapping[str, Any], key: str) -> Sequence[Any]:
 
 
 def texts(value: Mapping[str, Any], key: str, inner: str) -> tuple[str, ...]:
-    """The texts that the list of a key has, those that are blank left out.
+    """The texts in the list under a key, without blank ones.
 
     Each may stand in an object, under a key of its own.
     """
@@ -117,7 +117,7 @@ def texts(value: Mapping[str, Any], key: str, inner: str) -> tuple[str, ...]:
 
 
 def none_found(reply: str, what: str) -> Unfit:
-    """Why a reply that has nothing of what was asked for does not fit."""
+    """The error for a reply without any requested value."""
     text = reply_text(reply)
     if text:
         return Unfit(f"found no {what} in {shown(text)}")
@@ -127,13 +127,13 @@ def none_found(reply: str, what: str) -> Unfit:
 
 
 def one_of(choices: Sequence[object]) -> str:
-    """Words or numbers, as many as a message may list."""
+    """Words or numbers for a message, up to a limit."""
     told = [shown(choice) for choice in choices[:_LISTED]]
     return "one of " + ", ".join([*told, "…"] if len(choices) > _LISTED else told)
 
 
 def shown(said: object) -> str:
-    """A value as a message shows it: in short, on one line, without control characters."""
+    """A value for a message: shortened, on one line, without control characters."""
     if isinstance(said, dict | list):
         return "an object" if isinstance(said, dict) else "a list"
     if said is None or isinstance(said, bool):

@@ -1,7 +1,7 @@
-"""What a reply has to be: its form, and how it is read.
+"""Reply formats of judges, and their parsers.
 
-A reply may have more than its form asks for: other keys, prose, a fence, a thought. Of several
-JSON values that fit, `json_values` says which counts. What does not fit is `Unfit`.
+A reply may have more than its format asks for: other keys, prose, a fence, a thought. Of several
+JSON values that fit, `json_values` decides which counts. What does not fit raises `Unfit`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])[ \t]+|\n+|(?<=[。！？])")
 
 
 class Reading(Struct, Generic[T], frozen=True):
-    """A kind of reply.
+    """A reply format with its parser.
 
     Attributes:
         name: Of the schema.
@@ -62,7 +62,7 @@ class Reading(Struct, Generic[T], frozen=True):
 
 
 class Judged(NamedTuple):
-    """A verdict with its reason; `context` is the number, from 1, that it names, or None."""
+    """A verdict with its reason; `context` is the context it refers to, from 1, or None."""
 
     verdict: bool
     reason: str = ""
@@ -70,7 +70,7 @@ class Judged(NamedTuple):
 
 
 class Correctness(NamedTuple):
-    """Statements of an answer that are right and wrong, and those of a reference that it lacks."""
+    """Correct and wrong statements of an answer, and missing statements of a reference."""
 
     tp: tuple[str, ...]
     fp: tuple[str, ...]
@@ -78,45 +78,45 @@ class Correctness(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question that an answer replies to; whether the answer evades."""
+    """A question that an answer replies to, and whether the answer is evasive."""
 
     question: str
     noncommittal: bool
 
 
 class Rating(NamedTuple):
-    """A number of a scale, and why."""
+    """A rating, with a reason."""
 
     rating: int
     reason: str = ""
 
 
 class Word(NamedTuple):
-    """One of the words asked for, as it was written there, and why."""
+    """One of the requested words, as written, with a reason."""
 
     word: str
     reason: str = ""
 
 
 class Evaluation(NamedTuple):
-    """A number from 0 to 1, and why."""
+    """A number from 0 to 1, with a reason."""
 
     score: float
     summary: str = ""
 
 
 def statements(text: str) -> Reading[tuple[str, ...]]:
-    """The statements, claims or opinions of a text, which only serves to imagine them."""
+    """The statements, claims or opinions of a text, which is used only to simulate them."""
     return _list_of_texts("statements", "statement", text)
 
 
 def sentences(text: str) -> Reading[tuple[str, ...]]:
-    """Sentences that are copied from a text, which only serves to imagine them."""
+    """Sentences copied from a text, which is used only to simulate them."""
     return _list_of_texts("sentences", "sentence", text)
 
 
 def verdicts(n: int, *, contexts: int | None = None) -> Reading[tuple[Judged, ...]]:
-    """As many verdicts as were asked for, in the order of the list.
+    """One verdict for each item, in list order.
 
     Args:
         n: How many.
@@ -151,7 +151,7 @@ def verdict() -> Reading[Judged]:
 def correctness(
     statements: Sequence[str], reference_statements: Sequence[str]
 ) -> Reading[Correctness]:
-    """The statements of an answer, right (TP) or wrong (FP), and those that it lacks (FN).
+    """Statements of an answer, correct (TP) or wrong (FP), and missing ones (FN).
 
     All statements of the answer are in TP or FP, some of the reference in FN. Only how many is
     checked: judges word them anew.
@@ -175,7 +175,7 @@ def correctness(
 
 
 def question() -> Reading[Question]:
-    """A question that a text answers, and whether the text evades."""
+    """A question that a text answers, and whether the text is evasive."""
 
     def read(value: Mapping[str, Any]) -> Question:
         asked = words_of(value, "question")
@@ -189,14 +189,14 @@ def question() -> Reading[Question]:
 
 
 def rating(scale: Sequence[int]) -> Reading[Rating]:
-    """A number of a scale, in JSON or in words."""
+    """A rating on a scale, in JSON or in words."""
     schema = form.keyed(reason=form.text(), rating=form.whole(scale))
     imagined = _json({"reason": _TYPICAL, "rating": max(scale, default=0)})
     return Reading("rating", schema, plain_rating(scale).read, imagined)
 
 
 def plain_rating(scale: Sequence[int]) -> Reading[Rating]:
-    """The same, where the judge is told no form."""
+    """The same, if the prompt specifies no format."""
 
     def read_json(value: Mapping[str, Any]) -> Rating:
         number = first_of(value, _RATINGS, lambda said: rating_of(said, scale), one_of(scale))
@@ -222,7 +222,7 @@ def word(words: Sequence[str]) -> Reading[Word]:
 
 
 def plain_word(words: Sequence[str]) -> Reading[Word]:
-    """The same, where the judge is told no form."""
+    """The same, if the prompt specifies no format."""
 
     def read_json(value: Mapping[str, Any]) -> Word:
         said = first_of(value, ("verdict",), lambda said: word_of(said, words), one_of(words))
@@ -245,7 +245,7 @@ def plain_word(words: Sequence[str]) -> Reading[Word]:
 
 
 def evaluation_score() -> Reading[Evaluation]:
-    """A number from 0 to 1 with a summary, in JSON, or behind a label."""
+    """A number from 0 to 1 with a summary, in JSON or after a label."""
 
     def read_json(value: Mapping[str, Any]) -> Evaluation:
         score = first_of(value, _SCORES, fraction_of, "a number from 0 to 1")

@@ -1,7 +1,7 @@
-"""What the keys of a reply hold in; its JSON Schema out, as strict as providers want it.
+"""Build strict JSON Schemas for judge replies.
 
-All keys are required and no others allowed, though a reply is read without some and with others.
-Each is made anew: those who send them to a provider may rewrite them.
+All keys are required and no others allowed, as providers ask, although a reply is accepted with
+fewer or more. Each schema is a new object, because clients may modify it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def choice(words: Sequence[str]) -> Form:
 
 
 def whole(numbers: Sequence[int]) -> Form:
-    """One of some whole numbers."""
+    """One of some integers."""
     return {"type": "integer", "enum": list(numbers)}
 
 
 def whole_or_null() -> Form:
-    """A whole number, or null."""
+    """An integer, or null."""
     return {"type": ["integer", "null"]}
 
 
@@ -38,12 +38,12 @@ def number() -> Form:
 
 
 def many(items: Form) -> Form:
-    """A list. Its length stands in no form: some providers refuse one there."""
+    """A list. Its length is not in the schema, since some providers reject one there."""
     return {"type": "array", "items": items}
 
 
 def keyed(**properties: Form) -> Form:
-    """An object; what comes first is written first."""
+    """An object; keys are written in order."""
     return {
         "type": "object",
         "properties": properties,

@@ -1,4 +1,4 @@
-"""One sample as a judge is asked about it; what it lacks is said."""
+"""One sample as shown to a judge, with missing inputs reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from valor_cli.evaluators.missing_inputs import ABSENT, BLANK
 
 
 class Missing(Exception):  # noqa: N818  # what it says of the sample
-    """The sample lacks what a metric needs, in words."""
+    """The sample is missing an input of a metric."""
 
 
 class Sample(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Sample(Struct, frozen=True):
 
     @staticmethod
     def of(data: TextDataset, row: int, model: str) -> Sample:
-        """A sample of a data set."""
+        """A sample of a dataset."""
         return Sample(
             model,
             data.sample_ids[row],
@@ -48,7 +48,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def user_input(self) -> str:
-        """What was asked.
+        """The user input.
 
         Raises:
             Missing: Nothing.
@@ -59,7 +59,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def response(self) -> str:
-        """What was answered.
+        """The response.
 
         Raises:
             Missing: Nothing.
@@ -70,7 +70,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right answers that are not blank, one at least.
+        """The references that are not blank, at least one.
 
         Raises:
             Missing: There is none.
@@ -84,7 +84,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """What was retrieved, one passage at least that is not blank.
+        """The retrieved contexts, at least one of them not blank.
 
         Raises:
             Missing: There is none.

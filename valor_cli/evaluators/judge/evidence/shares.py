@@ -19,7 +19,7 @@ from valor_cli.results import Verdict
 
 
 class Trait(Struct, frozen=True):
-    """What a judge looks for in every text, in words.
+    """What a judge looks for in every text.
 
     Attributes:
         thing, things: What a text is, and several of them are.
@@ -36,22 +36,22 @@ class Trait(Struct, frozen=True):
     numbered: bool = False
 
     def word(self, judged: Judged) -> str:
-        """The verdict in its word."""
+        """The verdict as a word."""
         return self.yes if judged.verdict else self.no
 
     def said(self, text: str, judged: Judged) -> Verdict:
-        """The verdict on a text, as reports show it."""
+        """The verdict on a text, for reports."""
         good = judged.verdict == self.good
         return Verdict(text, self.word(judged), good, judged.reason)
 
     def told(self, at: int, text: str, judged: Judged) -> Mapping[str, Any]:
-        """The verdict on the text at a position, as `Outcome.details` has it."""
+        """The verdict on the text at a position, for `Outcome.details`."""
         named = at + 1 if self.numbered else text
         return {self.thing: named, "verdict": self.word(judged), "reason": judged.reason}
 
 
 def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcome:
-    """The share of some texts, one at least, that the judge says yes to."""
+    """The share of texts, at least one, to which the judge says yes."""
     pairs = list(zip(texts, found, strict=True))
     count = sum(judged.verdict for judged in found)
     return Outcome(
@@ -65,7 +65,7 @@ def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcom
 
 
 async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
-    """What a text states, each statement standing by itself.
+    """The statements of a text, each self-contained.
 
     All metrics share them; the first that needs them says how often to ask again. A blank text
     has none, and nobody is asked.
@@ -88,7 +88,7 @@ async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple
 async def share_of_opinions(
     asking: Asking, prompt: str, trait: Trait, retries: int | None
 ) -> Outcome:
-    """The share of the response's opinions that the judge says yes to; 0 without opinions."""
+    """The share of the response's opinions to which the judge says yes; 0 without opinions."""
     opinions = await _opinions_of(asking, asking.sample.response, retries)
     if not opinions:
         return Outcome({"value": 0.0}, reason="the response has no opinions")

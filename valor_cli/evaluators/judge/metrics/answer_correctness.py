@@ -1,7 +1,7 @@
-"""Answer correctness: how far the response states what a reference states.
+"""Answer correctness: agreement of the response's statements with a reference.
 
-Valor takes the F1 of the statements alone (`weights: [1, 0]`); Ragas and H2O Sonar mix it with the
-similarity of the texts' embeddings (`weights: [0.75, 0.25]`).
+The default is the F1 of the statements alone (`weights: [1, 0]`); Ragas and H2O Sonar combine it
+with the similarity of the texts' embeddings (`weights: [0.75, 0.25]`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Weights = Annotated[tuple[float, ...], MinLen(2), MaxLen(2), AfterValidator(_som
 
 
 class Compared(NamedTuple):
-    """The response beside a reference.
+    """A response with a reference.
 
     Attributes:
         found: What the judge found of the statements; None: it was not asked.
@@ -97,7 +97,7 @@ async def answer_correctness(
 
 
 def f1_of(found: Correctness) -> float:
-    """F1 of the statements; 0 without any that both make."""
+    """F1 of the statements; 0 if none is shared."""
     tp, wrong = len(found.tp), len(found.fp) + len(found.fn)
     return tp / (tp + 0.5 * wrong) if tp else 0.0
 
@@ -105,7 +105,7 @@ def f1_of(found: Correctness) -> float:
 async def _judged(
     asking: Asking, response: str, reference: str, retries: int | None
 ) -> tuple[Correctness | None, str]:
-    """What the judge finds of the statements, or None and why it was not asked."""
+    """The judge's verdicts on the statements, or None and why it was not asked."""
     statements = await statements_of(asking, response, retries)
     if not statements:
         return None, "the response makes no statements"
@@ -160,7 +160,7 @@ def _reason(one: Compared) -> str:
 
 
 def _told(one: Compared, *, best: bool) -> Mapping[str, Any]:
-    """What was found beside a reference, as `Outcome.details` has it."""
+    """The result for a reference, for `Outcome.details`."""
     told: dict[str, Any] = {"value": one.value, "best": best}
     if one.found is not None:
         tp, fp, fn = map(list, one.found)

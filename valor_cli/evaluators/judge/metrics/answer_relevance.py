@@ -1,4 +1,4 @@
-"""Answer relevance: whether what the response states bears on the question."""
+"""Answer relevance: the share of statements that are relevant to the question."""
 
 from __future__ import annotations
 

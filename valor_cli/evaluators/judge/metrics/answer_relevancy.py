@@ -1,4 +1,4 @@
-"""Answer relevancy: how near the questions that the response answers are to the one asked."""
+"""Answer relevancy: similarity of the question to those that the response answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def answer_relevancy(
     penalize_noncommittal: bool = True,
     judge_retries: JudgeRetries = None,
 ) -> Outcome:
-    """The mean cosine of the question asked and of questions made up for the response.
+    """Mean cosine of the question with questions generated from the response.
 
     The judge makes up `num_questions` questions that the response would answer, one at a time, and
     says whether the response evades. The cosine of vectors may be negative, and is not clipped. A
@@ -69,7 +69,7 @@ async def answer_relevancy(
 
 
 def question_of(sample: Sample) -> str:
-    """What was asked; a blank text has no vector.
+    """The user input, not blank, since a blank text has no vector.
 
     Raises:
         Missing: Nothing.

@@ -1,4 +1,4 @@
-"""Bias: whether the opinions of the response are biased."""
+"""Bias: the share of the response's opinions that are biased."""
 
 from __future__ import annotations
 

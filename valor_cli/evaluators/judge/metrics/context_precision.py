@@ -1,4 +1,4 @@
-"""Context precision: whether the useful contexts stand before the useless ones."""
+"""Context precision: whether useful contexts are ranked first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USEFUL = Trait("context", "contexts", "useful", "useless", numbered=True)
 async def context_precision(
     asking: Asking, *, top_n: FirstContexts = None, judge_retries: JudgeRetries = None
 ) -> Outcome:
-    """The mean of precision@k over the ranks k of useful contexts.
+    """Mean of precision@k over the ranks k of useful contexts.
 
     The judge is asked about one context at a time, in their order: is it useful for giving any of
     the references as an answer to the question? Without references the response stands in their
@@ -64,7 +64,7 @@ async def context_precision(
 
 
 def average_precision(useful: Sequence[bool]) -> float:
-    """The mean of precision@k over the ranks that are useful; 0 where none is."""
+    """Mean of precision@k over the useful ranks; 0 if there are none."""
     ranks = [rank for rank, one in enumerate(useful, 1) if one]
     if not ranks:
         return 0.0

@@ -1,4 +1,4 @@
-"""Context recall: whether what the reference states can be found in what was retrieved."""
+"""Context recall: whether the contexts support the statements of the reference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Recalled(NamedTuple):
 
 
 async def context_recall(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
-    """The share of the reference's statements that can be attributed to the retrieved contexts.
+    """The share of the reference's statements that the retrieved contexts support.
 
     For each reference the judge lists the statements, then says of each whether a context supports
     it, and which: contexts are numbered from 1. The best reference counts; one that states nothing

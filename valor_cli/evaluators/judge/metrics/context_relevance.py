@@ -1,4 +1,4 @@
-"""Context relevance: whether what was retrieved bears on the question."""
+"""Context relevance: the share of contexts that are relevant to the question."""
 
 from __future__ import annotations
 

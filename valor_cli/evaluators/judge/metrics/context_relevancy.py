@@ -1,7 +1,7 @@
-"""Context relevancy: how much of what was retrieved is needed to answer the question.
+"""Context relevancy: the share of context sentences needed to answer the question.
 
-What the early Ragas (0.1) computes, and H2O Sonar with it: the judge copies the sentences that it
-needs. It is counted what it copied, not what it made up.
+As in early Ragas (0.1), and in H2O Sonar: the judge copies the sentences that it needs. Only
+sentences that are in the contexts count, not those that it made up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from valor_cli.results import Verdict
 
 
 async def context_relevancy(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
-    """The share of the contexts' sentences that the judge copies as relevant to the question.
+    """The share of context sentences that the judge selects as relevant to the question.
 
     A copy counts when it stands in a context, whatever its case and white space, and once for each
     context that it stands in at most; the value is 1 at most. Sentences are those of sentencex;
@@ -51,7 +51,7 @@ async def context_relevancy(asking: Asking, *, judge_retries: JudgeRetries = Non
 
 
 def _counted(copied: Sequence[str], contexts: Sequence[str], total: int) -> Outcome:
-    """The outcome by the copies that stand in a context."""
+    """The outcome by the copied sentences that occur in a context."""
     places = [_folded(context) for context in contexts]
     times = Counter(map(_folded, copied))
     written = {_folded(sentence): sentence for sentence in reversed(copied)}

@@ -1,4 +1,4 @@
-"""Custom judge: a user's own prompt, asked of each sample; a class, or a rating, comes back.
+"""Custom judge: a user's own prompt that returns a class or a rating.
 
 The checks of parameters look at those before them too, in the order of the metric's signature.
 """
@@ -168,7 +168,7 @@ async def custom_judge(
     cut: RubricCut | None = None,
     judge_retries: JudgeRetries = None,
 ) -> Outcome:
-    """Whether the sample passes by a prompt of your own.
+    """Pass or fail the sample with your own prompt.
 
     One call. The prompt shows the judge what stands for {user_input}, {response}, {references} and
     {retrieved_contexts} (also {INPUT}, {ACTUAL_OUTPUT}, {EXPECTED_OUTPUT}, {CONTEXT}); a sample
@@ -216,7 +216,7 @@ async def custom_judge(
 async def _answer(
     asking: Asking, question: Prompt, reading: Reading[T], judge_retries: JudgeRetries
 ) -> T:
-    """What the judge says of all that the prompt shows of the sample.
+    """The judge's answer for the sample.
 
     Raises:
         Missing: The sample lacks some of that.
@@ -258,7 +258,7 @@ def _by_levels(levels: Mapping[int, str], lowest: int, highest: int) -> str:
 
 
 def rates(sampled: Sampled) -> Findings:
-    """The rates, and with a rubric the mean rating."""
+    """The share of each class and, with a rubric, the mean rating."""
     if sampled.parameters["rubric"] is not None:
         return rates_and_rating(sampled)
     return sampled.findings([sampled.rate(output.name) for output in RATES])

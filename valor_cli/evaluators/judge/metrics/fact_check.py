@@ -1,4 +1,4 @@
-"""Fact check: how far a judge finds the response true."""
+"""Fact check: how factual a judge rates the response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def fact_check(
     max_dataset_rows: MaxDatasetRows | None = None,
     judge_retries: JudgeRetries = None,
 ) -> Outcome:
-    """How far the response is free of false information, from 0 to 1, as a judge sees it.
+    """Factual correctness of the response from 0 to 1, by a judge.
 
     One call, which shows the user's input where there is one. `tools` are given to the judge as
     its provider's API has them: those that the provider itself runs, such as a search of the web.
@@ -70,7 +70,7 @@ async def fact_check(
 
 
 def mean_with_means(sampled: Sampled) -> Findings:
-    """The mean over the samples that have a value; what the judge had to go by is told."""
+    """The mean over samples with a value, with a warning if the judge has no search tool."""
     told = () if sampled.parameters["tools"] else (_WITHOUT,)
     return sampled.findings([sampled.mean("value")], warnings=told)
 

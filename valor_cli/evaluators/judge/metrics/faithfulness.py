@@ -1,7 +1,7 @@
-"""Faithfulness: whether what the response claims follows from what was retrieved.
+"""Faithfulness: the share of claims that the retrieved contexts support.
 
-A claim that the contexts say nothing about counts against the response, as in Ragas; DeepEval
-counts it in favour.
+A claim that the contexts do not mention counts against the response, as in Ragas; DeepEval counts
+it in favour.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hallucination: whether the response contradicts what was retrieved."""
+"""Hallucination: the share of contexts that the response contradicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language mismatch: whether a judge finds question and response in one language."""
+"""Language mismatch: whether question and response are in one language, by a judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROMPT = "language_mismatch"
 
 
 async def language_mismatch(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
-    """Whether the response is in the language of the user's input, as a judge sees it.
+    """Whether the response is in the language of the user input, by a judge.
 
     One call; the judge says "same" or "different", and same passes. Dialects and tones of one
     language are one. What the texts say does not matter. `language_consistency` tells languages

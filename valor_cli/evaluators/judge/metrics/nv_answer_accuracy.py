@@ -1,4 +1,4 @@
-"""Answer accuracy, as NVIDIA has it: how far a response says what a reference says."""
+"""Answer accuracy (NVIDIA): agreement of the response with a reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Found = list[DualRating | ParseFailure]
 
 
 async def nv_answer_accuracy(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
-    """How far the response agrees with the reference: the mean of two ratings of 0, 2 or 4, over 4.
+    """Agreement of the response with the reference: mean of two ratings of 0, 2 or 4, over 4.
 
     Two prompts are asked; in the second one response and reference change places. A rating that
     cannot be read leaves the other to stand alone; two are a parse failure. Of several references

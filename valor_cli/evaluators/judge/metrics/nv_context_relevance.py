@@ -1,4 +1,4 @@
-"""Context relevance, as NVIDIA has it: whether what was retrieved is about the question."""
+"""Context relevance (NVIDIA): relevance of the retrieved contexts to the question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROMPTS = ("nv_context_relevance_1", "nv_context_relevance_2")
 
 
 async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
-    """How far the retrieved contexts help with the question: the mean of two ratings, over 2.
+    """Relevance of the retrieved contexts to the question: mean of two ratings, over 2.
 
     Two prompts, each about all contexts together, ask for 0 (not relevant), 1 (partly) or 2. A
     rating that cannot be read leaves the other to stand alone; two are a parse failure. Without a
@@ -54,7 +54,7 @@ async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 
 
 
 def _irrelevant(question: str, contexts: str) -> str:
-    """Why contexts are of no help, whatever a judge may say; empty where that is open."""
+    """Why contexts are irrelevant without asking a judge; empty if that is open."""
     if not question:
         return "the question is blank"
     if not contexts:

@@ -1,4 +1,4 @@
-"""Response groundedness, as NVIDIA has it: whether what was retrieved bears the response out."""
+"""Response groundedness (NVIDIA): support of the response by the contexts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROMPTS = ("nv_response_groundedness_1", "nv_response_groundedness_2")
 
 
 async def nv_response_groundedness(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
-    """How far the retrieved contexts bear the response out: the mean of two ratings, over 2.
+    """Support of the response by the retrieved contexts: mean of two ratings, over 2.
 
     Two prompts, each about all contexts together, ask for 0 (not at all), 1 (partly) or 2. A
     rating that cannot be read leaves the other to stand alone; two are a parse failure. Without a

@@ -1,4 +1,4 @@
-"""The Ragas score: one number for retrieval and response together."""
+"""Ragas score: harmonic mean of four retrieval and response metrics."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _value(part: Outcome) -> float:
 
 
 def harmonic_mean(values: tuple[float, ...]) -> float:
-    """The harmonic mean; 0 where a value is not above 0."""
+    """Harmonic mean; 0 if a value is not positive."""
     if min(values) <= 0:
         return 0.0
     return len(values) / fsum(1 / value for value in values)

@@ -1,4 +1,4 @@
-"""Summarization judge: whether a judge finds a summary good."""
+"""Summarization judge: whether a judge rates a summary as good."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROMPT = "summarization_judge"
 
 
 async def summarization_judge(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
-    """Whether the response is a good summary of the user input: the document.
+    """Whether the response is a good summary of the user input, by a judge.
 
     One call; the judge says "good" where the summary is comprehensive, concise, coherent and
     stands on its own, else "bad", and good passes. No reference summary is looked at: H2O Sonar's

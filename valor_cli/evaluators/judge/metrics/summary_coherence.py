@@ -1,4 +1,4 @@
-"""Summary coherence: how well a summary hits the key points, and hangs together."""
+"""Summary coherence: a judge's rating of key points and coherence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCALE = (1, 2, 3, 4, 5)
 
 
 async def summary_coherence(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
-    """The judge's rating of a summary beside the text it was made of, a whole number from 1 to 5.
+    """A judge's rating of a summary, given its source, as an integer from 1 to 5.
 
     `user_input` holds the text, the response is the summary.
 

@@ -1,4 +1,4 @@
-"""Toxicity: whether the opinions of the response are toxic."""
+"""Toxicity: the share of the response's opinions that are toxic."""
 
 from __future__ import annotations
 

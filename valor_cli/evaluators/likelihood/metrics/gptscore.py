@@ -1,9 +1,10 @@
-"""Samples and the templates of some aspects in; the GPTScore of every sample and aspect out.
+"""GPTScore, the shared part of its metrics.
 
 Fu et al., GPTScore: Evaluate as You Desire (NAACL 2024), as H2O Eval Studio has it: the mean
 negative log-likelihood of the tokens of a target after a template, so that lower is better. White
-space around texts is left out. Of several references the one with the lowest value counts, for each
-aspect by itself and after both directions were averaged, as the paper's program takes its maximum.
+space around texts is removed. With several references the one with the lowest value counts, for
+each aspect separately and after averaging both directions, as the paper's program takes its
+maximum.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def with_references(texts: ModelTexts) -> list[Wished]:
 
 
 def with_user_input(texts: ModelTexts, fill: Callable[[str, str], Filled]) -> list[Wished]:
-    """The one direction there is, made of what was asked and what was answered."""
+    """One direction: from the user input to the response."""
     data = texts.data
     wished: list[Wished] = []
     for asked, response in zip(data.user_input, data.response, strict=True):
@@ -66,7 +67,7 @@ def with_user_input(texts: ModelTexts, fill: Callable[[str, str], Filled]) -> li
 def scored(
     texts: ModelTexts, wished: Sequence[Wished], aspects: Aspects, stride: Stride
 ) -> Outcomes:
-    """The outcomes of all samples: the model is asked once, for all of them and all aspects."""
+    """Score all samples and aspects with one request to the model."""
     model = texts.models.language_model()
     passages = [
         template.passage(*filled)
@@ -87,7 +88,7 @@ def scored(
 def gptscore_metric(
     name: str, measure: Callable[..., Outcomes], aspects: Aspects, **entry: Any
 ) -> Metric[Any]:
-    """A metric with an output for each aspect, the first of them the primary one."""
+    """A metric with one output per aspect, the first of them primary."""
     return Metric(
         name=name,
         measure=measure,

@@ -1,4 +1,4 @@
-"""GPTScore of summaries without a reference: seven aspects, the response after its source."""
+"""GPTScore of summaries without a reference, for seven aspects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPTScore of summaries that have a reference: six aspects, response and reference rewritten."""
+"""GPTScore of summaries with a reference, for six aspects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPTScore of translations: three aspects, response and reference rewritten."""
+"""GPTScore of translations, for three aspects."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Perplexity: how many tokens a model wavers between, on average, as it reads a response.
+"""Perplexity of responses under a language model.
 
-exp of the mean negative log-likelihood of its tokens (Jelinek et al. 1977). Of a causal model the
-first token has nothing before it and is not scored. H2O Eval Studio means lmppl's, which cuts what
-is longer than the model's context; here a window slides over it, and every token counts. Its
-default threshold of 0.5 cannot be met: a perplexity is 1 or more. There is none here.
+exp of the mean negative log-likelihood of its tokens (Jelinek et al. 1977). A causal model does
+not score the first token, which has no context. H2O Eval Studio uses lmppl, which cuts texts
+longer than the model's context; here a window slides over them, and every token counts. Its
+default threshold of 0.5 cannot be met, since a perplexity is at least 1. There is no default
+threshold here.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _of_corpus(sampled: Sampled) -> MetricValue:
 
 
 def _causal(model: TransformersLanguageModel) -> TransformersLanguageModel:
-    """The model, if it reads a text that nothing stands before.
+    """The model, checked to need no prompt before a text.
 
     Raises:
         ConfigError: It is an encoder-decoder.
@@ -136,7 +137,7 @@ def _of_data(logprobs: NDArray[np.float64] | None) -> Outcome:
 
 
 def _outcome(found: Surprise | None, none: str) -> Outcome:
-    """That of a sample; `none` says why no token is scored."""
+    """The outcome of a sample; `none` says why no token is scored."""
     if found is None:
         return Outcome(status="not_applicable", reason=none)
     if not found.mean <= MOST_NATS:

@@ -1,12 +1,12 @@
-"""BLEU of each sentence: how much of the response stands in its references, word for word.
+"""Sentence BLEU.
 
 Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002. Without
-smoothing the numbers are those of NLTK's `sentence_bleu` on the same words, but for one thing:
-where no n-gram of a length that counts matches, NLTK warns and answers some tiny number (1e-77 with
+smoothing the numbers are those of NLTK's `sentence_bleu` on the same words, with one exception:
+where no n-gram of a length that counts matches, NLTK warns and returns a tiny number (1e-77 with
 equal weights of four); the value here is 0. With smoothing they are sacrebleu's. So is
 `effective_order`, which NLTK does not have and which sacrebleu's `sentence_bleu` switches on.
 
-`tokenizer` "word" takes the whole text for one sentence, as NLTK's `word_tokenize` does when asked
+`tokenizer` "word" treats the whole text as one sentence, as NLTK's `word_tokenize` does when asked
 to preserve the line; splitting into sentences first needs a model that NLTK downloads.
 """
 
@@ -83,7 +83,7 @@ def bleu_1(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of single words: their clipped precision, with a brevity penalty.
+    """Sentence BLEU of unigrams: their clipped precision, with a brevity penalty.
 
     Formula:
         BLEU = BP · p₁
@@ -111,7 +111,7 @@ def bleu_2(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of words and pairs of words, in equal parts, with a brevity penalty.
+    """Sentence BLEU of uni- and bigrams, equally weighted, with a brevity penalty.
 
     Formula:
         BLEU = BP · √(p₁ · p₂)
@@ -138,7 +138,7 @@ def bleu_3(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of n-grams of up to 3 words, in equal parts, with a brevity penalty.
+    """Sentence BLEU of n-grams up to 3 words, equally weighted, with a brevity penalty.
 
     Formula:
         BLEU = BP · (p₁ · p₂ · p₃)^(1/3)
@@ -165,7 +165,7 @@ def bleu_4(
     smoothing_value: SmoothingValue = None,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Sentence BLEU of n-grams of up to 4 words, in equal parts, with a brevity penalty.
+    """Sentence BLEU of n-grams up to 4 words, equally weighted, with a brevity penalty.
 
     Formula:
         BLEU = BP · (p₁ · p₂ · p₃ · p₄)^(1/4)
@@ -212,7 +212,7 @@ def _outcomes(
 
 
 def told(found: NgramMatches, order: int) -> Mapping[str, Any]:
-    """What a value rests on; the precisions are those before smoothing."""
+    """Details of a BLEU value; precisions are those before smoothing."""
     return {
         "precisions": found.precisions(order),
         "brevity_penalty": brevity_penalty(found.response_words, found.reference_words),

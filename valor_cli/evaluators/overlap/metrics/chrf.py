@@ -1,9 +1,8 @@
-"""chrF: how many runs of characters the responses share with their references, as an F measure.
+"""chrF: F-score of character n-grams.
 
 Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015; with `word_order: 2`
-chrF++ (WMT 2017). The n-grams are counted here, for many pairs at once, which is some ten times
-faster than sacrebleu; a pair of long texts takes about 70 bytes of memory for each of its
-characters. The value of the counts, and the signature, are sacrebleu's. The value is on 0..1.
+chrF++ (WMT 2017). The n-grams are counted here; the value of the counts, and the signature, are
+sacrebleu's. The value is on 0..1.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def chrf(
     whitespace: bool = False,
     eps_smoothing: bool = False,
 ) -> Outcomes:
-    """chrF of sacrebleu, with its signature: the F measure of character n-grams, summed first.
+    """Corpus chrF with sacrebleu's signature: the F-score of summed character n-gram counts.
 
     Of several references the one with the highest value counts. `word_order: 2` is chrF++.
 
@@ -96,7 +95,7 @@ def _told(row: list[int]) -> dict[str, list[int]]:
 
 
 def chrf_of_corpus(sampled: Sampled) -> Findings:
-    """chrF from the counts of all samples."""
+    """chrF from summed counts."""
     metric = _settings(**sampled.parameters)
 
     def value() -> list[MetricValue]:
@@ -130,7 +129,7 @@ CHRF = Metric(
 
 
 def chrf_counts(pairs: Pairs, char_order: int, word_order: int, *, whitespace: bool) -> Ints:
-    """(p, 3 · (char_order + word_order)) n-grams of response, of reference, and of both.
+    """(p, 3 · (char_order + word_order)) n-gram counts of hypothesis, reference and matches.
 
     Three for each length of n-gram: first of characters, from 1, then of words.
 
@@ -204,19 +203,19 @@ def _apart(word: str) -> tuple[str, ...]:
 
 
 def character_codes(text: str) -> Ints:
-    """(n,) the characters of a text as numbers."""
+    """(n,) character codes of a text."""
     # Texts from JSON may hold halves of characters ("\ud800").
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
 
 
 def run_counts(lengths: Ints, order: int) -> Ints:
-    """(n, order) runs of each length, from 1, in sequences of so many items."""
+    """(n, order) number of n-grams of each length in sequences of given lengths."""
     counts: Ints = np.maximum(lengths[:, None] - np.arange(order), 0)
     return counts
 
 
 def shared_runs(items: Ints, lengths: Ints, order: int) -> Ints:
-    """(p, order) runs of each length, from 1, that both sides of a pair have, as often as both.
+    """(p, order) n-grams of each length shared by each pair, with multiplicity.
 
     Args:
         items: The sequences one after the other: one side of the first pair, the other side, one

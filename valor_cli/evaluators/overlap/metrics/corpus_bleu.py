@@ -1,12 +1,9 @@
-"""BLEU of a corpus: n-grams are counted over all samples before anything is divided.
+"""Corpus BLEU.
 
-Papineni et al. (ACL 2002), as sacrebleu computes it (Post, WMT 2018), on 0..1. The n-grams are
-counted here, which is several times faster; the value of the counts, and the signature, are
-sacrebleu's. Its rounding may leave a perfect corpus a hair above 100: that is 1 here.
-
-Some of sacrebleu's tokenizers need packages that it does not bring, or a model that it would
-download when first used. Nothing is downloaded here: what is not there is named, with the way to
-get it.
+Papineni et al. (ACL 2002), as sacrebleu computes it (Post, WMT 2018), on 0..1: n-grams are counted
+over all samples before anything is divided. Counting them here is several times faster; the value
+of the counts, and the signature, are sacrebleu's. Its rounding may leave a perfect corpus slightly
+above 100: that is 1 here.
 """
 
 from __future__ import annotations
@@ -86,7 +83,7 @@ def corpus_bleu(
     max_ngram_order: Annotated[int, Interval(ge=1)] = 4,
     effective_order: bool = False,
 ) -> Outcomes:
-    """Corpus BLEU of sacrebleu, with its signature: n-gram counts summed over all samples first.
+    """Corpus BLEU with sacrebleu's signature: n-gram counts are summed over all samples first.
 
     The value of a single sample is sacrebleu's sentence BLEU: effective order, whatever is asked
     of the corpus.
@@ -124,7 +121,7 @@ def corpus_bleu(
 
 
 def bleu_of_corpus(sampled: Sampled) -> Findings:
-    """BLEU, its brevity penalty and its length ratio, from the counts of all samples."""
+    """BLEU, brevity penalty and length ratio from summed counts."""
     asked = sampled.parameters
 
     def values() -> Sequence[MetricValue]:
@@ -218,7 +215,7 @@ CORPUS_BLEU = Metric(
 
 
 def what_lacks(name: str) -> str | None:
-    """What has to be installed or fetched before that tokenizer works; None: nothing."""
+    """What must be installed or downloaded for a tokenizer; None if nothing."""
     modules, package = _PACKAGES.get(name, ((), ""))
     if not all(map(find_spec, modules)):
         return f"{name} needs a package that is not installed: pip install {package}"
@@ -237,7 +234,7 @@ def what_lacks(name: str) -> str | None:
 
 
 def tokenizer_name(tokenize: str) -> str:
-    """The name that sacrebleu knows without a warning: "spm" is its old one of flores101."""
+    """Sacrebleu's current name of a tokenizer: "spm" is the old name of flores101."""
     return "flores101" if tokenize == "spm" else tokenize
 
 

@@ -1,4 +1,4 @@
-"""Edit similarity: how few characters have to be changed to make a reference of the response."""
+"""Edit similarity: Levenshtein similarity of response and reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEW: Final = 31
 
 
 def most_edits(a: str, b: str) -> int:
-    """Edits up to which the distance of two texts is worked out: all, unless they are huge.
+    """Number of edits up to which a distance is computed: unlimited unless texts are huge.
 
     Their characters make `len(a) * len(b)` pairs. Of more than 40,000,000,000 only those along the
     diagonal are compared, so many edits to either side as that number of pairs allows.
@@ -30,7 +30,7 @@ def most_edits(a: str, b: str) -> int:
 
 
 def edit_distance(a: str, b: str) -> int | None:
-    """Insertions, deletions and substitutions of characters between two texts (Levenshtein).
+    """Levenshtein distance of two texts, in characters.
 
     Returns:
         The fewest that make one the other; None if they are more than `most_edits`.
@@ -46,11 +46,12 @@ OUTPUTS = ("value",)
 
 
 def edit_similarity(texts: Texts, *, case_sensitive: bool = True) -> Outcomes:
-    """1 − Levenshtein distance / length of the longer text, in characters; the best reference.
+    """1 − Levenshtein distance / length of the longer text; the best reference counts.
 
     Two empty texts have 1. Of equal references the first counts. Where case is ignored, texts are
-    compared case-folded, as Unicode has it. The distance of two texts that have more than
-    40,000,000,000 pairs of characters (200,000 against 200,000) is worked out as far as that number
+    compared with Unicode case folding. The distance of two texts that have more than
+    40,000,000,000 pairs of characters (200,000 against 200,000) is worked out as far as that
+    number
     of pairs allows: up to 2,000 edits of 10 MB against 10 MB. Beyond it the sample is skipped,
     unless another reference is nearer than that one could be.
 

@@ -1,4 +1,4 @@
-"""Exact match: whether the response is one of the references, as SQuAD compares them."""
+"""Exact match, as in SQuAD."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTPUTS = ("value",)
 
 
 def exact_match(texts: Texts, *, normalize: bool = True) -> Outcomes:
-    """Whether the response equals a reference, without case, punctuation, articles and spacing.
+    """Whether the response equals a reference, ignoring case, punctuation, articles and spacing.
 
     Only ASCII punctuation and the English articles are dropped, as SQuAD's script does. A response
     of which nothing is left equals a reference of which nothing is left. Without `normalize` the

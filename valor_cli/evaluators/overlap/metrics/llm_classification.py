@@ -1,11 +1,11 @@
-"""Classification by text: responses that are labels, compared with the right ones.
+"""Classification by text: responses that are labels, compared with the true ones.
 
-Averages are scikit-learn's: they run over the labels that are seen in references or responses. F1
-of a label that has ground truth and is never answered follows `zero_division`, as its precision
-does, where scikit-learn has 0 whatever that says. Recall of a label without ground truth counts as
-0 in averages, as scikit-learn has it by default, whatever `zero_division` says. A label that is
-listed and seen nowhere enters no average, where scikit-learn counts it as `zero_division`; where
-no label that counts has ground truth, the averages are undefined.
+Averages are scikit-learn's, over the labels that occur in references or responses. F1 of a label
+with ground truth that is never answered follows `zero_division`, as its precision does, where
+scikit-learn always has 0. Recall of a label without ground truth counts as 0 in averages, as in
+scikit-learn by default, whatever `zero_division` is. A label that is listed but does not occur is
+not averaged, where scikit-learn counts it as `zero_division`; where no label that counts has
+ground truth, the averages are undefined.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LONGEST_NAME: Final = 100
 def label_reader(
     *, case_sensitive: bool, names: Iterable[str] = (), label_map: Mapping[str, str] | None = None
 ) -> Callable[[str], str]:
-    """How a text becomes a label: white space around it goes, and its case, unless it counts.
+    """A function that normalises a text to a label: strips white space and, by default, case.
 
     Args:
         case_sensitive: Whether labels that differ in case alone are two. If not, labels are
@@ -70,7 +70,7 @@ def label_reader(
 
 
 def label_name(label: str, masked_from: str | None = None) -> str:
-    """A label as results name it: that of a whole essay is its beginning, length and hash.
+    """A label for results; long ones are shortened, with length and hash.
 
     Args:
         label: The label, what is secret in it masked.
@@ -111,15 +111,16 @@ def llm_classification(
     labels: Labels | None = None,
     zero_division: ZeroDivision = 0.0,
 ) -> Outcomes:
-    """How often the response is the right label, and precision, recall and F1 of the labels.
+    """Accuracy of responses as labels, and precision, recall and F1 of the labels.
 
     The white space around labels does not count; where case does not either, labels are named in
     lower case, or as `labels` and `positive_label` spell them. The `label_map` of the run applies
     to responses and references. The first reference is the truth; where the response is another of
     them it is right, and counts as a hit of that label. Precision, recall and F1 are averages over
-    the labels seen, or those of `positive_label`. An answer that is no label at all ("I think it is
-    spam") is a label of its own, which no reference has: list the `labels` to have averages over
-    these alone; answers beside them are wrong, and stand in the table as met by no prediction. Of
+    the labels seen, or those of `positive_label`. An answer that is no label at all ("I think it
+    is spam") is a label of its own, which no reference has: list the `labels` to have averages over
+    these alone; answers beside them are wrong, and are in the table as false negatives without a
+    prediction. Of
     more than 200 labels there is no table, of more than 2,000 there are no values by label.
 
     Formula:
@@ -163,7 +164,7 @@ def _named(labels: Labels | None, positive_label: str | None) -> tuple[str, ...]
 
 
 class Coded(NamedTuple):
-    """The labels of all samples as numbers; of another label, or of none, the number of labels.
+    """Labels of all samples as codes; other or missing labels have the code `len(labels)`.
 
     Attributes:
         names: The labels, those that parameters list in their order, else in alphabetical order.
@@ -181,7 +182,7 @@ class Coded(NamedTuple):
     warnings: tuple[str, ...]
 
     def margins(self, weights: Ints) -> Margins:
-        """The counts of each label, every sample as often as its weight says."""
+        """Counts of each label, with samples weighted."""
         right, predicted, truth = (
             summed(codes, weights * counted, len(self.names) + 1)[:-1]
             for codes, counted in ((self.truth, self.right), (self.predicted, 1), (self.truth, 1))
@@ -189,7 +190,7 @@ class Coded(NamedTuple):
         return Margins(right, predicted, truth, predicted + truth > 0)
 
     def table(self, weights: Ints) -> MetricTable:
-        """Ground truths by the label that they were answered with."""
+        """Counts of true labels by answered label."""
         count = len(self.names)
         cells = self.truth * (count + 1) + self.predicted
         matrix = summed(cells, weights, (count + 1) ** 2).reshape(count + 1, count + 1)

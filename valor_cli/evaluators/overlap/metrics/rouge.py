@@ -1,4 +1,4 @@
-"""ROUGE: words, pairs of words and subsequences of words that response and reference share.
+"""ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum.
 
 C.-Y. Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL Workshop on Text
 Summarization Branches Out, 2004. Numbers are those of the package rouge-score, which follows
@@ -39,7 +39,7 @@ Bools = NDArray[np.bool_]
 
 
 class Pairs(NamedTuple):
-    """The responses that have references, and these, as words.
+    """Responses and references as words.
 
     Attributes:
         unit_count: How many samples the shard has.
@@ -59,13 +59,13 @@ class Pairs(NamedTuple):
 
     @property
     def too_long(self) -> Bools:
-        """(r,) which references are too long to be compared in order with their response."""
+        """(r,) whether each reference is too long to be compared with its response."""
         words = self.responses.lengths[self.response] * self.references.lengths
         return np.asarray(words > MOST_PAIRS)
 
 
 def rouge_1(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
-    """F1 of the words that a response shares with its best reference (ROUGE-1).
+    """ROUGE-1: unigram F1 of the response and its best reference.
 
     Words are runs of a-z and 0-9 in lower case, each counted as often as both sides have it; of
     several references the one with the highest F1 counts. A text without words has the value 0,
@@ -96,7 +96,7 @@ def rouge_1(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
 
 
 def rouge_2(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
-    """F1 of the pairs of neighbouring words that a response shares with its best reference.
+    """ROUGE-2: bigram F1 of the response and its best reference.
 
     As `rouge_1`, of bigrams (ROUGE-2). A text of one word has the value 0.
 
@@ -106,7 +106,7 @@ def rouge_2(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
         f1 = 2 · precision · recall / (precision + recall)
 
     Pitfalls:
-        One changed word breaks both pairs that it stands in: values lie far below those of
+        One changed word breaks both pairs that contain it: values lie far below those of
         `rouge_1`, and are rough on short texts. A response of one word has 0 even where it is the
         reference.
 
@@ -118,7 +118,7 @@ def rouge_2(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
 
 
 def rouge_l(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge") -> Outcomes:
-    """F1 of the longest common subsequence of words of a response and its best reference.
+    """ROUGE-L: F1 of the longest common subsequence of words with the best reference.
 
     ROUGE-L of whole texts: ends of lines are ignored. Words as in `rouge_1`. Time grows with the
     product of both lengths: 50,000 words against 50,000 take half a second. Samples with more than
@@ -147,7 +147,7 @@ def rouge_l(texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "
 def rouge_lsum(
     texts: Texts, *, use_stemmer: bool = False, tokenizer: Tokenizer = "rouge"
 ) -> Outcomes:
-    """F1 of the words in common subsequences of the lines of a response and its best reference.
+    """ROUGE-Lsum: F1 of the words in common subsequences of lines with the best reference.
 
     Summary-level ROUGE-L: every line of the reference is compared with every line of the response,
     and the union of what they share counts, each word as often as both texts have it at most.
@@ -182,7 +182,7 @@ def rouge_lsum(
 
 
 def mean_rouge(sampled: Sampled) -> Findings:
-    """The mean of every output over the samples that have a value."""
+    """Mean of every output over the samples that have a value."""
     values = [sampled.mean(output.name) for output in OUTPUTS]
     return sampled.findings(values, warnings=lost_warning(sampled))
 

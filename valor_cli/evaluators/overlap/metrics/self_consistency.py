@@ -1,8 +1,8 @@
-"""Self-consistency: how much the answers of a model to one question have in common.
+"""Self-consistency: similarity between a model's answers to one question.
 
 Every answer is compared with every other answer to the same question by ROUGE-1 and ROUGE-L, whose
-numbers are those of the package rouge-score. No answer is a reference: F1 of a pair is the same
-whichever way round.
+numbers are those of the package rouge-score. No answer is a reference: the F1 of a pair is
+symmetric.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def self_consistency(
 
 
 def mean_consistency(sampled: Sampled) -> Findings:
-    """The mean of every output over the answers that were compared, and over lone ones."""
+    """Mean of every output over the answers that have a value."""
     values = [sampled.mean(output.name) for output in OUTPUTS]
     warnings = [] if sampled.weights is not None else [*_remarks(sampled), *lost_warning(sampled)]
     return sampled.findings(values, warnings=warnings)

@@ -1,4 +1,4 @@
-"""TER: how many edits lead from the responses to their references, per word of these.
+"""Translation edit rate (TER).
 
 Snover et al., A Study of Translation Edit Rate with Targeted Human Annotation, AMTA 2006. An edit
 inserts, deletes or replaces a word, or shifts words to another place. Edits, words and signature
@@ -88,7 +88,7 @@ def _value(metric: sacrebleu_ter.TER, edits: int, words: float) -> float:
 
 
 def ter_of_corpus(sampled: Sampled) -> Findings:
-    """Edits of all samples per word of their references."""
+    """Edits of all samples per reference word."""
     asked = sampled.parameters
     names = ("normalized", "no_punct", "asian_support", "case_sensitive")
     metric = _settings(*(asked[name] for name in names))

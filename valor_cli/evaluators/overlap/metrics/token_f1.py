@@ -1,4 +1,4 @@
-"""Token F1: how many words the response shares with a reference, as SQuAD counts them."""
+"""Token F1, as in SQuAD."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ OUTPUTS = ("f1", "precision", "recall")
 
 
 def token_f1(texts: Texts) -> Outcomes:
-    """F1 of the words of the response and of a reference, without case, punctuation and articles.
+    """F1 of the words of response and reference, ignoring case, punctuation and articles.
 
-    Of several references the one with the highest F1 counts, of equal ones the first; precision and
+    Of several references the one with the highest F1 counts, of equal ones the first; precision
+    and
     recall are those of that one. Where neither the response nor the reference has a word left all
-    three are 1, and where one of them has none they are 0, as SQuAD 2.0 has it; SQuAD 1.1 has 0 for
+    three are 1, and where one of them has none they are 0, as in SQuAD 2.0; SQuAD 1.1 has 0 for
     both.
 
     Formula:

@@ -1,4 +1,4 @@
-"""Encoding guardrail: whether texts give away, encoded or not, what they should not."""
+"""Encoding guardrail: whether texts leak secrets, in plain or encoded form."""
 
 from __future__ import annotations
 
@@ -50,13 +50,15 @@ def encoding_guardrail(
     condition: ConditionText | None = None,
     evaluate_retrieved_context: bool = True,
 ) -> Outcomes:
-    """Whether the response, and what is encoded in it, keeps to a condition or tells nobody's data.
+    """Whether the response, decoded runs included, fulfils a condition or contains no personal
+    data.
 
-    Runs of base 16 and base 64 are decoded: those that the sample's categories name, else both. The
-    condition, that of the config or the sample's own, is held against the text with what was
+    Runs of base 16 and base 64 are decoded: those that the sample's categories name, else both.
+    The
+    condition, that of the config or the sample's own, is applied to the text with what was
     decoded behind it. Where there is none, card numbers, US social security numbers and e-mail
-    addresses are looked for in both. The retrieved contexts are judged likewise, all of a sample as
-    one text. A sample whose condition takes too long is a parse failure.
+    addresses are looked for in both. The retrieved contexts are judged likewise, all of a sample
+    as one text. A sample whose condition takes too long is a parse failure.
 
     Formula:
         a sample passes if the condition holds for its response and what was decoded;
@@ -136,7 +138,7 @@ def _judged(
 def _held(
     condition: Condition, fields: Sequence[_Field], with_contexts: bool, patience: Patience
 ) -> _Found:
-    """What a condition says of the response, and of the contexts as one text."""
+    """The result of a condition on the response, and on the joined contexts."""
     response = condition.judged(_whole(fields[:1]), patience)
     contexts = condition.judged(_whole(fields[1:]), patience) if with_contexts else None
     faults = list(response.faults)
@@ -153,7 +155,7 @@ def _whole(fields: Sequence[_Field]) -> str:
 
 
 def _personal(fields: Sequence[_Field]) -> _Found:
-    """What personal data stands in the texts, and in what is encoded in them."""
+    """Personal data in the texts and in decoded runs."""
     from valor_cli.kernels.secrets.personal_data import find_personal_data
 
     clear = [(field, span) for field in fields for span in find_personal_data(field.text)]

@@ -1,4 +1,4 @@
-"""JSON Schema: whether responses are JSON of the form that a schema describes."""
+"""JSON Schema: whether responses are JSON that is valid under a schema."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def json_schema(
     strip_fences: bool = False,
     check_formats: bool = False,
 ) -> Outcomes:
-    """Whether the response is JSON, and valid under a JSON Schema.
+    """Whether the response is JSON that is valid under a JSON Schema.
 
     Strict JSON (RFC 8259): no NaN or Infinity, and nothing around it; with `strip_fences` a
     Markdown code fence around all of it is left out. Of a key that an object has twice the last
@@ -64,8 +64,8 @@ def json_schema(
 
     Pitfalls:
         Form, not content: wrong values in the right form pass. Under a schema without `required`
-        and `additionalProperties: false` keys may be missing, and others stand there. A sentence
-        before or behind the JSON fails, and so does a code fence without `strip_fences`.
+        and `additionalProperties: false` keys may be missing, and others may be present. A
+        sentence before or behind the JSON fails, and so does a code fence without `strip_fences`.
 
     Example:
         Under a schema with the required key "answer", `{"answer": 42}` passes; `{"result": 42}` and
@@ -132,7 +132,7 @@ def _judged(response: str, errors: Errors, secrets: Secrets, *, strip_fences: bo
 
 
 def _said(error: ValidationError) -> str:
-    """An error in words, without the value itself, which may be long, or not to be shown."""
+    """An error without the value, which may be long or secret."""
     if error.validator is None:
         return "the schema allows nothing here"
     kind = _KINDS.get(type(error.instance), "number")

@@ -1,4 +1,4 @@
-"""Language consistency: whether the response is in the language of the user's input."""
+"""Language consistency: whether the response is in the language of the user input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from valor_cli.metric import ByParameters, Metric
 
 
 def _told(code: str) -> str:
-    """A language that can be told."""
+    """A detectable language."""
     if code not in LANGUAGES and one_language(code) not in LANGUAGES:
         raise ValueError(
             f"no language {code!r} can be told; expected a code of ISO 639-1, one of "
@@ -45,7 +45,7 @@ def language_consistency(
     least_letters: Letters = 10,
     least_odds: Odds = 100.0,
 ) -> Outcomes:
-    """Whether the response is in the language of the user's input, or in a given `language`.
+    """Whether the response is in the language of the user input, or in a given `language`.
 
     It passes where both are likeliest in the same language. It fails where they are not, and each
     is `least_odds` times as likely in its own language as in the other's. All else, and a text of
@@ -62,7 +62,7 @@ def language_consistency(
 
     Pitfalls:
         Samples that are too short or too mixed have no verdict: look at `n` before you trust the
-        rate. A response that was asked for in another language ("Translate into French …") fails
+        rate. A response requested in another language ("Translate into French …") fails
         when it obeys. Which language is meant by a text of two is decided by the likelier one.
 
     Example:
@@ -88,7 +88,7 @@ class _Read(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    """Tells the language of each text once, however often it stands in the data.
+    """Detects the language of each distinct text once.
 
     Attributes:
         least: Letters that a text must have.
@@ -99,7 +99,7 @@ class _Reader(NamedTuple):
     known: dict[str, _Read | str]
 
     def read(self, text: str) -> _Read | str:
-        """The text with its language, or why that cannot be told."""
+        """The text with its language, or why that is unknown."""
         if text not in self.known:
             self.known[text] = self._told(prose(text))
         return self.known[text]

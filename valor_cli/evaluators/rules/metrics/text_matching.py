@@ -1,4 +1,4 @@
-"""Text matching: whether texts have what a condition asks for, and lack what it forbids."""
+"""Text matching: whether texts fulfil a condition on required and forbidden strings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ConditionText = Annotated[str, AfterValidator(_parsed)]
 
 
 def text_matching(texts: Texts, *, condition: ConditionText | None = None) -> Outcomes:
-    """Whether the response fulfils a condition on the strings and patterns that stand in it.
+    """Whether the response fulfils a condition on the strings and patterns in it.
 
-    A condition is made of `"…"` and `regexp("…")` with AND, OR, NOT and brackets, and holds for all
-    samples; without one each sample is held against its own. The retrieved contexts are judged
+    A condition is made of `"…"` and `regexp("…")` with AND, OR, NOT and brackets, and holds for
+    all samples; without one each sample has its own. The retrieved contexts are judged
     likewise, all of a sample as one text, a line break between them; a sample that retrieved
     nothing (an empty list) has the empty text. A pattern may take a second of processor time on a
     text. A sample that needs longer is a parse failure, and so is, once a pattern took too long on
@@ -72,7 +72,7 @@ def text_matching(texts: Texts, *, condition: ConditionText | None = None) -> Ou
 def _judged(
     asked: str, response: str, contexts: Sequence[str] | None, patience: Patience
 ) -> Outcome:
-    """What a condition says of a response, and of the contexts where there are any."""
+    """The result of a condition on a response, and on the contexts if any."""
     try:
         condition = parse_condition(asked)
         answer = condition.judged(response, patience)
@@ -99,7 +99,7 @@ def _judged(
 
 
 def mark_of(mark: Mark) -> Mapping[str, Any]:
-    """A place as `Outcome.details` has it."""
+    """A span for `Outcome.details`."""
     return {"field": mark.field, "start": mark.start, "end": mark.end, "kind": mark.kind}
 
 

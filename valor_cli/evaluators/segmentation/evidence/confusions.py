@@ -1,4 +1,4 @@
-"""Evidence of semantic segmentation: how often each label met each other in each image.
+"""Evidence of semantic segmentation: a sparse confusion matrix for each image.
 
 A label without ground truth has no value, save the precision of one that is predicted, and enters
 no average.
@@ -37,7 +37,7 @@ BOUNDARIES = "boundaries"
 
 
 class CountingPlan(Struct, frozen=True):
-    """What the metrics of a run will ask of the evidence.
+    """Plan of the evidence that the metrics of a run need.
 
     Attributes:
         dilation_ratios: How far boundaries reach, as parts of an image's diagonal; ascending.
@@ -47,7 +47,7 @@ class CountingPlan(Struct, frozen=True):
 
 
 class Overlaps(NamedTuple):
-    """Pixels of labels in images, in columns of one length, or summed over images, by label.
+    """Pixel counts of labels, per image or summed.
 
     Attributes:
         truth: Pixels of the label's ground truth.
@@ -61,12 +61,12 @@ class Overlaps(NamedTuple):
 
     @property
     def union(self) -> Ints:
-        """Pixels that are either."""
+        """Pixels in either."""
         return self.truth + self.prediction - self.both
 
 
 class ImageLabels(NamedTuple):
-    """(r,) rows: an image and a label that occurs in it, on either side; by image, then label."""
+    """(r,) labels that occur in each image, on either side."""
 
     image: Ints
     label: Ints
@@ -74,7 +74,7 @@ class ImageLabels(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """(c,) cells of the images' matrices that are not 0, by image, ground truth, prediction.
+    """(c,) nonzero cells of the images' matrices, by image, ground truth, prediction.
 
     Attributes:
         image: Number of the image.
@@ -90,7 +90,7 @@ class Cells(NamedTuple):
 
 
 class Images(NamedTuple):
-    """(units,) pixels of each image.
+    """(units,) pixel counts of each image.
 
     Attributes:
         pixels: Those that count.
@@ -130,18 +130,18 @@ class Confusions(Struct, frozen=True):
 
     @property
     def unit_count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.sample_ids)
 
     @property
     def unit_weights(self) -> Ints:
-        """(units,) how often each image counts in what metrics read."""
+        """(units,) weight of each image."""
         if self.weights is None:
             return np.ones(self.unit_count, np.int64)
         return np.asarray(self.weights[self.replica])
 
     def select(self, units: NDArray[np.bool_]) -> Confusions:
-        """The evidence of some images alone."""
+        """Select images."""
         number = np.cumsum(units) - 1
         kept = units[self.cells.image]
         cells = Cells(*(column[kept] for column in self.cells))
@@ -156,24 +156,24 @@ class Confusions(Struct, frozen=True):
         )
 
     def resamples(self, weights: Ints) -> Iterator[Confusions]:
-        """The evidence in which image i stands weights[b, i] times, for each b."""
+        """For each b, the evidence in which image i counts weights[b, i] times."""
         for replica in range(len(weights)):
             yield replace(self, weights=weights, replica=replica, _known=Memo())
 
     def image_labels(self) -> ImageLabels:
-        """Pixels of each label in each image, without weights."""
+        """Pixel counts of each label in each image, unweighted."""
         return self.once("image labels", self._image_labels)
 
     def images(self) -> Images:
-        """Pixels of each image, without weights."""
+        """Pixel counts of each image, unweighted."""
         return self.once("images", self._images)
 
     def overlaps(self) -> Overlaps:
-        """(labels,) pixels of each label."""
+        """(labels,) pixel counts of each label."""
         return self._known.once("overlaps", lambda: self._over_images(self.image_labels()))
 
     def boundary_overlaps(self, dilation_ratio: float) -> Overlaps:
-        """(labels,) pixels of the boundaries of each label.
+        """(labels,) boundary pixel counts of each label.
 
         Args:
             dilation_ratio: One of the plan's.
@@ -182,7 +182,7 @@ class Confusions(Struct, frozen=True):
         return self._over_images(self.boundaries[at])
 
     def matrix(self) -> Ints:
-        """(labels + 1, labels + 1) pixels, ground truth in rows; the last ones are no label."""
+        """(labels + 1, labels + 1) pixel counts, ground truth in rows; the last is no label."""
         width = len(self.labels) + 1
         image, truth, prediction, pixels = self.cells
         column = np.minimum(prediction, width - 1)
@@ -190,7 +190,7 @@ class Confusions(Struct, frozen=True):
         return sums.reshape(width, width)
 
     def one_sided(self) -> OneSided:
-        """The labels that are there and never predicted, and those that are predicted alone."""
+        """Labels that occur on one side only."""
         truth, prediction, _ = self.overlaps()
         return OneSided(
             tuple(compress(self.labels, ((truth > 0) & (prediction == 0)).tolist())),
@@ -198,7 +198,7 @@ class Confusions(Struct, frozen=True):
         )
 
     def once(self, key: object, make: Callable[[], T]) -> T:
-        """What does not depend on how often images count, made once for all resamples.
+        """Compute a value that does not depend on image weights, once for all resamples.
 
         Args:
             key: Names it among all that is made of this evidence.
@@ -252,7 +252,7 @@ def _selected(rows: ImageLabels, units: NDArray[np.bool_], number: Ints) -> Imag
 
 
 def margins(confusions: Confusions) -> Margins:
-    """Pixels of each label: those that are right, its predictions, its ground truth."""
+    """Correct, predicted and true pixels of each label."""
     truth, prediction, both = confusions.overlaps()
     return Margins(both, prediction, truth, truth > 0)
 
@@ -264,7 +264,7 @@ def ious(confusions: Confusions) -> Ratios:
 
 
 def plan_counting(calls: Sequence[Call], slices: Sequence[str]) -> CountingPlan:
-    """Every dilation ratio that a metric of boundaries names."""
+    """The dilation ratios of all boundary metrics."""
     ratios = {
         float(call.parameters["dilation_ratio"])
         for call in calls

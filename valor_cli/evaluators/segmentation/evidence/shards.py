@@ -1,4 +1,4 @@
-"""A shard of images to evidence, and the evidence of several shards to that of all.
+"""Count pixels in one shard of images, and merge the evidence of shards.
 
 Merging any shards, in any order, gives the same numbers, bit for bit, as one pass over all images.
 """
@@ -41,7 +41,7 @@ _LARGEST_BLOCK: Final = 24 << 20
 
 
 def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confusions:
-    """Evidence of one shard of images; one pair of label maps a thread is in memory at a time.
+    """Count one shard of images; each thread holds one pair of label maps in memory.
 
     Raises:
         DataError: Files cannot be read, or pixels have values that are no label.
@@ -141,7 +141,7 @@ def _concatenated(rows: Sequence[ImageLabels]) -> ImageLabels:
 
 
 def merge_confusions(parts: Sequence[Confusions]) -> Confusions:
-    """The evidence of several shards of images together, in any order.
+    """Merge the evidence of several shards of images, in any order.
 
     Raises:
         ValueError: The shards were counted under different plans or labels, or are resamples.

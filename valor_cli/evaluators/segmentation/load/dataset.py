@@ -1,4 +1,4 @@
-"""Files to segmentation datasets: label maps paired by name, checked, and left to be decoded."""
+"""Pair and check label maps without decoding them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Looks = dict[str, Stored]
 
 
 class Fault(NamedTuple):
-    """Something wrong with a label map of a sample, its file, and what to do about it."""
+    """A problem with a sample's label map: its file, and what to do."""
 
     sample: str
     path: str
@@ -35,7 +35,7 @@ class Fault(NamedTuple):
 def load_segmentation(
     inputs: SegmentationInputs, options: NoOptions, selection: Selection
 ) -> Loaded[SegmentationDataset]:
-    """Pair the label maps of all sides and look at every file, without decoding it.
+    """Pair the label maps of all sides and check every file, without decoding it.
 
     Where samples may be left out, all of them are decoded too: evidence is made of those that are
     good, and by then it is settled which these are.
@@ -66,7 +66,7 @@ def load_segmentation(
 
 
 def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
-    """What every file says of itself, and what is wrong with them."""
+    """Read every file's header, and collect problems."""
     looks: Looks = {}
     faults: list[Fault] = []
 

@@ -1,4 +1,4 @@
-"""Examples of a run in; pictures of what was predicted wrong in the worst images out."""
+"""Draw the errors in the worst images of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORST = "worst_image"
 def overlays(
     inputs: SegmentationInputs, selection: Selection, examples: Sequence[ExampleResult]
 ) -> tuple[Pictures, list[str]]:
-    """A picture of each worst image and its model, and what to warn of.
+    """An image of each worst sample and model, with warnings.
 
     What cannot be drawn any more is not shown: the numbers stand.
     """
@@ -60,13 +60,13 @@ def overlays(
 
 
 def photo_of(folder: PictureFolder | None, sample: str) -> str | None:
-    """The file of a sample's photo; None if there is none."""
+    """The image file of a sample; None if there is none."""
     name = None if folder is None else folder.find(sample)
     return None if folder is None or name is None else os.path.join(folder.folder, name)
 
 
 def missing_photos(folder: str, samples: Sequence[str]) -> list[str]:
-    """What to warn of if some samples have no photo.
+    """A warning if some samples have no image.
 
     Raises:
         DataError: There is no such folder, or it cannot be read.

@@ -1,4 +1,4 @@
-"""What a config says of semantic segmentation: the `data:` block."""
+"""Config of semantic segmentation: the `data:` block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Name = Annotated[str, MinLen(1)]
 
 
 class Formats(SideFormats[Format]):
-    """Formats of the two sides."""
+    """Formats of ground truth and predictions."""
 
 
 class SegmentationInputs(Strict):
@@ -86,7 +86,7 @@ class SegmentationInputs(Strict):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """Path of each model's predictions; a lone path is named after its file or folder."""
+        """Path of each model's predictions; a single path is named after its file or folder."""
         if self.predictions is None:
             return {"model": self.ground_truth}
         return model_paths(self.predictions)
@@ -98,5 +98,5 @@ class SegmentationInputs(Strict):
         return frozenset(() if given is None else (given,) if isinstance(given, int) else given)
 
     def format_of(self, role: Role, path: str) -> Format:
-        """The format that the config gives a side, else what the name of its input says."""
+        """The format given in the config, otherwise that of the input's extension."""
         return format_given(self.format, role) or format_of(path)

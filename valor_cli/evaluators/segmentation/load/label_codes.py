@@ -1,4 +1,4 @@
-"""What the config says of labels in; their names, and what each pixel value means, out."""
+"""Map pixel values to labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNMOVED = 255
 
 
 class Coding(Struct, frozen=True):
-    """What pixel values mean.
+    """The meaning of pixel values.
 
     Attributes:
         labels: Names as evaluated, in the order of their values.
@@ -46,7 +46,7 @@ class Coding(Struct, frozen=True):
 
     @property
     def left_open(self) -> int:
-        """The code of a prediction of nothing: right nowhere, on the background neither."""
+        """The code of pixels without a prediction, which are never correct."""
         return len(self.labels) + 1
 
     def codes(self, role: Role, meanings: Sequence[int | None] | None) -> Codes:
@@ -88,7 +88,7 @@ class Coding(Struct, frozen=True):
 
 
 def names_of(inputs: SegmentationInputs) -> Mapping[int, str] | None:
-    """Names by value as the config gives them, in order; None where it gives none.
+    """Names by pixel value as in the config; None if it has none.
 
     Raises:
         DataError: The file of the names cannot be used.
@@ -106,7 +106,7 @@ def names_of(inputs: SegmentationInputs) -> Mapping[int, str] | None:
 def make_coding(
     names: Mapping[int, str], inputs: SegmentationInputs, selection: Selection
 ) -> tuple[Coding, list[str]]:
-    """What pixel values mean, and what to warn of.
+    """The meaning of pixel values, with warnings.
 
     A value that `ignore_index` lists is no label, whatever its name.
 
@@ -162,7 +162,7 @@ _IGNORE = ("ignore", "ignored")
 
 
 def out_of_reach(names: Mapping[int, str], inputs: SegmentationInputs) -> list[str]:
-    """What to warn of if no pixel of a PNG can have a value that the config names."""
+    """A warning if the config names values that no pixel of a PNG can have."""
     given: dict[str, Collection[int]] = {"labels": names, "ignore_index": inputs.ignored}
     if isinstance(inputs.background, int):
         given["background"] = {inputs.background}

@@ -1,4 +1,4 @@
-"""The `data:` block in; the pairs of label maps to evaluate, and what pixel values mean, out."""
+"""Pair the label maps of ground truth and predictions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PairReader(Struct, frozen=True):
     prediction_codes: NDArray[np.int32]
 
     def __call__(self, sample: str) -> RawPair:
-        """The pair of that name.
+        """Read the pair of that name.
 
         Raises:
             DataError: A file cannot be read or decoded, or the two differ in size.
@@ -73,7 +73,7 @@ class Sides(NamedTuple):
     names: Mapping[int, str]
 
     def other_files(self) -> list[str]:
-        """What to warn of: images that are no PNG among the label maps."""
+        """A warning about images among the label maps that are not PNG."""
         return [
             f"{side.path}: files that are no PNG were passed over: {len(side.others):,} "
             f"(the first: {printable(side.others[0])})"
@@ -83,7 +83,7 @@ class Sides(NamedTuple):
 
 
 class Pairing(Struct, frozen=True):
-    """What is to be evaluated; no label map is opened yet.
+    """What to evaluate; no label map is opened yet.
 
     Attributes:
         sides: All label maps, and the names of their values.
@@ -108,11 +108,11 @@ class Pairing(Struct, frozen=True):
         return self.sides.truth.maps[sample]
 
     def prediction(self, model: str, sample: str) -> LabelMap:
-        """What a model says of a sample."""
+        """The predicted label map of a sample."""
         return self.sides.predictions[model].maps[self.partner[model][sample]]
 
     def reader(self, model: str, samples: Sequence[str]) -> PairReader:
-        """What reads the pairs of a model."""
+        """A reader of a model's pairs."""
         return PairReader(
             {sample: self.truth(sample) for sample in samples},
             {sample: self.prediction(model, sample) for sample in samples},
@@ -122,7 +122,7 @@ class Pairing(Struct, frozen=True):
 
 
 def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
-    """Find the label maps of all sides, and which of them belong together.
+    """Pair the label maps of all sides.
 
     Raises:
         DataError: An input cannot be used; a label map has no partner; the labels are not known;
@@ -210,7 +210,7 @@ def _selected(
 
 
 def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
-    """The label maps of all inputs, none of them opened.
+    """List the label maps of all inputs without opening them.
 
     Args:
         inputs: The `data:` block.
@@ -287,7 +287,7 @@ def _fitting(codes: NDArray[np.int32], values: NDArray[np.unsignedinteger]) -> N
 def unlike_sizes(
     truth: LabelMap, size: Sequence[int], prediction: LabelMap, other: Sequence[int]
 ) -> Problem:
-    """That the label maps of a sample differ in size; sizes are (height, width)."""
+    """An error: the label maps of a sample differ in size (height, width)."""
     message = f"is {other[1]} wide and {other[0]} high"
     expected = f"its ground truth {truth.path} is {size[1]} wide and {size[0]} high"
     return Problem(prediction.path, f"{message}; {expected}")

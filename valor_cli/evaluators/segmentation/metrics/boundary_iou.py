@@ -1,8 +1,8 @@
-"""Boundary IoU (Cheng et al., CVPR 2021): intersection over union of the labels' boundaries.
+"""Boundary IoU (Cheng et al., CVPR 2021).
 
-The boundary of a label is what lies within d pixels of its outline, inside it; d is a part of the
-image's diagonal, and the image's border is an outline too, as in the authors' code. They rate one
-mask at a time; here the pixels of a label are counted over all images together, as for IoU.
+The boundary of a label is the set of its pixels within d pixels of its outline; d is a fraction of
+the image's diagonal, and the image's border is an outline too, as in the authors' code. They
+evaluate one mask at a time; here the pixels of a label are counted over all images, as for IoU.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from valor_cli.results import Findings
 
 
 def boundary_iou(confusions: Confusions, *, dilation_ratio: DilationRatio = 0.02) -> Findings:
-    """Intersection over union of the boundary pixels of each label, and the mean over labels.
+    """IoU of the boundary pixels of each label, and the mean over labels.
 
-    It says how good outlines are, where the IoU of large regions no longer tells. Boundaries
+    It shows how good outlines are where the IoU of large regions is no longer informative.
+    Boundaries
     are as wide as `dilation_ratio` times the image's diagonal, at least one pixel. A label without
     ground truth has no value and does not enter the mean. Labels end where pixels are ignored.
 

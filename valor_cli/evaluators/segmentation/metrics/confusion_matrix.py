@@ -1,4 +1,7 @@
-"""Confusion matrix of pixels, as in valor-lite, whose undefined ratios are 0 and not left open."""
+"""Confusion matrix of pixels.
+
+As in valor-lite, except that undefined ratios stay undefined; valor-lite reports 0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frequency weighted intersection over union (Long et al., CVPR 2015)."""
+"""Frequency weighted IoU (Long et al., CVPR 2015)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from valor_cli.results import MetricValue
 
 
 def frequency_weighted_iou(confusions: Confusions) -> MetricValue:
-    """Mean over labels of IoU, each weighted by its ground truth pixels.
+    """Mean IoU over labels, weighted by their ground truth pixels.
 
     Labels without ground truth do not enter it.
 

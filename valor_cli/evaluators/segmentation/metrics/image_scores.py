@@ -1,4 +1,4 @@
-"""Mean IoU and pixel accuracy of every image, how they are spread, and the worst images."""
+"""Mean IoU and pixel accuracy of each image, their spread, and the worst images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING = "no pixel of any label in the ground truth"
 def image_scores(
     confusions: Confusions, *, worst: Annotated[int, Interval(ge=0, le=100)] = 12
 ) -> Findings:
-    """Mean IoU and pixel accuracy of each image, their means, their spread, the worst images.
+    """Mean IoU and pixel accuracy of each image, their means and spread, and the worst images.
 
     Mean IoU of an image is over the labels that its ground truth has; an image without any has
     none and does not enter the mean. The `worst` images are those of lowest mean IoU, of equal

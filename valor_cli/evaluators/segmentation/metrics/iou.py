@@ -1,4 +1,4 @@
-"""Intersection over union of each label (Jaccard, New Phytologist, 1912)."""
+"""IoU of each label (Jaccard, New Phytologist, 1912)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from valor_cli.results import Findings
 
 
 def iou(confusions: Confusions) -> Findings:
-    """Pixels that are a label in ground truth and prediction, of those that are in either.
+    """IoU of each label: pixels in both ground truth and prediction over pixels in either.
 
     Pixels of all images are counted together. A label without ground truth has no value; one that
     is never predicted has 0.

@@ -1,4 +1,4 @@
-"""Mean accuracy: the mean of the labels' recalls."""
+"""Mean accuracy over labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from valor_cli.results import MetricValue
 
 
 def mean_accuracy(confusions: Confusions) -> MetricValue:
-    """Mean over labels of the part of their ground truth pixels that is predicted right.
+    """Mean over labels of pixel recall.
 
     Labels without ground truth do not enter it.
 

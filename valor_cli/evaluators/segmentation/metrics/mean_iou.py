@@ -1,4 +1,4 @@
-"""Mean intersection over union (Everingham et al., PASCAL VOC, IJCV 2015)."""
+"""Mean IoU (Everingham et al., PASCAL VOC, IJCV 2015)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from valor_cli.results import MetricValue
 
 
 def mean_iou(confusions: Confusions) -> MetricValue:
-    """Mean over labels of IoU, where pixels of all images are counted together.
+    """Mean over labels of IoU, with pixels counted over all images.
 
     Labels without ground truth do not enter it, also where they are predicted.
 

@@ -10,7 +10,7 @@ NO_PIXELS = "no pixel that counts"
 
 
 def pixel_accuracy(confusions: Confusions) -> MetricValue:
-    """Pixels that are predicted right, of all that are not ignored.
+    """The share of pixels, ignored ones excluded, that are predicted correctly.
 
     Pixels of an excluded background count too: they are right where no label is predicted.
 

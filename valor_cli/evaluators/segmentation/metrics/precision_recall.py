@@ -1,7 +1,7 @@
-"""Precision, recall and F1 of the pixels of each label, and their averages.
+"""Pixel precision, recall and F1 of each label, and their averages.
 
-F1 of a label that has ground truth and is never predicted follows `zero_division`, where
-scikit-learn has 0.
+F1 of a label with ground truth that is never predicted follows `zero_division`, where scikit-learn
+has 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def precision(
     average: Average = "macro",
     zero_division: ZeroDivision = 0.0,
 ) -> Findings:
-    """Right pixels among those predicted as each label, and the average over labels.
+    """Pixel precision of each label, and the average over labels.
 
     A label that is never predicted is 0/0 and follows `zero_division`; one without ground truth
     has its precision reported, if it is predicted, and enters no average.
@@ -57,7 +57,7 @@ def _of_seen(value: MetricValue) -> MetricValue:
 
 
 def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:
-    """Pixels of each label's ground truth that are predicted right, and the average over labels.
+    """Pixel recall of each label, and the average over labels.
 
     A label without ground truth has no recall.
 

@@ -1,8 +1,7 @@
-"""Agent sanity: whether the files that an agent leaves are what they should be.
+"""Agent sanity: whether the files that an agent produces pass a list of checks.
 
-The value of a sample is the number of checks that passed over the number of checks; a check of
-several files counts once for each. H2O Eval Studio describes the kinds of checks; which are made is
-for the config to say.
+The value of a sample is the share of checks that passed; a check of several files counts once for
+each. H2O Eval Studio describes the kinds of checks; the config says which are made.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ Secrets = Callable[[str], Iterable[tuple[int, int]]]
 
 
 def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: ignore[assignment]
-    """Which fraction of checks the files pass that an agent leaves in its artifacts folder.
+    """The share of checks that the files in the agent's artifacts folder pass.
 
     Without `checks`: that there is a file, that none is empty, and that JSON, JSON Lines, YAML and
-    CSV files parse. A folder that does not exist passes none. A check that cannot be told (a
+    CSV files parse. A folder that does not exist passes none. A check that cannot be decided (a
     pattern that takes too long, a PDF without a readable page tree, a file of more than 64 MiB)
     makes the sample a parse failure. Links are not followed, and no file is changed or executed.
     The checks are `exists`, `layout`, `not_empty`, `min_size`, `min_pages`, `parses`,
@@ -79,7 +78,7 @@ def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: i
 
 
 def agent_sanity_values(sampled: Sampled) -> Findings:
-    """The mean over samples; with a warning where no folder at all is there."""
+    """The mean over samples, with a warning if no artifacts folder exists."""
     found = mean_of_samples(sampled)
     there = [reason for reason in sampled.outcomes.reasons if reason != "no artifacts folder"]
     if sampled.weights is None and there and set(there) == {NO_FOLDER}:

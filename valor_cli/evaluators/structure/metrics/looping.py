@@ -1,13 +1,13 @@
-"""Looping: whether a response says the same again and again.
+"""Looping: whether a response repeats itself.
 
-unique_sentences is the number of different sentences over the number of sentences, of those of ten
-characters or more. longest_repeated_substring is the length of a substring times how often it
-occurs without overlap, over the length of the text, for the substring of ten characters or more
-for which that is largest. compression_ratio is the length of the text as zlib makes it, over its
-length in bytes.
+unique_sentences is the number of distinct sentences over the number of sentences, counting those
+of at least ten characters. longest_repeated_substring is the length of a substring times the
+number of its non-overlapping occurrences, over the length of the text, for the substring of at
+least ten characters that maximises it. compression_ratio is the zlib-compressed length of the text
+over its length in bytes.
 
 H2O Eval Studio describes the three; which substring is meant, and that the last is undefined for
-texts under 200 bytes, whose ratio tells of zlib's own header and tables, is decided here.
+texts under 200 bytes, where zlib's header and tables dominate, is decided here.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ OUTPUTS = (
 
 
 def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
-    """Whether the response repeats itself: its different sentences as a fraction of all, the part
-    that one repeated substring makes up, and how far it can be compressed.
+    """Repetition in the response: the share of distinct sentences, the share covered by one
+    repeated substring, and the compression ratio.
 
     Sentences, and repeated substrings, have 10 characters or more. Sentences end by the rules of
     `language`, an ISO 639 code, as sentencex has them; items of lists, headings, rows of tables and
@@ -72,8 +72,8 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
         compression_ratio falls as texts grow: compare those of similar length.
 
     Example:
-        "I cannot tell. I cannot tell. I cannot tell. Goodbye for now." has 2 different sentences of
-        4, 0.5; "I cannot tell. " has 15 characters and stands 3 times among 61, 45 / 61 = 0.738;
+        "I cannot tell. I cannot tell. I cannot tell. Goodbye for now." has 2 different sentences
+        of 4, 0.5; "I cannot tell. " has 15 characters and occurs 3 times in 61, 45 / 61 = 0.738;
         with fewer than 200 bytes there is no compression_ratio.
     """
     return Outcomes.of(
@@ -86,7 +86,7 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
 
 
 def looping_values(sampled: Sampled) -> Findings:
-    """The mean of every output over the samples that have it, with sentences or without."""
+    """Mean of every output over the samples that have it."""
     everywhere = sampled.outcomes.status >= 0
     return sampled.findings([sampled.mean(output.name, within=everywhere) for output in OUTPUTS])
 
@@ -134,7 +134,7 @@ def _compression(text: str) -> float | None:
 
 
 def _reason(text: str, sentences: int, repeat: Repeat) -> str | None:
-    """What is to be said of a value, or why there is none."""
+    """A remark on a value, or why it is undefined."""
     said = []
     if not sentences:
         said.append(f"no sentence of {SHORTEST} characters or more")

@@ -1,4 +1,4 @@
-"""Two runs held against each other in; one self-contained HTML page out."""
+"""HTML report of a comparison, as one self-contained page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _STYLES = ("report.css", "errors.css", "samples.css", "compared.css")
 
 
 def compared_html(compared: ComparedRuns) -> str:
-    """The page: nothing in it is fetched, and every word from the data is escaped."""
+    """A self-contained page; all data is escaped."""
     told = compared_digest(compared)
     script = "".join(map(_file, _SCRIPTS))
     every = shown_samples(compared, SAMPLES)

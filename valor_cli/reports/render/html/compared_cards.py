@@ -1,4 +1,4 @@
-"""Samples that changed between two runs in; their cards on the HTML page out."""
+"""Cards of changed samples on the HTML comparison page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def cards(
 
 
 def drawn_names(samples: Iterable[ShownSample]) -> list[str]:
-    """What became of the objects that the cards draw, for their legend."""
+    """Outcomes of the objects drawn on the cards, for the legend."""
     return [name for one in samples for example in _sides(one.source) for name in counted(example)]
 
 
@@ -85,7 +85,7 @@ def _changes(one: ShownSample, metrics: Sequence[str]) -> list[list[Any]]:
 
 
 def _ready(side: ShownSide, tag: str) -> dict[str, Any]:
-    """A text whose words that differ stand in that tag."""
+    """A text with its differing words in a tag."""
     text = "".join(
         f"<{tag}>{escape(part)}</{tag}>" if differs and part.strip() else escape(part)
         for part, differs in side.parts
@@ -107,7 +107,7 @@ def _drawn(sample: ChangedSample, pair: ShownPair, drawings: Drawings) -> dict[s
 
 
 def _sides(sample: ChangedSample) -> list[ExampleResult]:
-    """The objects of an image on either side, as examples that can be drawn; the earlier first.
+    """The objects of an image on both sides, as drawable examples, baseline first.
 
     A side without objects has no drawing of its own: its results do not show the image, or nothing
     is in it.

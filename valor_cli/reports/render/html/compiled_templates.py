@@ -1,8 +1,8 @@
-"""Templates compiled by Jinja come in; they are found again by the next process.
+"""Cache compiled Jinja templates for later processes.
 
-They lie beside the templates, in the folder where Python keeps its own compiled modules, and under
-the same rules: none are written where Python is told not to or must not, and one whose template
-has changed since is not used. Compiling takes 40 ms, a tenth of a whole run.
+They are stored next to the templates, in Python's cache folder, and under the same rules: none are
+written where Python must not write bytecode, and one whose template has changed is not used.
+Compiling takes 40 ms, a tenth of a whole run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class CompiledTemplates(BytecodeCache):
         return Path(importlib.util.cache_from_source(str(self._folder / f"{bucket.key}.j2")))
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill the bucket from its file, if there is one and it fits the template."""
+        """Load the bucket from its file if present and current."""
         with contextlib.suppress(OSError), self._path(bucket).open("rb") as file:
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Write the bucket to its file, whole or not at all."""
+        """Write the bucket to its file atomically."""
         if sys.dont_write_bytecode:
             return
         path = self._path(bucket)

@@ -1,4 +1,4 @@
-"""A run's comparisons in; what the HTML report shows of them out."""
+"""Model comparisons shown in the HTML report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TURNED: dict[ComparedVerdict, ComparedVerdict] = {
 
 
 class Differences(Struct, frozen=True):
-    """What of the comparisons of a run is shown.
+    """The shown part of a run's comparisons.
 
     Attributes:
         of_two: By measure, the second of two models against the first; no others.
@@ -58,7 +58,7 @@ class Differences(Struct, frozen=True):
 
 
 def differences(result: RunResult) -> Differences:
-    """The comparisons of whole runs; those of labels and slices stand in results.json."""
+    """The comparisons of whole runs; those of labels and slices are in results.json."""
     whole = [row for row in result.comparisons if row.label is None and row.slice is None]
     whole = [row for row in whole if row.model in result.models]
     within = [row for row in whole if not row.baseline and row.other in result.models]
@@ -80,7 +80,7 @@ def _key(row: ComparisonResult) -> Key:
 
 
 def _forward(row: ComparisonResult, models: Sequence[str]) -> ComparisonResult:
-    """The same with the later model judged, and the earlier one held against it."""
+    """The comparison with the later model as candidate."""
     if models.index(row.model) > models.index(row.other):
         return row
     low, high = row.interval or (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Examples and their pictures in; SVG drawings for the HTML report out."""
+"""SVG drawings of examples for the HTML report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Ring = Sequence[Sequence[float]]
 
 
 class Drawings:
-    """Draws examples; a picture is embedded once, however many drawings stand on it."""
+    """Draws examples; an image is embedded once, however many drawings use it."""
 
     def __init__(self, photos: Mapping[str, bytes], shares: int) -> None:
         self._photos = photos
@@ -47,13 +47,13 @@ class Drawings:
         self._bytes = 0
 
     def drawable(self, example: ExampleResult) -> bool:
-        """Whether there is an outline or a photo."""
+        """Whether the example has an outline or an image."""
         outlined = any(thing.geometry is not None for thing in example.objects)
         file = example.picture.file if example.picture else None
         return outlined or (file is not None and bool(self._photos.get(file)))
 
     def draw(self, example: ExampleResult) -> Markup | None:
-        """The drawing; None where nothing can be drawn, or no more."""
+        """The drawing; None if there is nothing to draw or no room."""
         found = [_drawn(thing, example) for thing in example.objects]
         shapes = [shape for shape in found if shape is not None]
         frame = _frame(example.picture, shapes)
@@ -73,11 +73,11 @@ class Drawings:
         return Markup(ready)  # noqa: S704 - _svg escapes what comes from the data
 
     def definitions(self) -> Markup:
-        """The pictures that the drawings refer to."""
+        """The images that the drawings refer to."""
         return Markup("").join(map(Markup, self._defined.values()))
 
     def _photo(self, example: ExampleResult) -> Markup | None:
-        """The picture alone, of a sample without outlines and a picture of unknown size."""
+        """The image alone, for a sample without outlines and an image of unknown size."""
         content = self._photos.get(example.picture.file or "") if example.picture else None
         if not content or self._bytes + len(content) > PICTURES:
             return None
@@ -87,7 +87,7 @@ class Drawings:
         return Markup(ready)  # noqa: S704 - escaped just before
 
     def _picture(self, picture: Picture | None) -> int | None:
-        """The number of an embedded picture."""
+        """The number of an embedded image."""
         if picture is None or not picture.file or not picture.width or not picture.height:
             return None
         if picture.file in self._defined:
@@ -106,7 +106,7 @@ class Drawings:
 
 
 def embedded(content: bytes) -> str:
-    """JPEG or PNG bytes as the address of a picture inside the page."""
+    """JPEG or PNG bytes as a data URL."""
     kind = "png" if content.startswith(b"\x89PNG") else "jpeg"
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
@@ -134,7 +134,7 @@ def _drawn(thing: ExampleObject, example: ExampleResult) -> _Shape | None:
 
 
 def _rings(geometry: Mapping[str, Any] | None) -> tuple[Ring, ...]:
-    """All rings of a Polygon or MultiPolygon: even-odd filling tells holes from parts."""
+    """All rings of a Polygon or MultiPolygon; even-odd filling shows holes."""
     if geometry is None or geometry.get("type") not in ("Polygon", "MultiPolygon"):
         return ()
     parts = geometry["coordinates"]
@@ -145,7 +145,7 @@ def _rings(geometry: Mapping[str, Any] | None) -> tuple[Ring, ...]:
 def _frame(
     picture: Picture | None, shapes: Sequence[_Shape]
 ) -> tuple[float, float, float, float] | None:
-    """What the drawing shows: the whole picture, or all shapes with a margin."""
+    """The drawn area: the whole image, or all shapes with a margin."""
     if picture is not None and picture.width and picture.height:
         return 0.0, 0.0, float(picture.width), float(picture.height)
     if not shapes:
@@ -234,7 +234,7 @@ def _object(shape: _Shape, frame: tuple[float, float, float, float], size: float
 
 
 def _line(shape: _Shape, frame: tuple[float, float, float, float], size: float) -> float:
-    """Where its text stands: a prediction's above it, a ground truth's below, else inside."""
+    """Position of an object's text: above predictions, below ground truth, otherwise inside."""
     above, below = shape.bounds[1] - size / 4, shape.bounds[3] + size
     if shape.thing.role == "ground_truth":
         return below if below < frame[1] + frame[3] else frame[1] + frame[3] - size / 4
@@ -242,7 +242,7 @@ def _line(shape: _Shape, frame: tuple[float, float, float, float], size: float) 
 
 
 def path(rings: Sequence[Ring], tolerance: float) -> str:
-    """An SVG path to a tenth of a pixel; long rings without points closer than `tolerance`."""
+    """An SVG path with one decimal; long rings are simplified by `tolerance`."""
     return "".join(_ring(ring if len(ring) <= _EXACT else _thin(ring, tolerance)) for ring in rings)
 
 

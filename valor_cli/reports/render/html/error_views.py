@@ -1,4 +1,4 @@
-"""A run and its pictures in; what the HTML report shows of its errors out, drawings included."""
+"""Error sections of the HTML report, with drawings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ENTRIES = 12_000
 
 
 def illustrated(result: RunResult, pictures: Pictures, anchors: Anchors) -> dict[str, Any]:
-    """The parts of errors.html.j2: breakdowns, gallery, matrices, and the pictures they use."""
+    """Context of errors.html.j2: breakdowns, gallery, matrices, and their images."""
     models = [plain(model, 60) for model in result.models]
     drawings = Drawings(pictures.photos, 3 * len(models))
     worst = gallery(result, pictures, drawings, anchors)
@@ -102,7 +102,7 @@ def _bars(
 def gallery(
     result: RunResult, pictures: Pictures, drawings: Drawings, anchors: Anchors
 ) -> dict[str, Any]:
-    """The cards by model, and what explains them."""
+    """Cards by model, with their legend."""
     worst = worst_images(result, IMAGES)
     overlays, left_out = _overlays(worst, pictures)
     swatches = list(pictures.colours.items()) if overlays else []
@@ -168,7 +168,7 @@ def _picture(image: WorstImage, content: bytes) -> Markup:
 def matrices(
     found: Sequence[Confusion], models: Sequence[str], cases: Dialogs
 ) -> list[dict[str, Any]]:
-    """As many as there is room for, the first in any case."""
+    """As many matrices as fit, at least one."""
     panels: list[dict[str, Any]] = []
     sides = lone_sides(found)
     room = ENTRIES

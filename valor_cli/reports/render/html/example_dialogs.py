@@ -1,4 +1,4 @@
-"""Examples in; the dialogs that show them in the HTML report out, so many and no more."""
+"""Dialogs of examples in the HTML report, up to a limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OBJECTS = 6
 
 
 class Dialogs:
-    """Makes dialogs until a model's room for examples is used up.
+    """Creates example dialogs up to a limit per model.
 
     Args:
         prefix: What their ids begin with.
@@ -50,7 +50,7 @@ class Dialogs:
     def dialog(
         self, model: int, title: str, count: str, examples: Sequence[ExampleResult]
     ) -> dict[str, Any] | None:
-        """The dialog of a count and its first examples; None where there are none, or no room."""
+        """The dialog of a count with its first examples; None if empty or over the limit."""
         drawn = any(map(self._drawings.drawable, examples[:EXAMPLES]))
         few = examples[: min(EXAMPLES if drawn else LISTED, self._room[model])]
         if not few:
@@ -82,7 +82,7 @@ class Dialogs:
 
 
 def opener(dialog: str, meaning: str, count: str) -> str:
-    """A count as the button that opens its dialog, as HTML."""
+    """A count as an HTML button that opens its dialog."""
     told = escape(f"{meaning}, {count}: show examples")
     return (
         f'<button type="button" popovertarget="{dialog}" aria-haspopup="dialog" '
@@ -91,7 +91,7 @@ def opener(dialog: str, meaning: str, count: str) -> str:
 
 
 def _object(thing: ExampleObject, example: ExampleResult) -> tuple[str, str, str, str, str]:
-    """What a card says of it: its line if it has one, its role, label, score, and own id if any."""
+    """The description of an object on a card: line, role, label, score and id."""
     outcome = outcome_of(thing, example.kind).name if thing.geometry is not None else ""
     what = "ground truth" if thing.role == "ground_truth" else "prediction"
     score = "" if thing.score is None else number(thing.score)

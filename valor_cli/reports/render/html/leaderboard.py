@@ -1,4 +1,4 @@
-"""Headline values in; the HTML leaderboard's cells and bars out."""
+"""Leaderboard of the HTML report."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _ARROWS = {"higher": "↑", "lower": "↓", None: ""}
 
 
 def breakable(name: str) -> Markup:
-    """A name that may wrap after its underscores and equals signs."""
+    """A name that may wrap after underscores and equals signs."""
     text = str(escape(name)).replace("_", "_<wbr>").replace("=", "=<wbr>")
     return Markup(text)  # noqa: S704 - escaped just before
 
 
 def heading(measure: Measure) -> Markup:
-    """A measure's name with the parameters that set it apart."""
+    """A measure's name with its distinguishing parameters."""
     detail = Markup(" <small>{}</small>").format(breakable(measure.detail))
     return breakable(measure.name) + (detail if measure.detail else "")
 
 
 def leaderboard(told: Digest, of_two: Mapping[Key, ComparedValue]) -> list[dict[str, Any]]:
-    """A row per headline measure: its values, their difference, and the strip that draws them.
+    """One row per headline measure: its values, their difference, and bars.
 
     Args:
         told: What is shown of the run.
@@ -60,7 +60,7 @@ def leaderboard(told: Digest, of_two: Mapping[Key, ComparedValue]) -> list[dict[
 def _change(
     cells: Sequence[Cell], measure: Measure, compared: ComparedValue | None
 ) -> dict[str, Any]:
-    """How far the second model is from the first, and whether that can be told from chance."""
+    """The difference between two models, and whether it is significant."""
     if compared is not None:
         trend = {"better": "up", "worse": "down"}.get(compared.outcome, "")
         return {"change": compared.difference, "trend": trend, "compared": compared}
@@ -72,7 +72,7 @@ def _change(
 
 
 def ranked(told: Digest) -> list[dict[str, Any]]:
-    """A row per model, best first, when there are too many to stand side by side."""
+    """One row per model, best first, if there are too many to show side by side."""
     if len(told.models) <= SIDE_BY_SIDE or not told.headline.lines:
         return []
     pairs = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:COLUMNS]
@@ -102,7 +102,7 @@ def _ends(cells: Sequence[Cell], measure: Measure) -> tuple[float, float]:
 
 
 def strip(cells: Sequence[Cell], ends: tuple[float, float], first: int = 0) -> dict[str, Any]:
-    """Bars from zero with whiskers, one below the other, coloured from model `first` on."""
+    """Stacked bars from zero with whiskers, coloured from model `first` on."""
     low, high = ends
     scale = STRIP / (high - low or 1.0)
     zero = -low * scale

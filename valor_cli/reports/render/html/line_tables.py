@@ -1,4 +1,4 @@
-"""What is shown of a run in; the HTML report's tables of its labels and of its slices out."""
+"""Label and slice tables of the HTML report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CELLS = 25_000
 
 
 def label_views(told: Digest) -> list[dict[str, Any]]:
-    """The label table, in parts that are narrow enough to read."""
+    """The label table, split into parts of readable width."""
     lines = _bounded(told)
     parts = []
     for view in views(told.labels.measures):
@@ -42,7 +42,7 @@ def _bounded(told: Digest) -> Sequence[Line]:
 
 
 def views(measures: Sequence[Measure]) -> list[list[int]]:
-    """Positions of the measures by table: a metric's together, counts apart, about `VIEW` each."""
+    """Measures by table: a metric's together, counts separate, about `VIEW` each."""
     if len(measures) <= VIEW:
         return [list(range(len(measures)))]
     metrics: dict[tuple[bool, str], list[int]] = {}

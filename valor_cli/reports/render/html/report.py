@@ -1,4 +1,4 @@
-"""A run in; one self-contained HTML page out."""
+"""HTML report of a run, as one self-contained page."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PROMPTS = 100
 
 
 def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
-    """The page: nothing in it is fetched, and every word from the data is escaped.
+    """A self-contained page; all data is escaped.
 
     Args:
         result: The run.
@@ -149,12 +149,12 @@ def _run(run: RunInfo, told: Digest) -> list[tuple[str, str]]:
 
 
 def charted(curves: Curves, result: RunResult) -> bool:
-    """Whether the page has charts that scripts can zoom: curves, or spreads of values."""
+    """Whether the page has zoomable charts: curves or distributions."""
     return bool(curves.titles) or bool(distributions(result))
 
 
 def page_charts(curves: Curves, models: Sequence[str]) -> dict[str, Any]:
-    """The parts of curves.html.j2 and chart_macros.html.j2.
+    """Context of curves.html.j2 and chart_macros.html.j2.
 
     `models` are their names, cleaned.
     """
@@ -171,7 +171,7 @@ def page_charts(curves: Curves, models: Sequence[str]) -> dict[str, Any]:
 
 
 def judges_told(result: RunResult) -> dict[str, Any]:
-    """The parts of the template of judges."""
+    """Context of the judge template."""
     used = usage_table(result, USAGE)
     agreed = agreement_lines(result)
     prompts = prompt_lines(result)

@@ -1,4 +1,4 @@
-"""A run in; what the HTML report tells of a run of samples, beside its values, out."""
+"""Sample sections of the HTML report: problems, coverage, worst samples."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CHARTS = 24
 
 
 def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> dict[str, Any]:
-    """The parts of the templates of problems, coverage, worst samples and values by sample.
+    """Context of the templates for problems, coverage, worst samples and sample values.
 
     Args:
         result: The run.
@@ -198,7 +198,7 @@ def _text(shown: ShownText, title: str, kinds: dict[str, int]) -> dict[str, Any]
 
 
 def histogram_charts(result: RunResult, models: Sequence[str]) -> dict[str, Any]:
-    """What histograms.html.j2 shows: a chart for each metric that says more than yes or no.
+    """Context of histograms.html.j2: a chart for each metric that is not pass/fail.
 
     Args:
         result: The run; of images other charts show how they spread.

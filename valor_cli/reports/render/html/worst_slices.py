@@ -1,4 +1,4 @@
-"""A run's searches for its worst slices in; what they found, in words, out."""
+"""Slice search results in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOUND = 10
 
 
 class ToldSearch(Struct, frozen=True):
-    """A search in words; foreign ones are cleaned, not escaped.
+    """A search in words; untrusted text is cleaned but not escaped.
 
     Attributes:
         where: What was searched, and for what.

@@ -1,4 +1,4 @@
-"""Two runs held against each other in; Markdown that reads well in a pull request out."""
+"""Markdown report of a comparison, for pull requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOM = 24_000
 
 
 def compared_markdown(compared: ComparedRuns) -> str:
-    """The report; every word from the data is escaped."""
+    """The report; all data is escaped."""
     told = compared_digest(compared)
     many = len(told.pairs) > 1
     sections = [

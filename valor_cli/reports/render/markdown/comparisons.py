@@ -1,4 +1,4 @@
-"""A run's comparisons in; what its Markdown report tells of them, beside its values, out."""
+"""Model comparisons in the Markdown report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNDECIDED = ("cannot tell", "not tested")
 
 
 def notes(compared: Differences, told: Digest) -> Iterator[str]:
-    """How two models were compared, each a clause."""
+    """How two models were compared, clause by clause."""
     if compared.of_two and compared.tests:
         yield _tests(compared.tests, compared.level, told)
         if any(one.p.endswith(UNADJUSTED) for one in compared.of_two.values()):
@@ -42,7 +42,7 @@ def notes(compared: Differences, told: Digest) -> Iterator[str]:
 
 
 def _why(values: Iterable[ComparedValue]) -> Iterator[str]:
-    """Why it cannot be told or was not tested, what most of the values say first."""
+    """Why a difference was not tested or is not significant, most frequent reason first."""
     reasons = Counter(
         (one.outcome, one.reason) for one in values if one.reason and one.outcome in UNDECIDED
     )
@@ -56,7 +56,7 @@ def _tests(tests: str, level: str, told: Digest) -> str:
 
 
 def pairs(compared: Differences, told: Digest) -> Iterator[str]:
-    """More than two models against each other, by the first headline values."""
+    """Pairwise comparisons of more than two models by the first headline values."""
     found = compared.pairs
     if found is None:
         return
@@ -86,7 +86,7 @@ def _told(one: ComparedValue | None) -> str:
 
 
 def baseline(compared: Differences) -> Iterator[str]:
-    """The run against an earlier one."""
+    """The comparison with the baseline."""
     found = compared.baseline
     if found is None:
         return
@@ -125,7 +125,7 @@ def _values(values: Sequence[ComparedValue], found: Mapping[str, Any]) -> Iterat
 
 
 def searches(result: RunResult, told: Digest) -> Iterator[str]:
-    """The parts of the data that a search found to be worse than the rest."""
+    """The slices that searches report as worse than the rest."""
     found = searches_told(result, told.unit)
     if not found:
         return

@@ -1,4 +1,4 @@
-"""Words and rows in; the Markdown that shows them out."""
+"""Escape text and build tables in Markdown."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SPECIAL = re.compile(r"([\\`*{}\[\]|~#$!]|(?<![^\W_])_|_(?![^\W_]))")
 
 
 def escaped(text: str) -> str:
-    """Foreign text that shows as itself in GitHub's Markdown: no markup, links or mentions."""
+    """Untrusted text, escaped for GitHub's Markdown: no markup, links or mentions."""
     return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
 
 
 def in_html(text: str) -> str:
-    """The same on a line that starts with a tag, where Markdown reads no backslash."""
+    """Untrusted text, escaped for a line that starts with an HTML tag."""
     return _unlinked(_as_html(text))
 
 
@@ -36,7 +36,7 @@ def _unlinked(text: str) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
-    """Lines of a table, its first `left` columns to the left and the others to the right."""
+    """A table with the first `left` columns left-aligned, the others right-aligned."""
     yield f"| {' | '.join(headings)} |"
     yield "|" + "|".join([":--"] * left + ["--:"] * (len(headings) - left)) + "|"
     for row in rows:
@@ -44,7 +44,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
 
 
 def folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines that a click opens; without the empty ones GitHub would show a table as its source.
+    """A folded block; the blank lines keep GitHub from showing tables as source.
 
     `summary` stands in HTML: what is foreign in it goes through `in_html`.
     """

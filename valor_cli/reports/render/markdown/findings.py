@@ -1,4 +1,4 @@
-"""A run in; the sections of its Markdown report that say where a model errs out."""
+"""Error sections of the Markdown report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORST = 5
 
 
 def breakdown(result: RunResult, told: Digest) -> Iterator[str]:
-    """What kinds of errors cost, a block for each setting."""
+    """The cost of each kind of error, one block per setting."""
     for at, found in enumerate(breakdowns(result)[:TABLES]):
         if at:
             yield ""
@@ -95,7 +95,7 @@ def _of(confusion: Confusion, told: Digest) -> str:
 
 
 def calibration(result: RunResult, told: Digest) -> Iterator[str]:
-    """A line for each model, and its table to open."""
+    """One line per model, with a folded table."""
     found = calibrations(result)
     if not found:
         return
@@ -136,7 +136,7 @@ def _bins(one: Reliability) -> Iterator[str]:
 
 
 def spread(result: RunResult, told: Digest) -> Iterator[str]:
-    """How the values of single images or samples spread."""
+    """The distribution of per-sample values."""
     found = distributions(result)
     if not found:
         return

@@ -1,4 +1,4 @@
-"""A run in; what its Markdown report tells of the judges that were asked out."""
+"""Judge section of the Markdown report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NUMBERS = ("calls", "cached", "failed", "tokens in", "tokens out", "cost", "sav
 
 
 def judges(result: RunResult, told: Digest) -> Iterator[str]:
-    """What judges took, how far they agree, and what they were asked with."""
+    """Usage, agreement and prompts of the judges."""
     used = usage_table(result, USAGE)
     agreed = agreement_lines(result)
     prompts = prompt_lines(result)
@@ -107,7 +107,7 @@ def _more(left_out: int) -> Iterator[str]:
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What judges said of one sample, a line each; those that speak against it before others."""
+    """Judge verdicts on one sample, one per line, negative ones first."""
     shown = shown_verdicts(verdicts, VERDICTS)
     for line in shown.lines:
         text = f": {escaped(line.text)}" if line.text else ""

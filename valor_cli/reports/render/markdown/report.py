@@ -1,4 +1,4 @@
-"""A run in; a Markdown report that reads well in a pull request out."""
+"""Markdown report of a run, for pull requests."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _badge(gate: Gate, *, many: bool) -> str:
 
 
 def _notes(result: RunResult, told: Digest) -> Iterator[str]:
-    """What is said once of all numbers of the headline."""
+    """Notes on all headline numbers."""
     cells = [cell for line in told.headline.lines for cells in line.cells for cell in cells]
     if any(cell.interval for cell in cells):
         how = intervals_told(result, told.unit)

@@ -1,4 +1,4 @@
-"""A run of samples in; what its Markdown report tells of them, beside its values, out."""
+"""Sample sections of the Markdown report: problems, coverage, worst samples."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def problems(result: RunResult) -> Iterator[str]:
 
 
 def insights(result: RunResult) -> Iterator[str]:
-    """One of each kind before others."""
+    """Insights, one of each kind first."""
     found = shown_insights(result)  # the table of values shows these
     if not found:
         return
@@ -91,7 +91,7 @@ def _coverage(found: CoverageTable, told: Digest) -> Iterator[str]:
 
 
 def worst_texts(result: RunResult, told: Digest) -> Iterator[str]:
-    """Of each metric and model the worst samples, folded, while there is room."""
+    """The worst samples by metric and model, folded, up to a limit."""
     found = worst_samples(result, WORST)
     if not found:
         return

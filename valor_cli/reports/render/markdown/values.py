@@ -1,4 +1,4 @@
-"""A run's digest in; the tables of values of its Markdown report out."""
+"""Value tables of the Markdown report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Row = tuple[Measure, Sequence[Cell]]
 
 
 def headline(told: Digest, compared: Differences, notes: Sequence[str]) -> Iterator[str]:
-    """The values of the whole run: what leads for all to see, the others folded.
+    """The headline values of the whole run, others folded.
 
     Args:
         told: The run.
@@ -97,7 +97,7 @@ def _ranked(rows: Sequence[Row], told: Digest) -> Iterator[str]:
 
 
 def value(cell: Cell, measure: Measure, *, interval: bool = True, marked: bool = True) -> str:
-    """A cell of a table: the best in bold, few samples marked, the part that has a value told."""
+    """A table cell: best in bold, small n marked, partial coverage stated."""
     text = number(cell.value, measure.unit)
     text += FEW_MARK if marked and cell.few and cell.value is not None else ""
     text = f"**{text}**" if cell.best else text
@@ -134,7 +134,7 @@ def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) 
 
 
 def slices(told: Digest) -> Iterator[str]:
-    """Worst first."""
+    """Slices, worst first."""
     grid = Grid(told.slices.measures, worst_first(told.slices))
     if grid.lines:
         few = 3 if len(told.models) <= 2 else 1
@@ -143,7 +143,7 @@ def slices(told: Digest) -> Iterator[str]:
 
 
 def labels(told: Digest) -> Iterator[str]:
-    """All of them, in their order."""
+    """All labels, in order."""
     if told.labels.lines:
         yield from folded(f"Labels ({len(told.labels.lines):,})", _labels(told))
 

@@ -1,4 +1,4 @@
-"""Two runs held against each other in; what a terminal shows of them out."""
+"""Terminal summary of a comparison."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _VERDICTS = {"worse": "bold red", "better": "bold green", "none": "bold yellow"}
 
 
 class _Form(NamedTuple):
-    """Which columns a table has beside names, both values and the verdict."""
+    """The columns of a table besides names, both values and the verdict."""
 
     interval: bool = True
     effect: bool = True
@@ -83,7 +83,7 @@ _FORMS = (
 
 
 def compared_summary(compared: ComparedRuns, files: Sequence[str] = ()) -> RenderableType:
-    """The verdict first, where the reports lie last; colour only repeats what the words say."""
+    """Verdict first, report paths last; colour only repeats the text."""
     told = compared_digest(compared)
     parts: list[RenderableType] = [_head(told.verdict), *_sides(told)]
     parts += _section(_listed("Warnings", told.warnings, _MOST["warnings"], "bold yellow"))
@@ -230,7 +230,7 @@ def _other_pairs(pairs: Sequence[ShownPair]) -> Iterator[RenderableType]:
 
 
 def _notes(compared: ComparedRuns, told: ComparedDigest) -> Iterator[RenderableType]:
-    """What is to be known of the values that stand here; those of the reports may need more."""
+    """Notes on the values in this summary; reports may need more."""
     tables = (_shown(pair, _most(told)) for pair in told.pairs[:PAIRS])
     values = [one for headline, further in tables for one in (*headline, *further)]
     if notes := notes_of(compared, values):

@@ -1,4 +1,4 @@
-"""Comparisons of a run in; their lines of its summary for a terminal out."""
+"""Comparisons and baseline in the terminal summary."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SLICE = 60
 
 
 def pair_lines(result: RunResult) -> list[str]:
-    """How the pairs of more than two models stand, in words; the clearest first.
+    """Pairwise results of more than two models, in words; the clearest first.
 
     "large better than small on 9 of 11 headline values, worse on 1"; those without any clear
     difference stand together in the last line.
@@ -82,14 +82,14 @@ def pairs(lines: Sequence[str], most: int) -> Iterator[RenderableType]:
 
 
 class Baseline(Struct, frozen=True):
-    """The models against those of an earlier run: `leading` values, and how they stand."""
+    """The comparison of models with the baseline: `leading` values, and the outcome."""
 
     leading: Sequence[ComparedValue]
     counts: str
 
 
 def against_baseline(result: RunResult) -> Baseline | None:
-    """Headline values, else all of the whole run; the worse first. None without a baseline."""
+    """Headline values, otherwise all of the whole run, worse first; None without a baseline."""
     rows = [row for row in result.comparisons if row.baseline]
     if not rows:
         return None
@@ -117,7 +117,7 @@ def baseline(held: Baseline | None, most: int, *, many: bool) -> Iterator[Render
 
 
 def found_slices(result: RunResult) -> list[tuple[SliceSearchResult, FoundSlice]]:
-    """The parts that searches found, each search's worst before any's second."""
+    """Slices reported by searches, the worst of each search first."""
     ranked = [(rank, one, part) for one in result.searches for rank, part in enumerate(one.found)]
     return [(one, part) for _, one, part in sorted(ranked, key=lambda found: found[0])]
 
@@ -125,7 +125,7 @@ def found_slices(result: RunResult) -> list[tuple[SliceSearchResult, FoundSlice]
 def searched(
     result: RunResult, found: Sequence[tuple[SliceSearchResult, FoundSlice]], most: int
 ) -> Iterator[RenderableType]:
-    """The worst parts, with their value against that of the rest."""
+    """The worst slices, with their value and that of the rest."""
     if not result.searches:
         return
     parts = sum(one.searched for one in result.searches)
@@ -155,7 +155,7 @@ def searched(
 
 
 def legend(result: RunResult, told: Digest, room: Mapping[str, int], *, compared: bool) -> str:
-    """What the marks and the p-values of the tables mean, in a line; empty where there are none.
+    """A line that explains marks and p-values; empty if there are none.
 
     Args:
         result, told: The run.

@@ -1,4 +1,4 @@
-"""Problems and insights of a run in; their lines of its summary for a terminal out."""
+"""Problems and insights in the terminal summary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STYLES = {"high": "red", "medium": "yellow"}
 
 
 def problem_lines(problems: Sequence[ShownProblem], most: int) -> Iterator[RenderableType]:
-    """How many there are, and the most severe of them."""
+    """The number of problems, and the most severe ones."""
     if not problems:
         return
     yield Text.assemble(("Problems", "bold"), f"  {counted(problems)}")
@@ -36,7 +36,7 @@ def problem_lines(problems: Sequence[ShownProblem], most: int) -> Iterator[Rende
 
 
 def insight_lines(insights: Sequence[str], most: int) -> Iterator[RenderableType]:
-    """The first few, one of each kind before others."""
+    """The first few insights, one of each kind first."""
     if not insights:
         return
     yield Text("Insights", style="bold")
@@ -49,5 +49,5 @@ def insight_lines(insights: Sequence[str], most: int) -> Iterator[RenderableType
 
 
 def folded(messages: Sequence[str]) -> int:
-    """How many lines messages take beyond one each on a screen of 80 columns."""
+    """Extra lines that messages take on a screen of 80 columns."""
     return sum((min(len(message), MESSAGE) - 1) // _WIDTH for message in messages if message)

@@ -1,4 +1,4 @@
-"""What judges took and how far they agree in; their lines of a run's summary for a terminal out."""
+"""Judge usage and agreement in the terminal summary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NARROWER = (("tokens_in", "tokens_out"), ("saved",), ("cached",), ("failed",))
 def judge_lines(
     used: UsageTable | None, most: int, sentences: Sequence[str], told: int
 ) -> Iterator[RenderableType]:
-    """What each metric asked of the judge, or what each judge was asked; how far they agree.
+    """Calls by metric or by judge, and agreement.
 
     Args:
         used: What they took.
@@ -60,7 +60,7 @@ def judge_lines(
 
 
 def _heading(used: UsageTable) -> tuple[Any, ...]:
-    """The judge that was asked, or how many there are."""
+    """The judge, or the number of judges."""
     if len(used.judges) == 1:
         return ("Judge", "bold"), f"  {used.judges[0]}"
     return ("Judges", "bold"), f"  {len(used.judges)}"
@@ -102,7 +102,7 @@ def _cell(text: str) -> Text:
 
 
 def agreement_sentences(lines: Sequence[AgreementLine], *, many: bool) -> list[str]:
-    """A sentence for each metric, and each model where there are many; least agreement first."""
+    """A sentence per metric, and per model if many; lowest agreement first."""
     return [
         f"{line.metric}{f', {line.model}' if many else ''}: {line.sentence}"
         for line in sorted(lines, key=lambda line: (line.part is None, line.part or 0.0))

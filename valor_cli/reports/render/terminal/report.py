@@ -1,4 +1,4 @@
-"""A run in; its summary for a terminal out."""
+"""Terminal summary of a run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _COCO = (
 
 
 def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
-    """What a person reads after a run: verdict first, where the reports lie last.
+    """The summary after a run: verdict first, report paths last.
 
     Colour only repeats what the words say.
     """
@@ -121,7 +121,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
 
 
 def coco_table(result: RunResult) -> str:
-    """The lines of pycocotools for each model; empty where `coco` was not computed."""
+    """pycocotools' summary lines for each model; empty if `coco` was not computed."""
     tables: dict[tuple[str, tuple[Any, ...]], dict[str, MetricResult]] = {}
     for row in result.metrics:
         if row.metric == "coco" and row.label is None and row.slice is None:
@@ -193,7 +193,7 @@ def _verdict(told: Digest) -> RenderableType:
 
 
 def _errors(result: RunResult, told: Digest) -> list[RenderableType]:
-    """Where most is lost and what is confused most, a line each with all models."""
+    """The costliest errors and most confused pairs, one line each with all models."""
     lost = [
         (kind.name, signed(-(kind.shares[model].cost or 0.0)), model)
         for breakdown in breakdowns(result)[:1]

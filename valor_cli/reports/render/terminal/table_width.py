@@ -1,4 +1,4 @@
-"""Tables in several forms in; the widest form that a terminal has room for out."""
+"""Fit tables to the width of a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEADING = 32
 
 
 def table(*headings: str, width: int = HEADING) -> Table:
-    """A borderless table: first column left and free to wrap, numbers right and whole."""
+    """A borderless table: the first column left-aligned and wrapping, numbers right-aligned."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for index, heading in enumerate(headings):
         shown = plain(heading, HEADING) if heading else ""
@@ -39,12 +39,12 @@ def table(*headings: str, width: int = HEADING) -> Table:
 
 
 def one_line(text: str) -> Text:
-    """Text that is cut off where the line ends."""
+    """Text truncated to one line."""
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 class Fitting:
-    """The first of several forms that fits; the last one where none does.
+    """The first of several forms that fits; otherwise the last.
 
     Args:
         forms: The best form first. Of a table the first column that wraps may be folded, but not
@@ -65,7 +65,7 @@ class Fitting:
 
 
 def _least(form: Sequence[RenderableType], console: Console, options: ConsoleOptions) -> int:
-    """The width below which a form would lose digits or the names that stand beside them."""
+    """The width below which a form would lose digits or names."""
     wide = options.update(width=10_000)
     widths = [0]
     for part in form:
@@ -89,7 +89,7 @@ def _widest(column: Column) -> int:
 
 
 class Page:
-    """Parts one below the other, as wide as its tables and, where no person reads, its lines.
+    """Stacked parts, as wide as the tables and, if not on a terminal, the lines.
 
     Args:
         parts: What it shows; `Fitting` ones ask for room.

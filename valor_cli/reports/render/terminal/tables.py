@@ -1,4 +1,4 @@
-"""A run's digest in; the tables of its summary for a terminal out, as wide as there is room."""
+"""Tables of the terminal summary, fitted to its width."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Form(NamedTuple):
 
 
 def _compared_forms(columns: int) -> Iterator[_Form]:
-    """As `_forms`, with the verdict: first its p-value goes, then intervals, then the verdict."""
+    """As `_forms`, with the verdict; p-value, then intervals, then the verdict are dropped."""
     for intervals in (True, False):
         for p in (True, False):
             yield _Form(columns, intervals, verdict=True, p=p)
@@ -57,7 +57,7 @@ def _forms(columns: int) -> Iterator[_Form]:
 def headline(
     told: Digest, most: int, compared: Mapping[Key, ComparedValue] | None = None
 ) -> Iterator[RenderableType]:
-    """The whole run's values: models side by side, or one a line if there are many.
+    """Headline values, with models side by side, or one per line if many.
 
     Args:
         told: What there is to show.
@@ -178,7 +178,7 @@ def _part(cell: Cell) -> str:
 
 
 def gates(held: Sequence[Gate], most: int, *, many: bool) -> Iterator[RenderableType]:
-    """What was asked of the run, and what came of it."""
+    """Gates and their results."""
     if held:
         shown = held[:most]
         yield Fitting([[_gate_table(shown, many=many)], [_narrow_gates(shown, many=many)]])
@@ -199,7 +199,7 @@ def _gate_table(gates: Sequence[Gate], *, many: bool) -> RenderableType:
 
 
 def _narrow_gates(gates: Sequence[Gate], *, many: bool) -> RenderableType:
-    """The mark alone says the status; the reason stands below the gate."""
+    """The status as a mark only, with the reason below the gate."""
     made = table("Gate", "rule", "value")
     for gate in gates:
         mark, style = _MARKS[gate.status]
@@ -220,7 +220,7 @@ def _subject(gate: Gate, *, many: bool) -> Text:
 
 
 def shown_lines(told: Digest, measures: int, slices: int) -> Iterator[Line]:
-    """What the tables of values hold in so many lines."""
+    """The lines of the value tables, up to a limit."""
     for line in told.headline.lines:
         yield replace(line, cells=line.cells[:measures])
     for line in by_worst(told.slices)[:slices]:
@@ -228,7 +228,7 @@ def shown_lines(told: Digest, measures: int, slices: int) -> Iterator[Line]:
 
 
 def slices(told: Digest, most: int) -> Iterator[RenderableType]:
-    """The slices that are worst by the first headline measure."""
+    """The worst slices by the first headline measure."""
     if not told.slices.lines:
         return
     forms = _forms(min(len(told.models), SIDE_BY_SIDE))
@@ -254,6 +254,6 @@ def _left_out(models: int) -> Iterator[Text]:
 
 
 def more(count: int) -> Iterator[RenderableType]:
-    """How many lines are left out, if any are."""
+    """A line that says how many lines are omitted."""
     if count > 0:
         yield Text(f"  … {count} more", style="dim")

@@ -1,4 +1,4 @@
-"""Two runs held against each other in; what every report of a comparison shows of them out."""
+"""Content shared by all reports of a comparison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORDS: dict[Outcome, str] = {
 
 
 class Conclusion(Struct, frozen=True):
-    """The first thing to read; `kind` is a word for a style sheet."""
+    """The conclusion; `kind` is its CSS class."""
 
     word: str
     symbol: str
@@ -42,7 +42,7 @@ class Conclusion(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One of the two runs: `letter` names it in headings, `models` what it evaluated."""
+    """One run: `letter` names it in headings, `models` lists what it evaluated."""
 
     letter: str
     path: str
@@ -53,7 +53,7 @@ class Side(Struct, frozen=True):
 
 
 class ShownCount(Struct, frozen=True):
-    """On how many samples one metric is better, worse and equal."""
+    """Number of samples on which one metric is better, worse or equal."""
 
     name: str
     better: int
@@ -62,7 +62,7 @@ class ShownCount(Struct, frozen=True):
 
 
 class ShownPair(Struct, frozen=True):
-    """Two models held against each other.
+    """A comparison of two models.
 
     Attributes:
         title: Both names; empty where there is one pair of models of one name.
@@ -82,7 +82,7 @@ class ShownPair(Struct, frozen=True):
 
 
 class ComparedDigest(Struct, frozen=True):
-    """All that more than one report shows of a comparison; strings are cleaned, not escaped."""
+    """Content shared by all reports of a comparison; strings are cleaned, not escaped."""
 
     verdict: Conclusion
     task: str
@@ -94,12 +94,12 @@ class ComparedDigest(Struct, frozen=True):
 
     @property
     def one_run(self) -> bool:
-        """Whether models of one run are compared."""
+        """Whether the models are of one run."""
         return len(self.sides) == 1
 
 
 def compared_digest(compared: ComparedRuns) -> ComparedDigest:
-    """What the reports share, prepared once per report."""
+    """Prepare the content that all reports share."""
     one_run = compared.first == compared.second and all(a != b for a, b in compared.pairs)
     runs = [("", compared.first)] if one_run else [("A", compared.first), ("B", compared.second)]
     pairs = _pairs(compared, one_run=one_run)
@@ -122,7 +122,7 @@ def compared_digest(compared: ComparedRuns) -> ComparedDigest:
 
 
 def conclusion(compared: ComparedRuns) -> Conclusion:
-    """Whether the second run is worse, better, or neither can be told."""
+    """Whether the second run is worse, better, or neither can be concluded."""
     rows, what = compared.deciding, "headline value" if compared.headline else "value"
     counts = counts_of(rows)
     if not rows:
@@ -221,7 +221,7 @@ def _counts(compared: ComparedRuns) -> dict[tuple[str, str], list[ShownCount]]:
 
 
 def notes_of(compared: ComparedRuns, values: Sequence[ComparedValue]) -> tuple[str, ...]:
-    """How the numbers are to be read, as far as there are such numbers.
+    """Notes on how to read the numbers that are present.
 
     Args:
         compared: The comparison.

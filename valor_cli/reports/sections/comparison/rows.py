@@ -1,4 +1,4 @@
-"""Comparisons of values in; each of them in words out, as every report shows it."""
+"""Compared values in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OF_BOTH = "differences are over the samples that both have"
 
 
 class ComparedValue(Struct, frozen=True):
-    """A comparison in words; foreign ones are cleaned, not escaped.
+    """A comparison in words; untrusted text is cleaned but not escaped.
 
     Attributes:
         name: The metric with what tells it from its siblings; `where` the label and the slice.
@@ -74,7 +74,7 @@ class ComparedValue(Struct, frozen=True):
 
 
 def outcome_of(row: ComparisonResult) -> Outcome:
-    """The verdict, or that there is nothing to judge: no sample and no value differs."""
+    """The verdict, or that there is nothing to test: no sample and no value differs."""
     alike = row.difference == 0 and not row.wins and not row.losses
     # Of values of the whole alone, resamples tell whether what they rest on is the same.
     if alike and not any(_ends(row.interval) or ()):
@@ -83,7 +83,7 @@ def outcome_of(row: ComparisonResult) -> Outcome:
 
 
 def compared_values(rows: Sequence[ComparisonResult]) -> list[ComparedValue]:
-    """All rows in words, in their order; parameters are named where rows differ in them."""
+    """All rows in words, in order; parameters are named where rows differ in them."""
     names = Names((row.metric, row.parameters) for row in rows)
     return [_told(row, names.detail(row.metric, row.parameters)) for row in rows]
 
@@ -118,14 +118,14 @@ def _ends(interval: tuple[float, float] | None) -> tuple[float, float] | None:
 
 
 def p_value(row: ComparisonResult) -> str:
-    """The adjusted p-value, or the bare one with its mark: 0.012, <0.001, 0.300*."""
+    """The adjusted p-value, or the unadjusted one with a mark: 0.012, <0.001, 0.300*."""
     if row.p_adjusted is not None:
         return probability(row.p_adjusted)
     return NO_VALUE if row.p is None else probability(row.p) + UNADJUSTED
 
 
 def probability(p: float) -> str:
-    """A p-value with three decimals, and never rounded to nothing."""
+    """A p-value with three decimals, never rounded to zero."""
     return "<0.001" if p < 0.0005 else f"{p:.3f}"
 
 
@@ -139,7 +139,7 @@ def _effect(row: ComparisonResult) -> str:
 def headline_of(
     rows: Iterable[ComparisonResult], primary: Sequence[tuple[str, str]]
 ) -> tuple[list[ComparisonResult], list[ComparisonResult]]:
-    """The headline rows of whole runs, and all others."""
+    """The headline rows of whole runs, and the others."""
     first = {tuple(pair) for pair in primary}
     leading: list[ComparisonResult] = []
     others: list[ComparisonResult] = []
@@ -155,12 +155,12 @@ def counts_of(rows: Iterable[ComparisonResult]) -> Counter[Outcome]:
 
 
 def in_words(counts: Mapping[Outcome, int]) -> str:
-    """Counts, the bad news first: "2 worse, 1 better, 6 cannot tell"."""
+    """Counts, worse first: "2 worse, 1 better, 6 cannot tell"."""
     return ", ".join(f"{counts[word]} {word}" for word in MARKS if counts.get(word))
 
 
 def tested(values: Sequence[ComparedValue]) -> str:
-    """Which tests were made of how many, in a line; empty where none was."""
+    """Which tests were made, in one line; empty if none."""
     found: dict[str, dict[str, None]] = {}
     for one in values:
         if one.test:
@@ -177,7 +177,7 @@ def _range(counts: Sequence[str]) -> str:
 
 
 def remarks(values: Sequence[ComparedValue]) -> list[str]:
-    """What is to be said of values, each reason once: "bleu_1, rouge_l: no sample …"."""
+    """Remarks on values, each reason once: "bleu_1, rouge_l: no sample …"."""
     names: dict[str, list[str]] = {}
     for one in values:
         if one.reason:

@@ -1,4 +1,4 @@
-"""Samples that changed between two runs in; what reports show of them out."""
+"""Samples that changed between two runs, prepared for reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORD = re.compile(
 
 
 class ShownChange(Struct, frozen=True):
-    """What one metric says of a sample in both runs, as text.
+    """One metric's change on a sample, as text.
 
     Attributes:
         metric: Its whole name.
@@ -51,7 +51,7 @@ class ShownChange(Struct, frozen=True):
 
 
 class ShownSide(Struct, frozen=True):
-    """A text of one side in parts; none where that side has no such text."""
+    """A text of one side in parts; empty if that side has no such text."""
 
     parts: Sequence[Part]
     left_out: str = ""
@@ -59,7 +59,7 @@ class ShownSide(Struct, frozen=True):
 
 
 class TextPair(Struct, frozen=True):
-    """A text that differs, the earlier one first."""
+    """A text in both runs, baseline first."""
 
     title: str
     other: ShownSide
@@ -90,7 +90,7 @@ class ShownSample(Struct, frozen=True):
 
 
 def shown_samples(compared: ComparedRuns, most: int) -> list[ShownSample]:
-    """The first so many of each pair of models, in the order of the record."""
+    """The first samples of each pair of models, up to a limit."""
     names = ChangeNames(compared)
     left: dict[tuple[str, str], int] = {}
     shown = []
@@ -103,7 +103,7 @@ def shown_samples(compared: ComparedRuns, most: int) -> list[ShownSample]:
 
 
 class ChangeNames:
-    """How metrics of single samples are called, and the units of their values."""
+    """Names of per-sample metrics, and the units of their values."""
 
     def __init__(self, compared: ComparedRuns) -> None:
         rows = [
@@ -114,12 +114,12 @@ class ChangeNames:
         self._units = {(row.metric, row.output): row.unit for row in compared.comparisons}
 
     def name(self, metric: str, output: str, parameters: Parameters) -> str:
-        """The metric, its output where it is not the value, and what sets it apart."""
+        """The metric with its output and distinguishing parameters."""
         told = metric if output == "value" else f"{metric} {output}"
         return self._detailed(told, metric, parameters)
 
     def group(self, metric: str, parameters: Parameters) -> str:
-        """The metric and what sets it apart: the name that all of its outputs share."""
+        """The metric with its distinguishing parameters, shared by all its outputs."""
         return self._detailed(metric, metric, parameters)
 
     def _detailed(self, told: str, metric: str, parameters: Parameters) -> str:
@@ -127,7 +127,7 @@ class ChangeNames:
         return f"{plain(told)} ({detail})" if detail else plain(told)
 
     def unit(self, metric: str, output: str) -> str:
-        """The unit of the value of the whole, else a fraction."""
+        """The unit of the whole-data value, otherwise a fraction."""
         return self._units.get((metric, output), "fraction")
 
 
@@ -165,7 +165,7 @@ def _change(change: SampleChange, names: ChangeNames) -> ShownChange:
 def gathered(
     changes: Sequence[ShownChange],
 ) -> list[tuple[str, list[tuple[str, list[ShownChange]]]]]:
-    """Changes by better and worse and by metric, so that neither word is said more than once.
+    """Changes grouped by direction and metric, to avoid repetition.
 
     The widest change comes first, and with it the others of its word and metric. The name of a
     metric with one change is its whole name.
@@ -180,7 +180,7 @@ def gathered(
 
 
 def told_changes(changes: Sequence[ShownChange]) -> list[tuple[str, str]]:
-    """Those changes in words: "worse" and "rouge_l: f1 1.000 → 0.200, recall 1.000 → 0.500"."""
+    """Changes in words: "worse" and "rouge_l: f1 1.000 → 0.200, recall 1.000 → 0.500"."""
     return [
         (word, apart(groups).join(_of_metric(name, many) for name, many in groups))
         for word, groups in gathered(changes)
@@ -188,7 +188,7 @@ def told_changes(changes: Sequence[ShownChange]) -> list[tuple[str, str]]:
 
 
 def apart(groups: Sequence[tuple[str, Sequence[object]]]) -> str:
-    """What stands between metrics; a comma where none of them has several values."""
+    """The separator between metrics; a comma if none of them has several values."""
     return "; " if any(len(many) > 1 for _, many in groups) else ", "
 
 
@@ -200,7 +200,7 @@ def _of_metric(name: str, changes: Sequence[ShownChange]) -> str:
 
 
 def _pairs(others: Sequence[ShownText], own: Sequence[ShownText]) -> Iterator[TextPair]:
-    """Texts of the same field beside each other."""
+    """Texts of the same field, paired."""
     first = {text.field: text for text in others}
     second = {text.field: text for text in own}
     fields = [first.get(field) or second[field] for field in {**first, **second}]
@@ -228,12 +228,12 @@ def _visible(parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def metrics_of(samples: Sequence[ShownSample]) -> list[str]:
-    """The metrics by which any of them changed, in the order they first appear."""
+    """The metrics of the changes, in order of appearance."""
     return list(dict.fromkeys(change.metric for one in samples for change in one.changes))
 
 
 def word_differences(first: str, second: str) -> tuple[list[Part], list[Part]]:
-    """Both texts in parts; one after the other they are the whole text again.
+    """Split both texts into equal and different parts.
 
     Spaces count for nothing: they stand behind the word before them.
     """

@@ -1,4 +1,4 @@
-"""A run in; what its errors cost, kind by kind, with their examples out."""
+"""Error breakdowns of a run, by kind of error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTHING = 0.0005
 
 
 class Share(Struct, frozen=True):
-    """One model's errors of a kind: average precision lost to them, how many, and examples."""
+    """One model's errors of a kind: lost average precision, count and examples."""
 
     cost: float | None
     count: float | None
@@ -48,7 +48,7 @@ class Kind(Struct, frozen=True):
 
 
 class Breakdown(Struct, frozen=True):
-    """Kinds of errors, costliest first; `sides` are the false positives and negatives whole."""
+    """Kinds of errors, costliest first; `sides` are all false positives and all false negatives."""
 
     detail: str
     kinds: tuple[Kind, ...]
@@ -56,7 +56,7 @@ class Breakdown(Struct, frozen=True):
 
 
 def breakdowns(result: RunResult) -> tuple[Breakdown, ...]:
-    """One for each setting of the parameters, of the whole run."""
+    """Error breakdowns of the whole run, one per parameter setting."""
     rows = [row for row in result.metrics if row.metric == METRIC]
     rows = [row for row in rows if row.label is None and row.slice is None]
     names = Names((row.metric, row.parameters) for row in rows)
@@ -80,7 +80,7 @@ def breakdowns(result: RunResult) -> tuple[Breakdown, ...]:
 
 
 def costliest(breakdown: Breakdown, model: int) -> Kind | None:
-    """The kind of error that costs a model most; None where none costs anything."""
+    """A model's costliest kind of error; None if none costs anything."""
     costs = [(kind.shares[model].cost or 0.0, kind) for kind in breakdown.kinds]
     cost, kind = max(costs, key=lambda pair: pair[0], default=(0.0, None))
     return kind if cost >= NOTHING else None

@@ -1,4 +1,4 @@
-"""A run's tables of confusions and their examples in; the pairs and matrices to show out."""
+"""Confusion matrices of a run and the most confused pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Place: TypeAlias = tuple[int | None, int | None]
 
 
 class Pair(Struct, frozen=True):
-    """A label taken for another: how often, and as a part of all its ground truths."""
+    """A confused pair of labels: its count, and its share of the ground truth."""
 
     ground_truth: str
     prediction: str
@@ -36,12 +36,12 @@ class Pair(Struct, frozen=True):
 
     @property
     def amount(self) -> str:
-        """The count in few characters, and of what."""
+        """The count in short form, with its noun."""
         return f"{short(self.count)} px" if self.pixels else f"{self.count:,}×"
 
 
 class Confusion(Struct, frozen=True):
-    """One table of a model with the examples of its cells.
+    """A confusion matrix of a model with the examples of its cells.
 
     Attributes:
         model: The model's position in the run.
@@ -64,7 +64,7 @@ class Confusion(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A cell: its count, its part of the row, and the place of its examples if it has any.
+    """A cell: its count, its share of the row, and the index of its examples, if any.
 
     Several labels summed up hold right and wrong ones: their cell is mixed. Predictions without a
     ground truth may come with their part of the label's predictions as their share.
@@ -78,7 +78,7 @@ class Entry(Struct, frozen=True):
 
 
 class Matrix(Struct, frozen=True):
-    """The part of a table that is shown; the rest is summed up in the last label, if any.
+    """The shown part of a matrix; the last label may sum up the rest.
 
     The last row are the predictions without a ground truth, the last column the ground truths
     without a prediction.
@@ -90,7 +90,7 @@ class Matrix(Struct, frozen=True):
 
 
 def confusions(result: RunResult) -> tuple[Confusion, ...]:
-    """The tables of whole models, in the order of the run."""
+    """The matrices of whole models, in run order."""
     tables = [row for row in result.tables if row.slice is None and row.model in result.models]
     names = Names((row.metric, row.parameters) for row in tables)
     return tuple(
@@ -110,7 +110,7 @@ def confusions(result: RunResult) -> tuple[Confusion, ...]:
 
 
 def first_of_each_key(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
-    """One table for each model and label key."""
+    """One matrix for each model and label key."""
     kept: dict[tuple[int, object], Confusion] = {}
     for one in found:
         kept.setdefault((one.model, one.table.parameters.get(LABEL_KEY)), one)
@@ -118,7 +118,7 @@ def first_of_each_key(found: Iterable[Confusion]) -> tuple[Confusion, ...]:
 
 
 def most_confused(found: Iterable[Confusion]) -> dict[int, Pair]:
-    """By model the largest count off the diagonal, of whichever label key."""
+    """By model, the largest off-diagonal count, over all label keys."""
     largest: dict[int, Pair] = {}
     for one in first_of_each_key(found):
         for pair in top_pairs(one, 1):
@@ -128,7 +128,7 @@ def most_confused(found: Iterable[Confusion]) -> dict[int, Pair]:
 
 
 def lone_sides(found: Iterable[Confusion]) -> tuple[bool, bool]:
-    """Whether any table has ground truths without a prediction, and predictions without one."""
+    """Whether any matrix has unmatched ground truth, or unmatched predictions."""
     tables = [one.table for one in found]
     return (
         any(any(table.unmatched_ground_truths) for table in tables),
@@ -137,7 +137,7 @@ def lone_sides(found: Iterable[Confusion]) -> tuple[bool, bool]:
 
 
 def top_pairs(confusion: Confusion, most: int) -> tuple[Pair, ...]:
-    """The largest counts off the diagonal, largest first; of pixels also those of no label."""
+    """The largest off-diagonal counts, in descending order; for pixels, also unmatched ones."""
     table = confusion.table
     cells = [
         (count, -row, -column)
@@ -154,7 +154,7 @@ def top_pairs(confusion: Confusion, most: int) -> tuple[Pair, ...]:
 
 
 def matrix(confusion: Confusion) -> Matrix:
-    """The labels that are confused most and then the busiest, at most `LABELS` of them."""
+    """The most confused labels, then the most frequent, at most `LABELS`."""
     table = confusion.table
     shown = _shown(table, confusion.total)
     kept = set(shown)
@@ -217,7 +217,7 @@ def _entries(
 
 
 def _ratio(table: TableResult, row: int | None, column: int | None) -> float | None:
-    """The share that the table itself states of what stands on one side alone."""
+    """The table's own share of unmatched objects."""
     ratios, label = table.unmatched_ground_truth_ratios, row
     if row is None:
         ratios, label = table.unmatched_prediction_ratios, column

@@ -1,4 +1,4 @@
-"""What became of an object in; how reports call and mark it out."""
+"""Names and marks of object outcomes in reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from valor_cli.results import ExampleObject, ExampleResult
 
 
 class Outcome(Struct, frozen=True):
-    """An outcome: `mark` is the letter on its drawing, empty where nothing is wrong."""
+    """An outcome; `mark` is the letter on its drawing, empty if it is correct."""
 
     name: str
     words: str
@@ -62,7 +62,7 @@ _NOT_FOUND = ("no_prediction", "unmatched_ground_truth", "missed")
 
 
 def outcome_of(thing: ExampleObject, kind: str) -> Outcome:
-    """The object's own outcome, or the one that the kind of its example says."""
+    """The object's own outcome, or that of its example's kind."""
     if thing.outcome in OUTCOMES:
         found = thing.outcome
         if thing.role == "ground_truth" and found not in ("missed", "ignored"):
@@ -75,13 +75,13 @@ def outcome_of(thing: ExampleObject, kind: str) -> Outcome:
 
 
 def counted(example: ExampleResult) -> dict[str, int]:
-    """How many objects of an example have each outcome, in the order of `OUTCOMES`."""
+    """Number of an example's objects by outcome, in the order of `OUTCOMES`."""
     names = [outcome_of(thing, example.kind).name for thing in example.objects]
     return {name: names.count(name) for name in OUTCOMES if name in names}
 
 
 def legend(names: Iterable[str]) -> list[tuple[str, list[Outcome]]]:
-    """The outcomes among these names, those of ground truths before those of predictions."""
+    """The named outcomes, ground truth before predictions."""
     seen = {*names}
     groups: dict[str, list[Outcome]] = {}
     for outcome in OUTCOMES.values():
@@ -92,5 +92,5 @@ def legend(names: Iterable[str]) -> list[tuple[str, list[Outcome]]]:
 
 
 def told(counts: Mapping[str, int], names: Iterable[str]) -> str:
-    """Counts in words: "3 not found, 1 background"."""
+    """Counts in words: "3 false negatives, 1 background"."""
     return ", ".join(f"{counts[name]} {OUTCOMES[name].words}" for name in names if name in counts)

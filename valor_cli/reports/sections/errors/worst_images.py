@@ -1,4 +1,4 @@
-"""A run's examples in; each model's worst images out."""
+"""The worst images of each model."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def worst_images(result: RunResult, most: int) -> tuple[tuple[WorstImage, ...], 
 def _others(
     result: RunResult, found: Iterable[Sequence[ExampleResult]]
 ) -> dict[tuple[str, str, Scalar], str]:
-    """Values of the images that have no objects, beside the primary one."""
+    """Values of the images without objects, besides the primary one."""
     wanted = {
         (one.metric, one.model, one.sample_id)
         for examples in found

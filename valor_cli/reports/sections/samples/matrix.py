@@ -1,4 +1,4 @@
-"""Values of single samples in; of each model a table of the worst, a column a metric, out."""
+"""Tables of each model's worst samples, one column per metric."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MatrixCell(Struct, frozen=True):
 
 
 class SampleMatrix(Struct, frozen=True):
-    """The worst samples of one model: on average over its metrics furthest from the best value.
+    """The worst samples of one model, by mean distance from the best values.
 
     Attributes:
         model: Its position in the run.
@@ -54,7 +54,7 @@ class SampleMatrix(Struct, frozen=True):
 
 
 def sample_matrices(result: RunResult) -> tuple[SampleMatrix, ...]:
-    """One for each model whose metrics say what became of each sample."""
+    """One matrix per model whose metrics have per-sample status."""
     told = [one for one in result.samples if one.statuses is not None and one.sample_ids]
     by_model = [[one for one in told if one.model == model] for model in result.models]
     names = Names((one.metric, one.parameters) for one in told)

@@ -1,4 +1,4 @@
-"""Values of single samples of one model in; the line of each sample in a table of them all out."""
+"""Assign each sample of a model a line in the joint table of all metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Key: TypeAlias = tuple[type, Scalar]
 
 
 def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequence[int]]]:
-    """The ids in the order of the first metric that has each; of each metric its samples' lines.
+    """All sample ids in order of first appearance, and for each metric the lines of its samples.
 
     Metrics that have the same samples in the same order share their lines.
     """
@@ -28,5 +28,5 @@ def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequenc
 
 
 def same_samples(one: Sequence[Scalar], other: Sequence[Scalar]) -> bool:
-    """Whether these are the same ids, in one order."""
+    """Whether the ids are equal, in the same order."""
     return one is other or (one == other and [*map(type, one)] == [*map(type, other)])

@@ -1,4 +1,4 @@
-"""Values of single samples in; the worst of each model as a table for the HTML report out."""
+"""Tables of the worst samples by metric for the HTML report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def spoken(output: str) -> str:
 
 
 def whole(column: Sequence[float | None]) -> bool:
-    """Whether a column counts something."""
+    """Whether a column is a count."""
     return all(isinstance(value, int) for value in column)
 
 
@@ -57,7 +57,7 @@ class SampleTable(Struct, frozen=True):
 
 
 def sample_tables(result: RunResult) -> tuple[SampleTable, ...]:
-    """One for each model and metric that has values of samples and does not say their status."""
+    """One table per model and metric with per-sample values but no status."""
     shown = [one for one in result.samples if one.model in result.models and one.sample_ids]
     shown = [one for one in shown if one.statuses is None]
     names = Names((one.metric, one.parameters) for one in shown)

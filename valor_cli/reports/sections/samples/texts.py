@@ -1,4 +1,4 @@
-"""Texts of examples in; their parts out, marked and not, with nothing in them that is unseen."""
+"""Texts of examples for reports: marked parts, invisible characters made visible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FEW = 3
 
 
 def visible(text: str) -> str:
-    """Text in which controls and hidden characters are named: "‹ESC›", "‹U+202E›"."""
+    """Text with control and hidden characters named: "‹ESC›", "‹U+202E›"."""
     if text.isprintable():
         return text
     return _HIDDEN.sub(_named, text.replace("\r\n", "\n"))
@@ -46,7 +46,7 @@ def _name(one: str) -> str:
 
 
 def parts(shown: ShownText) -> Iterator[tuple[str, str]]:
-    """The text in order: (characters, kind of the mark), the kind empty outside of marks."""
+    """The text as (characters, mark kind), kind empty outside marks."""
     at = 0
     for start, end, kind in shown.marks:
         if at < start:
@@ -58,12 +58,12 @@ def parts(shown: ShownText) -> Iterator[tuple[str, str]]:
 
 
 def is_reply(shown: ShownText) -> bool:
-    """Whether it is what a judge replied, not a text of the sample."""
+    """Whether it is a judge's reply rather than a text of the sample."""
     return shown.field.startswith("judge_replies[")
 
 
 def titles(texts: Sequence[ShownText]) -> list[str]:
-    """What each text is: "Response", "Context 2"; no number where there is one of its kind."""
+    """Titles of texts: "Response", "Context 2"; numbered only if there are several."""
     split = [_NUMBERED.fullmatch(shown.field) for shown in texts]
     named = [found[1] if found else "" for found in split]
     return [
@@ -76,7 +76,7 @@ def titles(texts: Sequence[ShownText]) -> list[str]:
 
 
 def left_out(shown: ShownText) -> str:
-    """How much of the whole text is not shown, in words; empty if all is."""
+    """How much of the text is omitted, in words; empty if none."""
     if not shown.left_out:
         return ""
     return f"… {shown.left_out:,} character{'' if shown.left_out == 1 else 's'} left out"

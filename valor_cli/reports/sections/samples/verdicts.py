@@ -1,4 +1,4 @@
-"""An example in; what judges said of it out, as much of it as a report has room for."""
+"""Judge verdicts of an example, up to a limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORD = 60
 
 
 class ShownVerdict(Struct, frozen=True):
-    """A verdict with nothing in it that is unseen; not escaped.
+    """A verdict with invisible characters shown; not escaped.
 
     Attributes:
         mark: What it says of the sample, in one sign.
@@ -36,7 +36,7 @@ class ShownVerdict(Struct, frozen=True):
 
 
 class ShownVerdicts(Struct, frozen=True):
-    """Verdicts of one sample: some of them, and in words how many there are of all."""
+    """Some verdicts of one sample, and the number of all in words."""
 
     lines: tuple[ShownVerdict, ...]
     counts: str
@@ -47,7 +47,7 @@ _SIDES = {True: ("✓", "for"), False: ("✗", "against"), None: ("–", "neithe
 
 
 def shown_verdicts(verdicts: Sequence[Verdict], most: int) -> ShownVerdicts:
-    """In their order; where there are too many, those that speak against the sample stay."""
+    """Verdicts in order; if there are too many, negative ones are kept."""
     first = sorted(range(len(verdicts)), key=lambda at: (verdicts[at].good is not False, at))[:most]
     return ShownVerdicts(
         tuple(_shown(verdicts[at]) for at in sorted(first)),
@@ -63,7 +63,7 @@ def _shown(verdict: Verdict) -> ShownVerdict:
 
 
 def _cut(text: str) -> str:
-    """One line: these texts stand in lists."""
+    """Shorten to one line, since these texts are in lists."""
     line = " ".join(visible(text[: LENGTH + 1]).split())
     return line if len(text) <= LENGTH and len(line) <= LENGTH else f"{line[:LENGTH].rstrip()} …"
 

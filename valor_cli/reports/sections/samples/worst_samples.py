@@ -1,4 +1,4 @@
-"""A run's examples in; the worst samples of each metric and model out."""
+"""The worst samples of each metric and model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PASS = "pass"  # noqa: S105 - the output of metrics that pass or fail
 
 
 class WorstSample(Struct, frozen=True):
-    """A sample with what a metric found of it: `value` as text, whatever it is."""
+    """A sample with its value under a metric, as text."""
 
     name: str
     value: str
@@ -24,7 +24,7 @@ class WorstSample(Struct, frozen=True):
 
 
 class WorstSamples(Struct, frozen=True):
-    """The worst samples of one model under one metric, worst first."""
+    """The worst samples of one model by one metric, worst first."""
 
     metric: str
     model: int
@@ -32,7 +32,7 @@ class WorstSamples(Struct, frozen=True):
 
 
 def worst_samples(result: RunResult, most: int) -> tuple[WorstSamples, ...]:
-    """By metric, then by model, both in the order of the run; at most so many of each."""
+    """By metric, then by model, in run order; limited per group."""
     models = {model: index for index, model in enumerate(result.models)}
     examples = [one for one in result.examples if one.kind in (WORST, UNREADABLE)]
     examples = [one for one in examples if one.slice is None and one.model in models]
