@@ -68,7 +68,7 @@ def task(name: str) -> Task[Any]:
     return TASKS[name]()
 
 
-def metrics_named(name: str, tasks: Sequence[Task[Any]]) -> list[tuple[Task[Any], Metric[Any]]]:
+def find_metrics(name: str, tasks: Sequence[Task[Any]]) -> list[tuple[Task[Any], Metric[Any]]]:
     """All metrics of that name or alias, with their tasks.
 
     Raises:

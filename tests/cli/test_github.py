@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from valor_cli import catalogue
-from valor_cli.cli.github import annotate, tell_error, unheeded
+from valor_cli.cli.github import annotate, escaped_output, print_error
 from valor_cli.config import load_config
 from valor_cli.errors import DataError, Problem
 from valor_cli.results import GateResult, InputFile, RunInfo, RunResult
@@ -58,7 +58,7 @@ def test_elsewhere_nothing_is_said(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    with unheeded():
+    with escaped_output():
         pass
     annotate(load_config(config, catalogue), failed())
     assert capsys.readouterr().out == ""
@@ -80,7 +80,7 @@ def test_what_data_say_is_no_command(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     words = set()
     for _ in range(2):
-        with unheeded():
+        with escaped_output():
             print("::add-mask::a label")  # noqa: T201
         lines = capsys.readouterr().out.splitlines()
         stop = re.fullmatch(r"::stop-commands::([0-9a-f]{32})", lines[0])
@@ -96,11 +96,11 @@ def test_no_line_of_an_error_is_a_command(
     """A file may have any name, and each problem stands on a line of its own."""
     error = DataError([Problem("a.csv:1", "half"), Problem("::add-mask::x.csv:1", "half")])
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    tell_error(error)
+    print_error(error)
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"error: {error}\n")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    tell_error(error)
+    print_error(error)
     said = capsys.readouterr()
     first, *lines, last = said.err.splitlines()
     assert first == f"::stop-commands::{last.strip(':')}"
@@ -111,4 +111,4 @@ def test_an_error_that_nobody_reads_is_no_other_error(monkeypatch: pytest.Monkey
     """The exit code is the error's: 1 would say that a gate failed."""
     with open("/dev/full", "w", buffering=1) as full:
         monkeypatch.setattr(sys, "stderr", full)
-        tell_error(DataError(Problem("a.csv:1", "half")))
+        print_error(DataError(Problem("a.csv:1", "half")))

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from valor_cli.data.shapes.scores.joined import joined_score_files
-from valor_cli.data.shapes.scores.parts import ScorePart, file_told
+from valor_cli.data.shapes.scores.parts import ScorePart, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.errors import DataError
 from valor_cli.results import InputFile
@@ -32,10 +32,10 @@ def joined_parts(
         sha256: Of the file.
 
     Raises:
-        DataError: As `file_told`.
+        DataError: As `file_warnings`.
     """
     facts = [one.facts for one in parts]
-    warnings = file_told(path, side, facts)
+    warnings = file_warnings(path, side, facts)
     if warnings is None:
         return None
     above = accumulate((one.lines for one in facts), initial=0)

@@ -11,7 +11,7 @@ from valor_cli.evaluators.structure import artifact_files
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.patterns import regex as patterns
 from valor_cli.kernels.replies import json_values as reply_json
-from valor_cli.kernels.secrets.places import secret_places
+from valor_cli.kernels.secrets.places import secret_spans
 from valor_cli.models import store_file
 from valor_cli.models.litellm import client as litellm_client
 
@@ -52,11 +52,9 @@ def test_the_cache_is_called_so() -> None:
     ],
 )
 def test_what_is_said_to_be_masked_is(text: str) -> None:
-    assert [(one.start, one.end) for one in secret_places(f"it is {text} .")] == [
-        (6, 6 + len(text))
-    ]
+    assert [(one.start, one.end) for one in secret_spans(f"it is {text} .")] == [(6, 6 + len(text))]
 
 
 @pytest.mark.parametrize("text", ["Jane Doe, 12 Elm St.", "415-555-2671", "DE89370400440532013000"])
 def test_what_is_said_to_stay_stays(text: str) -> None:
-    assert not secret_places(f"it is {text} .")
+    assert not secret_spans(f"it is {text} .")

@@ -10,7 +10,7 @@ import pytest
 from tests.same_bytes import assert_same, told
 from valor_cli.cli.app import app
 from valor_cli.errors import DataError
-from valor_cli.evaluators.id_mismatch import Ids, hardly_joined, spellings
+from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning, spellings
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def test_what_ids_differ_in(own: str, other: str, expected: str) -> None:
 
 def test_half_of_the_smaller_side_is_enough() -> None:
     few, many = Ids("b", 4, ["x"]), Ids("a", 100, ["y"])
-    assert not hardly_joined(few, many, 2, "do this")
-    assert hardly_joined(few, many, 1, "do this") == (
+    assert not few_matches_warning(few, many, 2, "do this")
+    assert few_matches_warning(few, many, 1, "do this") == (
         "b: only 1 of 4 sample ids is one of a (here 'x'; there 'y'), and only what has the same "
         "id is compared: do this"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from valor_cli.evaluators.missing_inputs import Field, lack_of
+from valor_cli.evaluators.missing_inputs import Field, missing_input
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from valor_cli.evaluators.missing_inputs import Field, lack_of
     ],
 )
 def test_what_is_not_there(field: Field, texts: str | Sequence[str] | None, reason: str) -> None:
-    lack = lack_of(field, texts)
+    lack = missing_input(field, texts)
     assert lack is not None
     assert (lack.status, lack.reason) == ("missing_input", reason)
 
 
 def test_one_text_that_says_something_is_enough() -> None:
-    assert lack_of("response", "a") is None
-    assert lack_of("references", ("", "a")) is None
+    assert missing_input("response", "a") is None
+    assert missing_input("references", ("", "a")) is None

@@ -11,7 +11,7 @@ from PIL import Image
 from valor_cli.evaluators import thumbnails as module
 from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Selection
-from valor_cli.results import ExampleResult, Picture, Pictures
+from valor_cli.results import EmbeddedImages, ExampleResult, Picture
 
 
 class Inputs(NamedTuple):
@@ -54,4 +54,4 @@ def test_of_many_the_worst_and_the_mistakes_are_made(
 
 
 def test_without_a_folder_there_are_none() -> None:
-    assert thumbnails(Inputs(None), Selection(), [example("a.png")]) == (Pictures(), ())
+    assert thumbnails(Inputs(None), Selection(), [example("a.png")]) == (EmbeddedImages(), ())

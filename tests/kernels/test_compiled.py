@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.engines import by_both, kernel, needs_kernel
 from valor_cli.kernels.columns.grouping import grouped, ranked, reaching
 from valor_cli.kernels.geometry.boxes import Pairs, overlapping_boxes
-from valor_cli.kernels.ranking.cells import meet
+from valor_cli.kernels.ranking.cells import shared_cells
 from valor_cli.kernels.ranking.matching import match
 from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
 from valor_cli.kernels.ranking.ranking import order_hits
@@ -151,7 +151,7 @@ def test_who_shares_a_cell(seed: int) -> None:
     n, m, images = int(drawn.integers(0, 50)), int(drawn.integers(0, 30)), int(drawn.integers(1, 9))
     label, image = np.sort(drawn.integers(0, 6, n)), drawn.integers(0, images, n)
     gt_label, gt_image = drawn.integers(0, 7, m), drawn.integers(0, images, m)
-    mine, other = by_both(lambda: meet(label, image, gt_label, gt_image, images))
+    mine, other = by_both(lambda: shared_cells(label, image, gt_label, gt_image, images))
     assert_same(mine, other)
     assert (np.diff(mine.rows) > 0).all()
     for row, first, size in zip(mine.rows, mine.first, mine.size, strict=True):

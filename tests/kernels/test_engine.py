@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from tests.engines import kernel, needs_kernel
-from valor_cli.kernels.engine import REVISION, found_engine
+from valor_cli.kernels.engine import REVISION, select_engine
 
 
 def test_numpy_where_it_is_asked_for() -> None:
-    found = found_engine("numpy")
+    found = select_engine("numpy")
     assert found.kernel is None
     assert found.reason == "VALOR_KERNEL=numpy asks for it"
 
 
 def test_numpy_where_nothing_was_compiled() -> None:
-    found = found_engine("", module="valor_cli.kernels.not_compiled")
+    found = select_engine("", module="valor_cli.kernels.not_compiled")
     assert found.kernel is None
     assert "no compiler was there" in found.reason
 
@@ -27,7 +27,7 @@ def test_numpy_where_nothing_was_compiled() -> None:
 def test_numpy_where_the_kernel_is_older(monkeypatch: pytest.MonkeyPatch) -> None:
     older = SimpleNamespace(REVISION=REVISION - 1)
     monkeypatch.setitem(sys.modules, "valor_cli.kernels.older", older)
-    found = found_engine("", module="valor_cli.kernels.older")
+    found = select_engine("", module="valor_cli.kernels.older")
     assert found.kernel is None
     assert "another version" in found.reason
 
@@ -40,14 +40,14 @@ def test_numpy_where_the_kernel_is_none(tmp_path: object, monkeypatch: pytest.Mo
     with open(path, "wb") as file:
         file.write(b"no library")
     monkeypatch.setattr(valor_cli.kernels, "__path__", [str(tmp_path)])
-    found = found_engine("", module="valor_cli.kernels.broken")
+    found = select_engine("", module="valor_cli.kernels.broken")
     assert found.kernel is None
     assert found.reason.startswith("the compiled kernel cannot be loaded (")
 
 
 @needs_kernel
 def test_the_kernel_where_it_is_there() -> None:
-    assert found_engine("").kernel is kernel()
+    assert select_engine("").kernel is kernel()
     assert kernel().REVISION == REVISION
 
 

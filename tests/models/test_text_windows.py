@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.models.text.windows import rooms, windows
+from valor_cli.models.text.windows import window_shares, windows
 
 
 def test_windows_worked_by_hand() -> None:
@@ -36,15 +36,15 @@ def test_windows_cover_all_and_none_is_needless(tokens: int, room: int) -> None:
 
 
 def test_rooms_worked_by_hand() -> None:
-    assert rooms(8, 2, 10) == (8, 2)  # both fit
-    assert rooms(3, 90, 10) == (3, 7)  # the premise has what is left
-    assert rooms(90, 3, 10) == (5, 5)  # the hypothesis takes half at most
-    assert rooms(0, 90, 10) == (1, 10)  # an empty text leaves all to the other
+    assert window_shares(8, 2, 10) == (8, 2)  # both fit
+    assert window_shares(3, 90, 10) == (3, 7)  # the premise has what is left
+    assert window_shares(90, 3, 10) == (5, 5)  # the hypothesis takes half at most
+    assert window_shares(0, 90, 10) == (1, 10)  # an empty text leaves all to the other
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(2, 60))
 def test_two_windows_fit_together(hypothesis: int, premise: int, room: int) -> None:
-    mine, rest = rooms(hypothesis, premise, room)
+    mine, rest = window_shares(hypothesis, premise, room)
     longest = [
         max(span.stop - span.start for span in windows(tokens, of))
         for tokens, of in ((hypothesis, mine), (premise, rest))

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from valor_cli.models.protocols.judge import (
-    Busy,
     NoAnswer,
-    Passing,
     Price,
     Purpose,
+    RateLimited,
     Reply,
     Request,
+    TransientError,
     conversation,
 )
 
@@ -154,17 +154,17 @@ class ModelServer:
         loop = asyncio.get_running_loop()
         if self.down is not None and self.down[0] <= loop.time() < self.down[1]:
             self.refused_while_down += 1
-            raise Passing("connection refused")
+            raise TransientError("connection refused")
         if self.stray and self.chance.random() < self.stray:
             self.strays += 1
             await asyncio.sleep(self.refusal_s)
             after = self.chance.uniform(0.2, 1.0) if self.strays % 2 else None
-            raise Busy("HTTP 429", after)
+            raise RateLimited("HTTP 429", after)
         wait = self._wait_for_token(loop.time())
         if self.under_way >= self.at_a_time or wait > 0:
             self.refused += 1
             await asyncio.sleep(self.refusal_s)
-            raise Busy("HTTP 429", wait if wait > 0 else self.retry_after)
+            raise RateLimited("HTTP 429", wait if wait > 0 else self.retry_after)
         self._tokens -= 1
         seconds, failure = self._fate()
         self._now(+1)
@@ -182,13 +182,13 @@ class ModelServer:
     async def close(self) -> None:
         pass
 
-    def _fate(self) -> tuple[float, Passing | None]:
+    def _fate(self) -> tuple[float, TransientError | None]:
         """How long a request is worked on, and what it ends with if not with a reply."""
         drawn, seconds = self.chance.random(), self.latency(self.chance)
         if drawn < self.failing:
-            return seconds / 2, Passing("HTTP 500")
+            return seconds / 2, TransientError("HTTP 500")
         if drawn < self.failing + self.cut:
-            return seconds / 4, Passing("the connection broke")
+            return seconds / 4, TransientError("the connection broke")
         if drawn < self.failing + self.cut + self.stalled:
             return 1e9, None
         return seconds, None

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from valor_cli.evaluators.samples import mean_of_samples
-from valor_cli.metric import Call, Loaded, Metric, Output, Spent
+from valor_cli.metric import Call, Loaded, Metric, ModelUsage, Output
 from valor_cli.results import (
     CoverageResult,
     InsightResult,
@@ -76,7 +76,7 @@ def run(
     samples: Sequence[SamplesResult] = (),
     coverage: Sequence[CoverageResult] = (),
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] | None = None,
-    spent: Mapping[str, Spent] | None = None,
+    spent: Mapping[str, ModelUsage] | None = None,
     insights: Sequence[InsightResult] = (),
     searches: Sequence[SliceSearchResult] = (),
 ) -> tuple[Any, Loaded[Any], Any]:

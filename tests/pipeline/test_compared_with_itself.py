@@ -12,7 +12,7 @@ from tests.oracles.imagining import needs_of
 from tests.oracles.paired_runs import INFO
 from valor_cli.pipeline.compare import paired_rows
 from valor_cli.pipeline.compare.pairing import against_baseline
-from valor_cli.pipeline.gates import judge_worse
+from valor_cli.pipeline.gates import check_not_worse_gates
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.pipeline.result_rows import metric_row, samples_row
@@ -88,4 +88,4 @@ def test_it_is_equal_and_tested(
         )
         for one in judged
     ]
-    assert {gate.status for gate in judge_worse(gates, rows)} <= {"passed"}
+    assert {gate.status for gate in check_not_worse_gates(gates, rows)} <= {"passed"}

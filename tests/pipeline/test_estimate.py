@@ -12,7 +12,7 @@ from tests.pipeline.calibrating import RUBRIC, lines, plan_of, written
 from valor_cli import pipeline
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators import judge
-from valor_cli.models.judge.dry_run import ImaginedJudge
+from valor_cli.models.judge.dry_run import SimulatedJudge
 from valor_cli.models.judge.scripted_judge import ScriptedJudge
 from valor_cli.models.protocols.judge import Reply, Request
 from valor_cli.pipeline.estimate import estimate
@@ -29,7 +29,7 @@ def samples() -> list[dict[str, Any]]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
     """Every request that an imagined or a scripted judge gets, in their order."""
     requests: list[Request] = []
-    for judge_class in (ImaginedJudge, ScriptedJudge):
+    for judge_class in (SimulatedJudge, ScriptedJudge):
         answer: Any = judge_class.answer
 
         async def told(self: Any, request: Request, answer: Any = answer) -> Reply:

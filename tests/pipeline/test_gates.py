@@ -10,7 +10,7 @@ import pytest
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
-from valor_cli.pipeline.gates import judge_gates, judge_worse
+from valor_cli.pipeline.gates import check_not_worse_gates, judge_gates
 from valor_cli.results import NOT_WORSE, ComparisonResult, CoverageResult, GateResult, MetricResult
 
 
@@ -238,7 +238,7 @@ def compared(metric: str, difference: float, p: float | None, **changes: Any) ->
 
 
 def told(gates: list[GateResult], rows: list[ComparisonResult]) -> list[tuple[str, float | None]]:
-    return [(one.status, one.value) for one in judge_worse(gates, rows)]
+    return [(one.status, one.value) for one in check_not_worse_gates(gates, rows)]
 
 
 def test_worse_fails_and_what_cannot_be_told_passes() -> None:
@@ -252,7 +252,7 @@ def test_worse_fails_and_what_cannot_be_told_passes() -> None:
     other = {"parameters": {"k": [1, 3]}}
     rows = [compared("a", -0.1, 0.01), compared("a", 0.1, 0.01, **other)]
     assert told([gate("a"), gate("a", **other)], rows) == [("failed", 0.02), ("passed", 0.02)]
-    (failed,) = judge_worse([gate("a")], [compared("a", -0.1, 0.01)])
+    (failed,) = check_not_worse_gates([gate("a")], [compared("a", -0.1, 0.01)])
     assert failed.reason == "-0.100 [-0.200, +0.000] against the baseline"
 
 
@@ -265,6 +265,6 @@ def test_p_values_are_adjusted_over_the_gates_alone() -> None:
 
 def test_what_could_not_be_tested_is_not_checked() -> None:
     untested = compared("a", -0.1, None, reason="other samples")
-    (first, absent) = judge_worse([gate("a"), gate("b")], [untested])
+    (first, absent) = check_not_worse_gates([gate("a"), gate("b")], [untested])
     assert (first.status, first.reason) == ("not checked", "not tested: other samples")
     assert (absent.status, absent.reason) == ("not checked", "not in the baseline")

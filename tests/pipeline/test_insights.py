@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.pipeline.judged import HIT, LOSS, RULE, of_samples, row, run
-from valor_cli.metric import Spent
+from valor_cli.metric import ModelUsage
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.results import (
     ComparedVerdict,
@@ -94,7 +94,7 @@ def test_what_models_took_and_how_they_retrieve() -> None:
         row(RULE, value, model=model, output="retrieval_failures")
         for model, value in (("a", 0.25), ("b", 0.5))
     ]
-    spent = {"a": Spent(2.0, 0.01), "b": Spent(0.5), "c": Spent(None, 3.0)}
+    spent = {"a": ModelUsage(2.0, 0.01), "b": ModelUsage(0.5), "c": ModelUsage(None, 3.0)}
     tests = [compared("rule", "a", "b", output="retrieval_failures")]
     found = insights_of(*run(primary=HEADLINES, models=MODELS, metrics=rows, spent=spent), tests)
     assert [(one.kind, one.models, one.value) for one in found] == [

@@ -13,7 +13,7 @@ import pytest
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError, DataError
-from valor_cli.metric import Terms
+from valor_cli.metric import RunTerms
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.run import selection_of, session_of
 from valor_cli.results import RunResult, UsageResult
@@ -183,7 +183,7 @@ def test_usage_is_told_in_the_order_of_judges_models_and_metrics(folder: Path) -
 
 def test_metrics_that_ask_nobody_open_no_session(folder: Path) -> None:
     made = plan(folder, metrics=["pii_leakage"])
-    with session_of(made, Terms("identity")) as session:
+    with session_of(made, RunTerms("identity")) as session:
         assert session is None
     result = pipeline.evaluate(made, command="valor")
     assert result.run.models_used == ()

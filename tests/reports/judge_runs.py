@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from tests.reports.task_runs import run_of, value_row
 from valor_cli.results import (
     AgreementResult,
-    Asked,
     CoverageResult,
     ExampleResult,
     GateResult,
+    JudgeCalls,
     Parameters,
     PromptUsed,
     RunResult,
@@ -172,5 +172,5 @@ def _column(metric: str, model: str, counts: dict[str, int], dice: random.Random
         [None if one == "ok" else "the reply is no JSON" for one in statuses],
         statuses,
         [{"claims": 4} if one == "ok" else None for one in statuses],
-        [Asked(2, 1, ("{}", "{}")) if one == "ok" else Asked() for one in statuses],
+        [JudgeCalls(2, 1, ("{}", "{}")) if one == "ok" else JudgeCalls() for one in statuses],
     )

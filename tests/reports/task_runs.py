@@ -12,13 +12,13 @@ from PIL import Image
 
 from valor_cli.results import (
     CurveResult,
+    EmbeddedImages,
     ExampleObject,
     ExampleResult,
     InputFile,
     MetricResult,
     Parameters,
     Picture,
-    Pictures,
     RunInfo,
     RunResult,
     SamplesResult,
@@ -306,7 +306,7 @@ def segmented(
     )
 
 
-def overlays(run: RunResult, size: int = 60) -> Pictures:
+def overlays(run: RunResult, size: int = 60) -> EmbeddedImages:
     """A small picture of three panels for each example of the run."""
     found = {}
     for one in run.examples:
@@ -317,7 +317,7 @@ def overlays(run: RunResult, size: int = 60) -> Pictures:
         out = io.BytesIO()
         image.save(out, "PNG")
         found[one.model, one.picture.file] = out.getvalue()
-    return Pictures(overlays=found)
+    return EmbeddedImages(overlays=found)
 
 
 def renamed(run: RunResult, names: Mapping[str, str]) -> RunResult:

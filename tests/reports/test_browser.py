@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.charts.curves import COUNTS
 from valor_cli.reports.render.html.report import to_html
-from valor_cli.results import Pictures, RunResult
+from valor_cli.results import EmbeddedImages, RunResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = (
@@ -34,7 +34,7 @@ ERRORS = Path(__file__).with_name("driver_errors.html")
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 )
-PICTURES = Pictures({"000000000000.jpg": base64.b64decode(PIXEL)})
+PICTURES = EmbeddedImages({"000000000000.jpg": base64.b64decode(PIXEL)})
 
 pytestmark = [
     pytest.mark.browser,
@@ -59,7 +59,11 @@ def opened(page: str, profile: Path) -> str:
 
 
 def driven(
-    run: RunResult, folder: Path, width: int, driver: Path = DRIVER, pictures: Pictures = PICTURES
+    run: RunResult,
+    folder: Path,
+    width: int,
+    driver: Path = DRIVER,
+    pictures: EmbeddedImages = PICTURES,
 ) -> dict[str, Any]:
     """What a driver found of the report at that width."""
     (folder / "report.html").write_text(to_html(run, pictures), encoding="utf-8")

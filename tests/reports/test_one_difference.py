@@ -17,7 +17,7 @@ from valor_cli.reports.render.html.report import to_html
 from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.reports.render.terminal.report import summary
 from valor_cli.reports.sections.formatting import signed
-from valor_cli.results import Pictures, RunResult
+from valor_cli.results import EmbeddedImages, RunResult
 from valor_cli.results.document import to_json
 
 SMALL = (0.2, 0.5, 0.4, 0.9, 0.1, 0.3, 0.6, 0.6, 0.0, 0.7, 0.8, 0.5)
@@ -74,7 +74,7 @@ def test_one_number_in_every_report(missing: str) -> None:
     marked = next(one for one in to_markdown(result).splitlines() if one.startswith("| rouge_l"))
     assert re.split(r" +\| *", marked)[3].split(" [")[0] == expected
     page = _Change()
-    page.feed(to_html(result, Pictures()))
+    page.feed(to_html(result, EmbeddedImages()))
     assert page.told == expected
 
 

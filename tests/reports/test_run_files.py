@@ -15,7 +15,7 @@ from tests.reports.conftest import HOSTILE
 from valor_cli.errors import DataError
 from valor_cli.reports.files import resamples_jsonl, samples_jsonl
 from valor_cli.reports.run_files import read_run
-from valor_cli.results import Asked, IntervalsResult, ResampledResult, RunResult, SamplesResult
+from valor_cli.results import IntervalsResult, JudgeCalls, ResampledResult, RunResult, SamplesResult
 from valor_cli.results.document import to_json
 
 Write = Callable[[RunResult], Path]
@@ -59,7 +59,12 @@ def _rich() -> RunResult:
             for beta in (1.0, 2.0)
         ]
         mean, samples, coverage = values("fact", model, [1.0, 0.0, 0.0, None], ids, groups=groups)
-        asked = (Asked(2, 1, ("yes", "\x1b[31mno")), Asked(1, 0, ("{}",)), Asked(), Asked())
+        asked = (
+            JudgeCalls(2, 1, ("yes", "\x1b[31mno")),
+            JudgeCalls(1, 0, ("{}",)),
+            JudgeCalls(),
+            JudgeCalls(),
+        )
         details = ({"claims": [1, {"text": "<b>"}]}, None, {"n": 1.5}, None)
         samples = replace(samples, details=details, asked=asked)
         found.append((replace(mean, parameters={"judge": "gpt"}), samples, coverage))

@@ -23,7 +23,7 @@ from valor_cli.reports.writer import (
     write_files,
     write_reports,
 )
-from valor_cli.results import Pictures, ResampledResult, RunResult
+from valor_cli.results import EmbeddedImages, ResampledResult, RunResult
 from valor_cli.results.document import to_json
 
 ALL = ("json", "markdown", "html")
@@ -118,7 +118,7 @@ def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path)
 def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path) -> None:
     run = found(("m",), ("cat", "dog"))
     paths = write_reports(
-        run, tmp_path, ALL, pictures=Pictures({"000000000000.jpg": b"\xff\xd8picture"})
+        run, tmp_path, ALL, pictures=EmbeddedImages({"000000000000.jpg": b"\xff\xd8picture"})
     )
     names = ["results.json", "report.md", "report.html", "samples.jsonl"]
     assert [path.name for path in paths] == names

@@ -20,13 +20,13 @@ from valor_cli.cli.convert import convert
 from valor_cli.cli.doctor import doctor
 from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
-from valor_cli.cli.github import tell_error
+from valor_cli.cli.github import print_error
 from valor_cli.cli.init import init
 from valor_cli.cli.kernel_choice import check_kernel
 from valor_cli.cli.metrics import metrics
 from valor_cli.cli.output import say
 from valor_cli.cli.perturb import perturb
-from valor_cli.cli.process_settings import leave_at_once, quicken
+from valor_cli.cli.process_settings import configure_startup, exit_quickly
 from valor_cli.cli.report import report
 from valor_cli.cli.schema import schema
 from valor_cli.cli.validate import validate
@@ -111,11 +111,11 @@ def _called(arguments: Sequence[str]) -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the program and exit with its code."""
-    quicken()
+    configure_startup()
     try:
         _run()
     finally:
-        leave_at_once()
+        exit_quickly()
 
 
 def _run() -> NoReturn:
@@ -128,7 +128,7 @@ def _run() -> NoReturn:
         check_kernel()
         _called(sys.argv[1:])(prog_name="valor")
     except ValorError as error:
-        tell_error(error)
+        print_error(error)
         sys.exit(error.exit_code)
     except SystemExit as end:
         if end.code == INTERRUPTED:
@@ -136,7 +136,7 @@ def _run() -> NoReturn:
         raise
     except Exception as error:
         if isinstance(error, MemoryError) or "bad_alloc" in str(error):
-            tell_error(_out_of_memory(error))
+            print_error(_out_of_memory(error))
             sys.exit(ValorError.exit_code)
         import traceback
 

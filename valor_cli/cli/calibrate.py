@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
-from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
 
@@ -59,7 +59,7 @@ def calibrate(
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
     from valor_cli.reports.sections.calibrations import as_json, calibrated
 
-    talk = Talk(quiet=False, verbose=False)
+    talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
     with talk.progress() as progress:
         found = calibration_of(

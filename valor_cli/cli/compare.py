@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valor_cli.cli.github import unheeded
-from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.cli.github import escaped_output
+from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def compare(
     """
     wanted = _formats(formats, out)
     pairs = _pairs(models)
-    talk = Talk(quiet=quiet, verbose=verbose)
+    talk = Messages(quiet=quiet, verbose=verbose)
     with talk.progress() as progress:
         progress("reading runs", 0, 0)
         compared = _compared(first, second, pairs, progress)
@@ -90,7 +90,7 @@ def compare(
     elif not quiet:
         from valor_cli.reports.render.terminal.compared import compared_summary
 
-        with unheeded():
+        with escaped_output():
             to_terminal(compared_summary(compared, [str(path) for path in written]))
     if fail_on_worse and not compared.worse:
         _refuse_untested(compared)

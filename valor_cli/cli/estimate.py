@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import Talk, say, to_terminal
+from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.masking import without_secrets
 
 
@@ -39,7 +39,7 @@ def estimate(
     from valor_cli.pipeline.estimate import estimate as estimate_of
     from valor_cli.reports.sections.estimates import as_json, estimated
 
-    talk = Talk(quiet=False, verbose=False)
+    talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)

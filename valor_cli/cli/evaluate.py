@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from valor_cli.cli.github import annotate, tell_error, unheeded
-from valor_cli.cli.output import Talk, command_line, say, to_terminal
+from valor_cli.cli.github import annotate, escaped_output, print_error
+from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def evaluate(
     Example:
       valor evaluate configs/object_detection.yaml --out reports/today
     """
-    talk = Talk(quiet=quiet, verbose=verbose)
+    talk = Messages(quiet=quiet, verbose=verbose)
     spread = _spread(jobs, engine, scheduler)
     code = 0
     taken: dict[Path | None, str] = {}
@@ -112,12 +112,12 @@ def evaluate(
             # The other configs still run; each error is told where it happens.
             if len(configs) == 1:
                 raise
-            tell_error(error)
+            print_error(error)
             code = max(code, error.exit_code)
     raise typer.Exit(code)
 
 
-class Spread(NamedTuple):
+class Distribution(NamedTuple):
     """How work is distributed."""
 
     jobs: int | None
@@ -125,14 +125,14 @@ class Spread(NamedTuple):
     scheduler: str | None
 
 
-def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Spread:
+def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Distribution:
     """The distribution settings from the options.
 
     Raises:
         ConfigError: They contradict each other.
     """
     if engine == "local" and scheduler is None:
-        return Spread(jobs, "local", None)
+        return Distribution(jobs, "local", None)
     if engine != "dask":
         place, message = "--engine", f"there is no engine '{engine}'; engines: local, dask"
         if engine == "local":
@@ -141,7 +141,7 @@ def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Spread:
     if scheduler is not None and jobs is not None:
         message = "a cluster that runs already has the workers that it has"
         raise ConfigError(Problem("--jobs", message), hint="leave out --jobs or --scheduler")
-    return Spread(jobs, "dask", scheduler)
+    return Distribution(jobs, "dask", scheduler)
 
 
 def _run(
@@ -150,8 +150,8 @@ def _run(
     formats: tuple[str, ...],
     baseline: str | None,
     limit: int | None,
-    spread: Spread,
-    talk: Talk,
+    spread: Distribution,
+    talk: Messages,
     *,
     offline: bool,
     resume: bool,
@@ -189,7 +189,7 @@ def _run(
     if folder is None:
         say(text)
     elif not talk.quiet:
-        with unheeded():
+        with escaped_output():
             _summary(result, written, talk)
         annotate(config, result)
     return result
@@ -208,7 +208,7 @@ def _exit_code(result: RunResult) -> int:
     return 0 if result.passed else GATE_FAILED
 
 
-def _summary(result: RunResult, written: list[Path], talk: Talk) -> None:
+def _summary(result: RunResult, written: list[Path], talk: Messages) -> None:
     from valor_cli.reports.render.terminal.report import coco_table, summary
 
     if talk.verbose and (table := coco_table(result)):

@@ -24,7 +24,7 @@ def is_watching() -> bool:
 
 
 @contextmanager
-def unheeded(tell: Callable[[str], None] = say) -> Iterator[None]:
+def escaped_output(tell: Callable[[str], None] = say) -> Iterator[None]:
     """Keep GitHub from reading the output inside as workflow commands.
 
     It obeys lines of either output, indented ones too, until it is told to stop by a word that
@@ -44,9 +44,9 @@ def unheeded(tell: Callable[[str], None] = say) -> Iterator[None]:
         tell(f"::{word}::")
 
 
-def tell_error(error: ValorError) -> None:
+def print_error(error: ValorError) -> None:
     """Print an error to stderr, protected from being read as workflow commands."""
-    with unheeded(_to_stderr):
+    with escaped_output(_to_stderr):
         _to_stderr(f"error: {error}")
 
 

@@ -57,7 +57,7 @@ def metrics(
         every = [(one, metric) for one in tasks for metric in one.metrics]
         found = [(one, metric) for one, metric in every if metric.name == name]
     elif name is not None:
-        found = catalogue.metrics_named(name, tasks)
+        found = catalogue.find_metrics(name, tasks)
     else:
         found = [(one, metric) for one in tasks for metric in one.metrics]
     if prompt:
@@ -82,7 +82,7 @@ def _guide(name: str | None, tasks: Sequence[Task[Any]], *, whole: bool, as_json
 
     names = None
     if name is not None:
-        entries = catalogue.metrics_named(name, tasks)
+        entries = catalogue.find_metrics(name, tasks)
         tasks = [task for task, _ in entries]
         names = {metric.name for _, metric in entries}
     found = narrowed(parts(), tasks, names)

@@ -81,7 +81,7 @@ def to_terminal(answer: RenderableType) -> None:
     say(text.getvalue(), end="")
 
 
-class Talk:
+class Messages:
     """Verbosity, and the progress of long work."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:

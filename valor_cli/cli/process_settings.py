@@ -14,13 +14,13 @@ YOUNG_OBJECTS: Final = 200_000
 modules over and over: 30 ms of a run's half second. Cycles, what it is there for, are rare here."""
 
 
-def quicken() -> None:
+def configure_startup() -> None:
     """Configure the process; call before importing numpy and pydantic."""
     gc.set_threshold(YOUNG_OBJECTS)
     # numpy starts a thread per core that no kernel here uses: half the time of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def leave_at_once() -> None:
+def exit_quickly() -> None:
     """Exit without a final garbage collection, which takes 35 ms."""
     gc.freeze()

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from valor_cli.cli.github import unheeded
+from valor_cli.cli.github import escaped_output
 from valor_cli.cli.output import say, to_terminal
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
 
@@ -132,7 +132,7 @@ def _summary(run: str) -> None:
     from valor_cli.reports.run_files import RESULTS, read_run
 
     result = read_run(run, samples=False)
-    with unheeded():
+    with escaped_output():
         to_terminal(summary(result, [os.path.join(run, RESULTS) if os.path.isdir(run) else run]))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from valor_cli.cli.github import tell_error
+from valor_cli.cli.github import print_error
 from valor_cli.cli.output import say
 from valor_cli.errors import ValorError, printable
 from valor_cli.masking import without_secrets
@@ -38,6 +38,6 @@ def validate(
             say(f"{path}: ok")
         except ValorError as error:
             failed = True
-            tell_error(error)
+            print_error(error)
     if failed:
         raise typer.Exit(ValorError.exit_code)

@@ -11,8 +11,15 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from valor_cli.config.document import YamlDocument
-from valor_cli.config.messages import Fault, alternatives, faults_in, in_words, keys_of, unknown_key
-from valor_cli.config.models import spoken
+from valor_cli.config.messages import (
+    Fault,
+    alternatives,
+    describe_value,
+    faults_in,
+    keys_of,
+    unknown_key,
+)
+from valor_cli.config.models import message_path
 from valor_cli.config.problems import Problems, TreePath, dotted, quoted
 from valor_cli.errors import did_you_mean
 
@@ -49,7 +56,7 @@ class Checks:
     def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
         """Record a problem with the value at a path, or with its key."""
         if path not in self._refused:
-            self.problems.note(self._document.position(path, key=key), spoken(path), message)
+            self.problems.note(self._document.position(path, key=key), message_path(path), message)
 
     def wrong(self, path: TreePath, expected: str, value: Any, *, kind: bool = True) -> None:
         """Record that another type or range was expected."""
@@ -67,7 +74,7 @@ class Checks:
         """Describe a value for a message; with `kind`, also its type."""
         if path in self._document.expanded:
             return f"{quoted(self._document.expanded[path])} (its value is not shown)"
-        return in_words(value, kind=kind)
+        return describe_value(value, kind=kind)
 
     def written(self, path: TreePath, name: str) -> str:
         """A known name as written in the file, `${TASK}` if from the environment."""
@@ -105,7 +112,7 @@ class Checks:
             own = len(inner) == 1
             message = unknown_key(
                 str(inner[-1]),
-                owner if own else dotted(spoken(inside[:-1])),
+                owner if own else dotted(message_path(inside[:-1])),
                 keys_of(model, inner[:-1]),
                 word if own else "key",
             )

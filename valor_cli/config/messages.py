@@ -122,7 +122,7 @@ def alternatives(faults: Sequence[Fault]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def in_words(value: Any, *, kind: bool) -> str:
+def describe_value(value: Any, *, kind: bool) -> str:
     """Describe a value for a message; with `kind`, also its type."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -193,7 +193,7 @@ class Report(_Strict):
         return formats
 
 
-def spoken(path: TreePath) -> TreePath:
+def message_path(path: TreePath) -> TreePath:
     """A path as shown in messages: after the index of a metric its name is omitted."""
     of_metric = len(path) > 2 and path[0] == "metrics" and isinstance(path[1], int)
     return (*path[:2], *path[3:]) if of_metric else path
@@ -248,5 +248,5 @@ class RunConfig(_Strict):
             written = items.get(parts[1])
             if isinstance(written, dict):
                 path = parts if parts[2] in written else (*parts[:2], *written, *parts[2:])
-                words = spoken(path)
+                words = message_path(path)
         return self._document.place(path, words=words)

@@ -75,7 +75,9 @@ def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
         raise DataError(problems, hint=f"Columns that can be mapped: {', '.join(known)}")
 
 
-def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> list[Problem]:
+def duplicate_columns(
+    names: Sequence[str], place: str, *, ignore_case: bool = False
+) -> list[Problem]:
     """Problems for duplicate column names; columns without a name are ignored."""
     seen: dict[str, int] = {}
     problems = []
@@ -87,7 +89,7 @@ def repeated(names: Sequence[str], place: str, *, ignore_case: bool = False) -> 
     return problems
 
 
-def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[Problem]:
+def missing_columns(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[Problem]:
     """Problems for missing columns; `wanted` maps each to its purpose."""
     return [
         Problem(
@@ -100,7 +102,7 @@ def absent(wanted: Mapping[str, str], names: Sequence[str], place: str) -> list[
     ]
 
 
-def ragged(found: int, expected: int, delimiter: str, what: str) -> str:
+def wrong_field_count(found: int, expected: int, delimiter: str, what: str) -> str:
     """The message for a row with the wrong number of fields.
 
     Args:

@@ -36,7 +36,7 @@ _LONGEST_INTEGER = 4000
 """Digits. Python refuses to convert more than 4,300 by default."""
 
 
-class Repeated(Record):
+class DuplicateKey(Record):
     """An object with a duplicate key.
 
     Attributes:
@@ -47,7 +47,7 @@ class Repeated(Record):
 
 
 def parsed(content: bytes) -> Any:
-    """A JSON value with `Number` numbers, and `Repeated` for objects with duplicate keys.
+    """A JSON value with `Number` numbers, and `DuplicateKey` for objects with duplicate keys.
 
     Raises:
         json.JSONDecodeError: It is none.
@@ -61,7 +61,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> Record:
     if len(found) == len(pairs):
         return found
     keys = [key for key, _ in pairs]
-    repeated = Repeated(found)
+    repeated = DuplicateKey(found)
     repeated.key = next(key for at, key in enumerate(keys) if key in keys[:at])
     return repeated
 
@@ -90,7 +90,7 @@ def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:
     return next((name for name in names if name in keys), None)
 
 
-def there(record: Record, most: int = 12) -> str:
+def present_keys(record: Record, most: int = 12) -> str:
     """The keys of an object, for a message."""
     names = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:most])
     return f"there is: {names or 'nothing'}"

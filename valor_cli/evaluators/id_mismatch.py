@@ -28,7 +28,7 @@ class Ids(NamedTuple):
     first: Sequence[str]
 
 
-def hardly_joined(own: Ids, other: Ids, shared: int, mend: str) -> str:
+def few_matches_warning(own: Ids, other: Ids, shared: int, mend: str) -> str:
     """What to say where few ids of one input are those of another; nothing where many are.
 
     Args:

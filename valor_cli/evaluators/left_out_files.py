@@ -85,7 +85,7 @@ def lost_rows(
     return np.isin(own, [numbers[_stem(path)] for path in lost])
 
 
-def doubtful(
+def possibly_skipped_error(
     lost: Sequence[InputFile], path: str, missing: int, first: str, units: str, harm: str
 ) -> DataError:
     """An error for units whose prediction may have been in a skipped file.

@@ -26,7 +26,7 @@ BLANK: Mapping[Field, str] = {
 """What is said of one that has only white space there."""
 
 
-def lack_of(field: Field, texts: str | Sequence[str] | None) -> Outcome | None:
+def missing_input(field: Field, texts: str | Sequence[str] | None) -> Outcome | None:
     """The outcome of a sample whose required field is missing or blank; None if present.
 
     Args:

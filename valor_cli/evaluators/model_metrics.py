@@ -80,7 +80,7 @@ class ModelTexts(Texts):
             yield vectors[np.array([places[text] for text in group], np.intp)]
 
 
-class Measured(Struct, frozen=True):
+class ModelOutcomes(Struct, frozen=True):
     """Outcomes of one model's samples, by call."""
 
     calls: tuple[Call, ...]
@@ -89,7 +89,7 @@ class Measured(Struct, frozen=True):
 
 def gather(
     datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
-) -> dict[str, Measured]:
+) -> dict[str, ModelOutcomes]:
     """Run the models of a run on every sample.
 
     Args:
@@ -103,7 +103,7 @@ def gather(
     if session is None:
         nobody = Outcome(status="skipped", reason="not asked")
         return {
-            name: Measured(calls, tuple(_all(call, data, nobody) for call in calls))
+            name: ModelOutcomes(calls, tuple(_all(call, data, nobody) for call in calls))
             for name, data in datasets.items()
         }
     with session.models.halting():
@@ -113,8 +113,8 @@ def gather(
         }
 
 
-def _measured(texts: ModelTexts, calls: tuple[Call, ...]) -> Measured:
-    return Measured(calls, tuple(_outcomes(texts, call) for call in calls))
+def _measured(texts: ModelTexts, calls: tuple[Call, ...]) -> ModelOutcomes:
+    return ModelOutcomes(calls, tuple(_outcomes(texts, call) for call in calls))
 
 
 def _outcomes(texts: ModelTexts, call: Call) -> Outcomes:
@@ -140,7 +140,7 @@ def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
     return Outcomes.of([outcome] * data.unit_count, outputs, beside=beside)
 
 
-def measured_evidence(data: TextDataset, measured: Measured) -> SampleEvidence:
+def measured_evidence(data: TextDataset, measured: ModelOutcomes) -> SampleEvidence:
     """Evidence from the outcomes of a dataset."""
     return SampleEvidence(
         measured.calls,
@@ -157,7 +157,7 @@ def model_wing(*metrics: Metric[Any]) -> Wing[TextDataset, SampleEvidence]:
 
 def asking_wing(
     gather: Callable[
-        [Mapping[str, TextDataset], tuple[Call, ...], Session | None], Mapping[str, Measured]
+        [Mapping[str, TextDataset], tuple[Call, ...], Session | None], Mapping[str, ModelOutcomes]
     ],
     metrics: tuple[Metric[Any], ...],
 ) -> Wing[TextDataset, SampleEvidence]:

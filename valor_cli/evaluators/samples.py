@@ -26,8 +26,8 @@ from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
     STATUSES,
-    Asked,
     Findings,
+    JudgeCalls,
     Mark,
     MetricExample,
     MetricInsight,
@@ -121,7 +121,7 @@ class Outcome(NamedTuple):
     details: Mapping[str, Any] | None = None
     marks: tuple[Mark, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    asked: Asked | None = None
+    asked: JudgeCalls | None = None
 
 
 def missing(what: str) -> Outcome:
@@ -166,7 +166,7 @@ class Outcomes(Struct, frozen=True):
     columns: Mapping[str, Floats]
     counts: Mapping[str, Ints] = field(default_factory=dict)
     verdicts: tuple[tuple[Verdict, ...], ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[JudgeCalls, ...] = ()
     raters: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     beside: Mapping[str, Scalar] = field(default_factory=dict)
@@ -198,7 +198,9 @@ class Outcomes(Struct, frozen=True):
             },
             counts or {},
             tuple(one.verdicts for one in found) if any(one.verdicts for one in found) else (),
-            tuple(one.asked or Asked() for one in found) if any(one.asked for one in found) else (),
+            tuple(one.asked or JudgeCalls() for one in found)
+            if any(one.asked for one in found)
+            else (),
             vectors=vectors or {},
             beside=beside or {},
         )
@@ -234,7 +236,8 @@ class Outcomes(Struct, frozen=True):
                 for own in self.verdicts
             ),
             asked=tuple(
-                Asked(one.calls, one.cached, tuple(map(safe, one.replies))) for one in self.asked
+                JudgeCalls(one.calls, one.cached, tuple(map(safe, one.replies)))
+                for one in self.asked
             ),
         )
 
@@ -286,8 +289,8 @@ class Outcomes(Struct, frozen=True):
     def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
         return self.verdicts or ((),) * len(self.status)
 
-    def _asked(self) -> tuple[Asked, ...]:
-        return self.asked or (Asked(),) * len(self.status)
+    def _asked(self) -> tuple[JudgeCalls, ...]:
+        return self.asked or (JudgeCalls(),) * len(self.status)
 
 
 def _some(values: Sequence[T], at: Ints) -> Sequence[T]:

@@ -55,7 +55,7 @@ def limited(
     return found
 
 
-def wanted_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
+def filter_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
     """The labels of a filter.
 
     Raises:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final, Protocol
 
-from valor_cli.data.inputs.image_folders import PictureFolder
+from valor_cli.data.inputs.image_folders import ImageFolder
 from valor_cli.metric import Selection
-from valor_cli.results import ExampleResult, Pictures
+from valor_cli.results import EmbeddedImages, ExampleResult
 
 MOST: Final = 300
 """Pictures made at most: more than a page has room for."""
@@ -27,7 +27,7 @@ class WithImages(Protocol):
 
 def thumbnails(
     inputs: WithImages, selection: Selection, examples: Sequence[ExampleResult]
-) -> tuple[Pictures, Sequence[str]]:
+) -> tuple[EmbeddedImages, Sequence[str]]:
     """Thumbnails of the examples if the config names an image folder, and warnings.
 
     A run may have tens of thousands of examples, and a page shows few of them, so that 300 pictures
@@ -35,14 +35,14 @@ def thumbnails(
     first on every page, and so they do here, in the order of the results.
     """
     if inputs.images is None:
-        return Pictures(), ()
+        return EmbeddedImages(), ()
     files = dict.fromkeys(
         example.picture.file
         for example in sorted(examples, key=_rank)
         if example.picture is not None and example.picture.file is not None
     )
-    photos, told = PictureFolder(inputs.images).thumbnails(list(islice(files, MOST)))
-    return Pictures(photos), told
+    photos, told = ImageFolder(inputs.images).thumbnails(list(islice(files, MOST)))
+    return EmbeddedImages(photos), told
 
 
 def _rank(example: ExampleResult) -> int:

@@ -28,7 +28,7 @@ class Engine(NamedTuple):
     reason: str
 
 
-def found_engine(wish: str, module: str = "valor_cli.kernels._compiled") -> Engine:
+def select_engine(wish: str, module: str = "valor_cli.kernels._compiled") -> Engine:
     """Select the engine.
 
     Args:
@@ -48,5 +48,5 @@ def found_engine(wish: str, module: str = "valor_cli.kernels._compiled") -> Engi
     return Engine(kernel, "in valor_cli/kernels/c; results have the same bits with numpy")
 
 
-ENGINE: Final = found_engine(os.environ.get(VARIABLE, ""))
+ENGINE: Final = select_engine(os.environ.get(VARIABLE, ""))
 compiled: Kernel | None = ENGINE.kernel

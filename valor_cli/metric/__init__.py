@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from valor_cli.metric.definition import ByParameters, Call, Lack, Metric, ModelKind, Output
+from valor_cli.metric.definition import ByParameters, Call, Metric, MissingConfig, ModelKind, Output
 from valor_cli.metric.evidence import Dataset, Evidence
 from valor_cli.metric.loading import (
     METADATA,
     Loaded,
+    ModelUsage,
     OneSided,
     Selection,
-    Spent,
     Stream,
     Survey,
     written,
 )
-from valor_cli.metric.task import Asking, NoOptions, Task, Terms
+from valor_cli.metric.task import Asking, NoOptions, RunTerms, Task
 from valor_cli.metric.wing import Wing, in_one_part
 
 __all__ = [
@@ -24,19 +24,19 @@ __all__ = [
     "Call",
     "Dataset",
     "Evidence",
-    "Lack",
     "Loaded",
     "Metric",
+    "MissingConfig",
     "ModelKind",
+    "ModelUsage",
     "NoOptions",
     "OneSided",
     "Output",
+    "RunTerms",
     "Selection",
-    "Spent",
     "Stream",
     "Survey",
     "Task",
-    "Terms",
     "Wing",
     "in_one_part",
     "written",

@@ -39,7 +39,7 @@ ModelKind = Literal["judge", "embedder", "language_model", "classifier", "reduct
 """Of models that metrics ask."""
 
 
-class Lack(NamedTuple):
+class MissingConfig(NamedTuple):
     """Config that is missing before a metric can be computed, and how to add it."""
 
     message: str
@@ -57,7 +57,7 @@ class ByParameters(NamedTuple):
 
     needs: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     asks: Callable[[Mapping[str, Any]], tuple[ModelKind, ...]] | None = None
-    lack: Callable[[Mapping[str, Any]], Lack | None] | None = None
+    lack: Callable[[Mapping[str, Any]], MissingConfig | None] | None = None
 
 
 class Metric(Struct, Generic[R], frozen=True):
@@ -188,7 +188,7 @@ class Call(Struct, frozen=True):
         return (*self.metric.asks, *(() if more is None else more(self.parameters)))
 
     @property
-    def lack(self) -> Lack | None:
+    def lack(self) -> MissingConfig | None:
         """What the parameters must still name; None: nothing."""
         lack = self.metric.by_parameters.lack
         return None if lack is None else lack(self.parameters)

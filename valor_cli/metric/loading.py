@@ -55,7 +55,7 @@ class OneSided(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class Spent(NamedTuple):
+class ModelUsage(NamedTuple):
     """Usage of a model: mean seconds per sample, and total cost; None if unknown."""
 
     duration_s: float | None = None
@@ -90,7 +90,7 @@ class Loaded(Struct, Generic[D], frozen=True):
     metadata: Mapping[str, Mapping[str, Sequence[Scalar]]] = field(default_factory=dict)
     groups: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     perturbed: Mapping[str, Mapping[Scalar, Scalar]] = field(default_factory=dict)
-    spent: Mapping[str, Spent] = field(default_factory=dict)
+    spent: Mapping[str, ModelUsage] = field(default_factory=dict)
     one_sided: Mapping[str, OneSided] = field(default_factory=dict)
     known_labels: Sequence[str] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Generic
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 
-from valor_cli.metric.definition import Call, Lack, Metric
+from valor_cli.metric.definition import Call, Metric, MissingConfig
 from valor_cli.metric.evidence import D
 from valor_cli.metric.loading import Loaded, Selection, Stream
 from valor_cli.metric.wing import Wing
-from valor_cli.results import ExampleResult, Pictures
+from valor_cli.results import EmbeddedImages, ExampleResult
 
 if TYPE_CHECKING:
     from valor_cli.models.session import Session
 
 
-class Terms(Struct, frozen=True):
+class RunTerms(Struct, frozen=True):
     """On which terms a run may ask models.
 
     Attributes:
@@ -47,9 +47,9 @@ class Asking(Struct, frozen=True):
         session: Opens the models that the calls ask, on some terms.
     """
 
-    lacks: Callable[[Any, Call], Lack | None]
+    lacks: Callable[[Any, Call], MissingConfig | None]
     tuned: Callable[[Any, Call], tuple[Call, str | None]]
-    session: Callable[[Any, Sequence[Call], Terms], Session]
+    session: Callable[[Any, Sequence[Call], RunTerms], Session]
 
 
 class NoOptions(BaseModel):
@@ -84,7 +84,8 @@ class Task(Struct, Generic[D], frozen=True):
     options: type[Any] = NoOptions
     by_sample: str | None = None
     pictures: (
-        Callable[[Any, Selection, Sequence[ExampleResult]], tuple[Pictures, Sequence[str]]] | None
+        Callable[[Any, Selection, Sequence[ExampleResult]], tuple[EmbeddedImages, Sequence[str]]]
+        | None
     ) = None
     stream: Callable[[], Stream[D]] | None = None
     asking: Asking | None = None

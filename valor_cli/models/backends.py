@@ -64,7 +64,7 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
     return OnnxEmbedder(settings, stop)
 
 
-def look_for_embedder(settings: EmbedderSettings, stop: Stop) -> None:
+def check_embedder(settings: EmbedderSettings, stop: Stop) -> None:
     """Check that the embedder is available, without importing torch, which takes seconds.
 
     Raises:

@@ -18,7 +18,7 @@ from valor_cli.models.judge.prompts import Prompt, Prompts
 from valor_cli.models.offline import refuse_remote
 from valor_cli.models.protocols.judge import Judge, Request
 from valor_cli.models.scheduler.budget import budget_of
-from valor_cli.models.scheduler.calls import Answered, Calls, Limits
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits
 from valor_cli.models.scheduler.cassette import CassetteWriter
 from valor_cli.models.scheduler.event_loop import run_async
 from valor_cli.models.scheduler.interrupts import Interrupts
@@ -63,7 +63,7 @@ class Member(Struct, frozen=True):
         """The prompt of that name."""
         return self.prompts.of(name)
 
-    async def reply(self, request: Request) -> Answered:
+    async def reply(self, request: Request) -> CachedReply:
         """Get a reply. Raises `NoAnswer`, `Stopped`, `ValorError`."""
         return await self.calls.ask(request)
 

@@ -11,10 +11,10 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from valor_cli.models.backends import look_for_embedder, open_embedder
+from valor_cli.models.backends import check_embedder, open_embedder
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.judge.dry_run import ImaginedEmbedder
+from valor_cli.models.judge.dry_run import SimulatedEmbedder
 from valor_cli.models.judge.prompts import Prompts
 from valor_cli.models.offline import refuse_remote
 from valor_cli.models.panel import Member, Panel, Work
@@ -156,7 +156,7 @@ class Session:
 
     def _vectors(self, settings: EmbedderSettings) -> Vectors:
         if self.imagined:
-            return Vectors(ImaginedEmbedder(settings), self.stop, self.told)
+            return Vectors(SimulatedEmbedder(settings), self.stop, self.told)
         embedder: Embedder
         try:
             embedder = open_embedder(settings, self.wanted.device, self.stop)
@@ -179,7 +179,7 @@ class Session:
         wanted = self.wanted
         if self.imagined and wanted.embedder is not None:
             try:
-                look_for_embedder(wanted.embedder, self.stop)
+                check_embedder(wanted.embedder, self.stop)
             except Unavailable as lack:
                 self.models.lacking[str(lack)] = None
         asked = dict(wanted.named)

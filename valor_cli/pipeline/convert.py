@@ -17,16 +17,16 @@ from valor_cli.data.conversion.output import check_place, write_file, write_fold
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
 from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.conversion import bounds, converted
 from valor_cli.kernels.geometry.shapes import BOX, MASK, Floats, Kind
 from valor_cli.pipeline.convert_input import (
+    is_single_pass,
     metadata_in,
     names_in,
-    passes_once,
     role_of,
     unread_keys,
     with_sizes,
@@ -96,7 +96,7 @@ def convert(wish: Conversion) -> Converted:
     box, boxes_lost = _boxes_beside(wish, objects) if target.boxes_beside else (None, [])
     objects = _reshaped(objects, wish.geometry)
     names = () if wish.names is None else names_in(wish.names)
-    wishes = Wishes(names, results=wish.ground_truth is not None, box=box)
+    wishes = WriteOptions(names, results=wish.ground_truth is not None, box=box)
     written = target.write(objects, wishes)
     content = _place(wish.out, target, written)
     return Converted(
@@ -159,7 +159,7 @@ def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None,
     """
     if wish.geometry is not None or objects.shapes.kinds in ((), ("box",)):
         return None, []
-    if wish.source != STDIN and not passes_once(wish.source):
+    if wish.source != STDIN and not is_single_pass(wish.source):
         beside = _read(wish, "box").shapes
         # Leaving out invalid rows may differ between the two ways of reading.
         if len(beside) == len(objects.shapes):

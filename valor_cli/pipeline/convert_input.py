@@ -45,7 +45,7 @@ def role_of(path: str, source_format: str | None) -> Role:
     """
     found = [path] if os.path.lexists(path) or path == STDIN else glob.glob(path, recursive=True)
     for one in found or [path]:
-        if one == STDIN or passes_once(one):
+        if one == STDIN or is_single_pass(one):
             problem = Problem(one, "whether these are predictions cannot be seen beforehand")
             raise DataError(problem, hint="say so: --role ground_truth or --role predictions")
         if _has_scores(one, source_format or format_of(one)):
@@ -53,7 +53,7 @@ def role_of(path: str, source_format: str | None) -> Role:
     return "ground_truth"
 
 
-def passes_once(path: str) -> bool:
+def is_single_pass(path: str) -> bool:
     """Whether the input is a pipe or a device."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.metric import Terms
+from valor_cli.metric import RunTerms
 from valor_cli.pipeline.executor.executor import Progress, ThisProcess
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import usage_of
@@ -46,7 +46,7 @@ def estimate(
     judged = judges_part(plan)
     progress("reading", 0, 0)
     loaded = plan.task.load(plan.config.data, plan.config.options, selection_of(judged, limit))
-    terms = Terms(
+    terms = RunTerms(
         "",
         imagined=True,
         told=lambda stage, done, total: progress("imagining replies", done, total),

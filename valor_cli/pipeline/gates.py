@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from valor_cli.config import Gate, RunConfig
 from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
-from valor_cli.pipeline.compare.baseline import Earlier
+from valor_cli.pipeline.compare.baseline import BaselineRows
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.sections.naming import called, frozen
+from valor_cli.reports.sections.naming import frozen, output_name
 from valor_cli.results import (
     COVERAGE,
     NOT_WORSE,
@@ -117,7 +117,7 @@ def judge_gates(
     Raises:
         ConfigError: A gate names no row of the result.
     """
-    earlier = Earlier(baseline, {row.model for row in rows}, lost)
+    earlier = BaselineRows(baseline, {row.model for row in rows}, lost)
     results: list[GateResult] = []
     problems: list[Problem] = []
     for at, gate in enumerate(config.gates):
@@ -138,11 +138,11 @@ def judge_gates(
             results += [replace(one, gate=at) for one in judged]
     if problems:
         raise ConfigError(problems)
-    return judge_worse(results, comparisons) if baseline is not None else results
+    return check_not_worse_gates(results, comparisons) if baseline is not None else results
 
 
 def _judged(
-    gate: Gate, row: MetricResult, earlier: Earlier, chosen: Sequence[MetricResult]
+    gate: Gate, row: MetricResult, earlier: BaselineRows, chosen: Sequence[MetricResult]
 ) -> Iterator[GateResult]:
     """Check a row against every limit of a gate; not-worse limits are checked later.
 
@@ -246,7 +246,7 @@ def _why_none(gate: Gate, metric: Metric[Any], rows: Sequence[MetricResult]) -> 
     if not same:
         outputs = ", ".join(dict.fromkeys(row.output for row in of_metric))
         return f"{gate.metric} has no output {output} here; it has {outputs}"
-    name = called(str(gate.metric), output)
+    name = output_name(str(gate.metric), output)
     labels = {row.label for row in same}
     if gate.label is None and None not in labels:
         return f"{name} has a value per label and none for all; name one with label:"
@@ -300,7 +300,7 @@ def _result(
     )
 
 
-def judge_worse(
+def check_not_worse_gates(
     gates: Sequence[GateResult], comparisons: Sequence[ComparisonResult]
 ) -> list[GateResult]:
     """All gates, with those of this rule checked by the paired tests of their rows.

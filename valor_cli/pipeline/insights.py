@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from valor_cli.metric import Loaded, Output, Spent
+from valor_cli.metric import Loaded, ModelUsage, Output
 from valor_cli.pipeline.plan import Plan
-from valor_cli.pipeline.problems import is_past
+from valor_cli.pipeline.problems import is_exceeded
 from valor_cli.pipeline.rows import Computation
 from valor_cli.reports.sections.comparison.rows import probability
-from valor_cli.reports.sections.naming import called, frozen
+from valor_cli.reports.sections.naming import frozen, output_name
 from valor_cli.results import (
     ComparedVerdict,
     ComparisonResult,
@@ -76,11 +76,11 @@ def _past_usual_limits(plan: Plan, found: Computation) -> Iterator[InsightResult
         limit = None if call.threshold_given or output.better is None else call.threshold
         if limit is None:
             continue
-        rows = [one for one in found.rows_of(call) if is_past(one, limit, output) == "past"]
+        rows = [one for one in found.rows_of(call) if is_exceeded(one, limit, output) == "past"]
         if rows:
             side = "above" if output.better == "lower" else "below"
             named = _some([f"{one.model} ({one.value:.3f})" for one in rows])
-            measure = called(call.metric.name, output.name)
+            measure = output_name(call.metric.name, output.name)
             models = [one.model for one in rows]
             message = f"{measure} is {side} {limit:g}, its usual limit (none is set): {named}"
             yield InsightResult("usual_limit", call.metric.name, models, (), limit, message)
@@ -115,7 +115,7 @@ def _worst_slices(
 
 def _searched(one: SliceSearchResult, noun: str) -> str:
     """The result of a search, in words."""
-    measure = called(one.metric, one.output)
+    measure = output_name(one.metric, one.output)
     if not one.searched:
         least = f"at least {one.min_size:,} {noun} in it and outside"
         return f"no slice could be searched for the worst: none has {least}"
@@ -198,7 +198,7 @@ def _undecided(
     told = [f"not told from {_some(apart)} by the test"] if apart else []
     told += [f"not tested against {_some(untested)}"] if untested else []
     what, first = best.kind.replace("_", " "), ", ".join(best.models)
-    return f"no {what} by {called(*pair)}: {first} ({best.value:.3f}) is {', '.join(told)}"
+    return f"no {what} by {output_name(*pair)}: {first} ({best.value:.3f}) is {', '.join(told)}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -221,7 +221,7 @@ def _ends(
     for kind, end in zip(kinds, ends, strict=True):
         value = end(values.values())
         models = [model for model, own in values.items() if own == value]
-        measure = f" by {called(*pair)}" if pair else ""
+        measure = f" by {output_name(*pair)}" if pair else ""
         words = f"{kind.replace('_', ' ')}{measure}: {', '.join(models)} ({value:{form}}{unit})"
         yield InsightResult(kind, pair and pair[0], models, (), value, words)
 
@@ -240,7 +240,7 @@ def _retrieval(
         return
 
 
-def _spent(spent: Mapping[str, Spent]) -> Iterator[InsightResult]:
+def _spent(spent: Mapping[str, ModelUsage]) -> Iterator[InsightResult]:
     seconds = {model: one.duration_s for model, one in spent.items() if one.duration_s is not None}
     dollars = {model: one.cost_usd for model, one in spent.items() if one.cost_usd is not None}
     kinds = ("fastest_model", "slowest_model")

@@ -49,17 +49,17 @@ def problems_of(plan: Plan, loaded: Loaded[Any], found: Computation) -> list[Pro
     return sorted(problems, key=lambda one: _SEVERITIES.index(one.severity))
 
 
-def past(value: float, threshold: float, output: Output) -> bool:
+def exceeds(value: float, threshold: float, output: Output) -> bool:
     """Whether a value is strictly on the wrong side of a threshold."""
     return value > threshold if output.better == "lower" else value < threshold
 
 
-def is_past(
+def is_exceeded(
     row: MetricResult, threshold: float, output: Output
 ) -> Literal["past", "unsure"] | None:
     """Whether a row of all data is past a threshold; "unsure" if its interval includes it."""
     whole = row.output == output.name and row.label is None and row.slice is None
-    if not whole or row.value is None or not past(row.value, threshold, output):
+    if not whole or row.value is None or not exceeds(row.value, threshold, output):
         return None
     held = row.interval is not None and row.interval[0] <= threshold <= row.interval[1]
     return "unsure" if held else "past"
@@ -85,7 +85,7 @@ def _past_threshold(
     if output.better is None:
         return
     for row in rows:
-        found = is_past(row, threshold, output)
+        found = is_exceeded(row, threshold, output)
         if found is None or row.value is None:
             continue
         unsure = found == "unsure"
@@ -135,7 +135,7 @@ def _flips(
         flipped = [
             flip
             for flip in pairs
-            if past(flip.before, threshold, output) != past(flip.after, threshold, output)
+            if exceeds(flip.before, threshold, output) != exceeds(flip.after, threshold, output)
         ]
         yield from _told(one, output, threshold, flipped, len(pairs))
 

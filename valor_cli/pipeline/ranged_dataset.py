@@ -16,7 +16,7 @@ from valor_cli.results import Illustration, MetricExample
 D = TypeVar("D", bound=Dataset)
 
 
-class Spread(Struct, Generic[D], frozen=True):
+class RangedDataset(Struct, Generic[D], frozen=True):
     """A dataset whose evidence exists already.
 
     Attributes:

@@ -31,8 +31,8 @@ from valor_cli.pipeline.result_rows import (
 from valor_cli.pipeline.slices.search import (
     NO_COLUMNS,
     NO_VALUES,
+    ModelValues,
     Searched,
-    Whole,
     joined_slices,
     searchable,
     searches,
@@ -108,7 +108,7 @@ class Computation:
         self.insights: list[InsightResult] = []
         self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
-        self._held: dict[int, list[Whole]] = {}
+        self._held: dict[int, list[ModelValues]] = {}
         if search is not None:
             self._search(search)
         for part in plan.wings:
@@ -159,7 +159,7 @@ class Computation:
                 return one
         return None
 
-    def _wholes(self, part: WingPlan) -> Iterator[Whole]:
+    def _wholes(self, part: WingPlan) -> Iterator[ModelValues]:
         """All of each model, as it is needed."""
         needs = self._needs(part)
         number = self.plan.wings.index(part)
@@ -167,7 +167,7 @@ class Computation:
             evidence = self.built.get((model, number))
             if evidence is None:
                 evidence = self._evidence(part.wing, dataset, needs[model])
-            yield Whole(model, dataset, evidence, self._findings(part, evidence))
+            yield ModelValues(model, dataset, evidence, self._findings(part, evidence))
 
     def _findings(self, part: WingPlan, evidence: Evidence) -> list[Findings]:
         return [findings_of(call, evidence, part.wing.parts) for call in part.calls]
@@ -182,7 +182,7 @@ class Computation:
             self._store(part, whole)
 
     def _compute_cut(
-        self, part: WingPlan, whole: Whole, cut: Slice | None, evidence: Evidence
+        self, part: WingPlan, whole: ModelValues, cut: Slice | None, evidence: Evidence
     ) -> None:
         """The rows of a slice of a model, or of all of it."""
         findings = whole.findings if cut is None else self._findings(part, evidence)
@@ -305,7 +305,7 @@ class Computation:
             self._digests[row.model] = draws.digest(unit_ids)
         self.resamples.append(resampled_row(row, self._digests[row.model], around.column))
 
-    def _store(self, part: WingPlan, whole: Whole) -> None:
+    def _store(self, part: WingPlan, whole: ModelValues) -> None:
         """Keep the evidence of values that neither samples nor resamples can compare."""
         if self.plan.config.interval is not None or not part.wing.stored:
             return

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import METADATA, Evidence, Loaded, Selection, Terms
+from valor_cli.metric import METADATA, Evidence, Loaded, RunTerms, Selection
 from valor_cli.pipeline.compare.baseline import has_baseline_gates
-from valor_cli.pipeline.compare.incompatible import unlike_baseline
+from valor_cli.pipeline.compare.incompatible import baseline_differences
 from valor_cli.pipeline.engines import Engine, workers
 from valor_cli.pipeline.executor.executor import Progress, ThisProcess, Workers
 from valor_cli.pipeline.gates import check_gates, judge_gates
@@ -31,9 +31,9 @@ from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slic
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,
+    EmbeddedImages,
     IntervalsResult,
     MetricResult,
-    Pictures,
     RunResult,
     TextsResult,
 )
@@ -57,7 +57,7 @@ def check(plan: Plan) -> Sequence[str]:
     for dataset in loaded.datasets.values():
         dataset.verify()
     # Prompts and files of replies are read when the models are opened; none of them is asked.
-    with session_of(plan, Terms("", imagined=True)) as session:
+    with session_of(plan, RunTerms("", imagined=True)) as session:
         if session is None:
             return ()
         session.look()
@@ -228,7 +228,7 @@ def evaluate(
     with workers(jobs, engine, scheduler, input_paths(config.data)) as pool:
         progress("reading", 0, 0)
         plan, loaded, slices, evidence = _read(plan, limit, pool, progress)
-        terms = Terms(
+        terms = RunTerms(
             run_identity(plan, loaded, limit),
             offline=offline,
             resume=resume,
@@ -261,7 +261,9 @@ def evaluate(
         warnings.append(f"--baseline: {baseline_lost}")
     if baseline is not None:
         held = _compared(config, session)
-        warnings += unlike_baseline(baseline, plan.task.name, loaded.sizes, settings, held=held)
+        warnings += baseline_differences(
+            baseline, plan.task.name, loaded.sizes, settings, held=held
+        )
     result = RunResult(
         task=plan.task.name,
         models=tuple(loaded.datasets),
@@ -333,7 +335,7 @@ def _intervals(config: RunConfig, loaded: Loaded[Any]) -> IntervalsResult | None
 
 
 @contextmanager
-def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
+def session_of(plan: Plan, terms: RunTerms) -> Iterator[Session | None]:
     """Open the models that the plan's metrics use; None if they use none."""
     if plan.task.asking is None or all(part.wing.gather is None for part in plan.wings):
         yield None
@@ -343,10 +345,10 @@ def session_of(plan: Plan, terms: Terms) -> Iterator[Session | None]:
         yield session
 
 
-def pictures(plan: Plan, result: RunResult) -> tuple[Pictures, Sequence[str]]:
+def pictures(plan: Plan, result: RunResult) -> tuple[EmbeddedImages, Sequence[str]]:
     """The images of examples for a report, and warnings."""
     if plan.task.pictures is None:
-        return Pictures(), ()
+        return EmbeddedImages(), ()
     return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
 
 

@@ -17,12 +17,12 @@ from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from valor_cli.data.partition.pieces import sha256_of
-from valor_cli.data.partition.shards import pieces_error, together
+from valor_cli.data.partition.shards import combined_error, pieces_error
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
 from valor_cli.pipeline.executor.executor import Kept, Progress, Workers
 from valor_cli.pipeline.plan import Plan, WingPlan
-from valor_cli.pipeline.ranged_dataset import Spread
+from valor_cli.pipeline.ranged_dataset import RangedDataset
 from valor_cli.results import InputFile
 
 SHARES: Final = 4
@@ -211,12 +211,14 @@ def _made(
     if errors and skip:
         return None
     if errors:
-        raise together(errors)
+        raise combined_error(errors)
     loaded = stream.join(found.ground, parts)
     if loaded is None:
         return None
     datasets = {
-        model: Spread([part.datasets[model] for part in parts], counts[model], stream.illustrate)
+        model: RangedDataset(
+            [part.datasets[model] for part in parts], counts[model], stream.illustrate
+        )
         for model in loaded.datasets
     }
     evidence = {key: one.merged() for key, one in merging.items()}

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.masking import masked_bytes
-from valor_cli.results import Pictures, RunResult
+from valor_cli.results import EmbeddedImages, RunResult
 
 FILES = {
     "json": "results.json",
@@ -36,9 +36,9 @@ EVIDENCE = "evidence.bin"
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
 
-Render = Callable[[RunResult, Pictures], Content]
+Render = Callable[[RunResult, EmbeddedImages], Content]
 
-_NO_PICTURES = Pictures()
+_NO_PICTURES = EmbeddedImages()
 _FOLDER = "name another folder with --out DIR"
 _FILE = "name another file"
 
@@ -47,7 +47,7 @@ def write_reports(
     result: RunResult,
     out: Path,
     formats: Sequence[str],
-    pictures: Pictures = _NO_PICTURES,
+    pictures: EmbeddedImages = _NO_PICTURES,
     *,
     beside: bool = False,
 ) -> list[Path]:
@@ -84,7 +84,7 @@ def write_reports(
     return write_files(out, rendered, [name for name in known if name not in rendered])
 
 
-def content_of(result: RunResult, name: str, pictures: Pictures = _NO_PICTURES) -> bytes:
+def content_of(result: RunResult, name: str, pictures: EmbeddedImages = _NO_PICTURES) -> bytes:
     """The content of a format's file.
 
     Raises:

@@ -20,9 +20,9 @@ from valor_cli.results.comparisons import (
 from valor_cli.results.findings import (
     STATUSES,
     THRESHOLD,
-    Asked,
     Direction,
     Findings,
+    JudgeCalls,
     LabelMean,
     Mark,
     MetricAgreement,
@@ -42,11 +42,11 @@ from valor_cli.results.findings import (
     Verdict,
 )
 from valor_cli.results.illustrations import (
+    EmbeddedImages,
     ExampleObject,
     ExampleResult,
     Illustration,
     Picture,
-    Pictures,
     ShownText,
 )
 from valor_cli.results.rows import (
@@ -94,7 +94,6 @@ __all__ = [
     "THRESHOLD",
     "TOO_LOW",
     "AgreementResult",
-    "Asked",
     "CalibrationResult",
     "Caution",
     "ChangeCount",
@@ -108,6 +107,7 @@ __all__ = [
     "Direction",
     "Document",
     "Effect",
+    "EmbeddedImages",
     "EvidenceResult",
     "ExampleObject",
     "ExampleResult",
@@ -120,6 +120,7 @@ __all__ = [
     "InsightResult",
     "IntervalMethod",
     "IntervalsResult",
+    "JudgeCalls",
     "LabelMean",
     "Mark",
     "MetricAgreement",
@@ -135,7 +136,6 @@ __all__ = [
     "ParameterValue",
     "Parameters",
     "Picture",
-    "Pictures",
     "ProblemKind",
     "ProblemResult",
     "PromptUsed",

@@ -161,7 +161,7 @@ class Verdict(Record, frozen=True):
     reason: str = ""
 
 
-class Asked(Record, frozen=True):
+class JudgeCalls(Record, frozen=True):
     """The judge calls of a metric for one sample.
 
     Attributes:
@@ -233,7 +233,7 @@ class MetricSamples(Record, frozen=True):
     undefined: Sequence[str | None]
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
-    asked: Sequence[Asked] | None = None
+    asked: Sequence[JudgeCalls] | None = None
 
 
 class MetricAgreement(Record, frozen=True):

@@ -50,7 +50,7 @@ class ShownText(Record, frozen=True):
     left_out: int = 0
 
 
-class Pictures(Record, frozen=True):
+class EmbeddedImages(Record, frozen=True):
     """Images embedded in a report, kept outside the results.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import field
 
-from valor_cli.results.findings import Asked, Direction, Number, Parameters, Scalar, Status
+from valor_cli.results.findings import Direction, JudgeCalls, Number, Parameters, Scalar, Status
 from valor_cli.results.record import ADDED, Record
 
 IntervalMethod: TypeAlias = Literal["bootstrap", "wilson"]
@@ -83,7 +83,7 @@ class SamplesResult(Record, frozen=True):
     undefined: Sequence[str | None]
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
-    asked: Sequence[Asked] | None = None
+    asked: Sequence[JudgeCalls] | None = None
     groups: Sequence[Scalar] | None = None
 
 

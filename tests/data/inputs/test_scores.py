@@ -23,7 +23,7 @@ from valor_cli.data.formats.csv.score_lines import PlainScoreRows
 from valor_cli.data.formats.jsonl.score_lines import PlainScoreLines
 from valor_cli.data.formats.jsonl.score_objects import DecodedScoreLines
 from valor_cli.data.inputs.scores import format_of, read_scores
-from valor_cli.data.shapes.scores.rows import Sifted
+from valor_cli.data.shapes.scores.rows import ParsedRows
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
@@ -163,9 +163,9 @@ def slowly() -> Iterator[None]:
     def nothing(_self: Any, _block: bytes, _first: int) -> None:
         return None
 
-    def none(self: Any, lines: Sequence[bytes], numbers: Any, read: Any = DECODED) -> Sifted:
-        empty: Sifted = read(self, lines[:0], numbers[:0])
-        return Sifted(empty.piece, np.arange(len(lines)), len(lines))
+    def none(self: Any, lines: Sequence[bytes], numbers: Any, read: Any = DECODED) -> ParsedRows:
+        empty: ParsedRows = read(self, lines[:0], numbers[:0])
+        return ParsedRows(empty.piece, np.arange(len(lines)), len(lines))
 
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PlainScoreRows, PlainScoreLines):

@@ -10,13 +10,13 @@ import pytest
 
 from valor_cli.data.partition.shards import (
     SKIP_FILES_HINT,
+    combined_error,
     gathered,
+    minority_parts,
     outcome,
     pieces_error,
     read_shards,
     some_of_each,
-    together,
-    unlike_most,
 )
 from valor_cli.data.table import SKIP_HINT, InvalidRows
 from valor_cli.errors import LISTED, DataError, MissingExtraError, Problem
@@ -161,11 +161,11 @@ def test_what_most_are_is_right() -> None:
     def told(at: int, usual: int) -> DataError:
         return DataError(Problem(str(at), f"unlike {usual}"))
 
-    assert list(unlike_most("xyxx", told)) == [1]
-    assert list(unlike_most("yxx", told)) == [0]
+    assert list(minority_parts("xyxx", told)) == [1]
+    assert list(minority_parts("yxx", told)) == [0]
     # Of two nobody can say.
-    assert unlike_most("xy", told) == {}
-    assert unlike_most("xxyz", told) == {}
+    assert minority_parts("xy", told) == {}
+    assert minority_parts("xxyz", told) == {}
 
 
 def test_pieces_of_a_file_are_one_file() -> None:
@@ -188,5 +188,5 @@ def test_pieces_of_a_file_are_one_file() -> None:
 
 def test_what_several_say_counts_once() -> None:
     same = DataError(Problem("keys", "differ"), hint="look")
-    both = together([same, DataError(Problem("keys", "differ"), hint="look"), broken("a", 1)])
+    both = combined_error([same, DataError(Problem("keys", "differ"), hint="look"), broken("a", 1)])
     assert (both.total, both.hint) == (2, "look")

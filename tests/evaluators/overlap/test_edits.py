@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from valor_cli.evaluators.overlap.metrics import edit_similarity as edits
-from valor_cli.evaluators.overlap.metrics.edit_similarity import edit_distance, most_edits
+from valor_cli.evaluators.overlap.metrics.edit_similarity import edit_distance, max_edits
 
 TEXT = st.text(alphabet="abЖ漢😀", max_size=40)
 
@@ -37,7 +37,7 @@ def test_against_the_definition(a: str, b: str) -> None:
 def test_bounded(a: str, b: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edits, "MOST_PAIRS", 200)
-        most = most_edits(a, b)
+        most = max_edits(a, b)
         distance = levenshtein(a, b)
         assert edit_distance(a, b) == (distance if distance <= most else None)
     assert most == max(len(a), len(b)) or most * 2 * max(len(a), len(b)) <= 200
@@ -45,6 +45,6 @@ def test_bounded(a: str, b: str) -> None:
 
 def test_huge_texts() -> None:
     a = "abcdefgh" * 500_000
-    assert most_edits(a, a) == 5_000
+    assert max_edits(a, a) == 5_000
     assert edit_distance(a, "x" + a[1:-1] + "y") == 2
     assert edit_distance(a, "z" * len(a)) is None

@@ -14,7 +14,7 @@ from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
-from valor_cli.metric import Loaded, NoOptions, Selection, Spent
+from valor_cli.metric import Loaded, ModelUsage, NoOptions, Selection
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def test_models_have_a_row_for_every_sample_that_any_has() -> None:
     assert one.user_input == two.user_input == ("q1", "q2", "q3", "q0")
     assert one.retrieved_contexts == (None, None, None, ("c",))
     # What a model took for a sample is nobody else's.
-    assert loaded.spent == {"a": Spent(None, None), "b": Spent(9.0, None)}
+    assert loaded.spent == {"a": ModelUsage(None, None), "b": ModelUsage(9.0, None)}
     # The file of b has no references; they belong to the samples, which a knows.
     assert two.references == (("r1",), (" r2 ",), ("r1",), ())
     assert loaded.sizes == {"samples": 4}
@@ -293,7 +293,7 @@ def test_what_models_took_is_a_mean_of_seconds_and_a_sum_of_money() -> None:
     text = "id,answer,latency_ms,cost\n1,a,500,0.1\n2,b,1500,0.2\n3,c,,0.3\n"
     spent = load({"a.csv": text}).spent["a"]
     # (0.5 + 1.5) / 2, and 0.1 + 0.2 + 0.3 summed exactly.
-    assert spent == Spent(1.0, 0.6)
+    assert spent == ModelUsage(1.0, 0.6)
 
 
 def test_artifacts_start_from_the_folder_of_the_file_or_the_one_given() -> None:

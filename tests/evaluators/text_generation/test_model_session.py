@@ -10,9 +10,13 @@ import pytest
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
-from valor_cli.evaluators.text_generation.model_session import lacks, model_asked, open_session
+from valor_cli.evaluators.text_generation.model_session import (
+    missing_model,
+    model_asked,
+    open_session,
+)
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.metric import Call, Terms
+from valor_cli.metric import Call, RunTerms
 from valor_cli.models.settings.judges import NOT_DISTRIBUTED
 
 JUDGE = {"backend": "litellm", "model": "openai/x"}
@@ -28,21 +32,23 @@ def options(**said: Any) -> TextOptions:
 
 
 def test_what_must_be_named() -> None:
-    lack = lacks(options(), call("faithfulness"))
+    lack = missing_model(options(), call("faithfulness"))
     assert lack is not None
     assert "judge" in lack.message
-    assert lacks(options(judge=JUDGE), call("answer_relevancy")) is None
-    lack = lacks(options(), call("perplexity"))
+    assert missing_model(options(judge=JUDGE), call("answer_relevancy")) is None
+    lack = missing_model(options(), call("perplexity"))
     assert lack is not None
     assert "language model" in lack.message
     assert "language_model: {model: distilbert/distilgpt2}" in lack.hint
-    assert lacks(options(), call("perplexity", logprobs="data")) is None
-    assert lacks(options(language_model={"model": "distilgpt2"}), call("perplexity")) is None
-    assert lacks(options(), call("semantic_similarity")) is None
+    assert missing_model(options(), call("perplexity", logprobs="data")) is None
+    assert (
+        missing_model(options(language_model={"model": "distilgpt2"}), call("perplexity")) is None
+    )
+    assert missing_model(options(), call("semantic_similarity")) is None
 
 
 def wanted(said: TextOptions, *names: str) -> Any:
-    session: Any = open_session(said, [call(name) for name in names], Terms("", imagined=True))
+    session: Any = open_session(said, [call(name) for name in names], RunTerms("", imagined=True))
     return session.wanted
 
 

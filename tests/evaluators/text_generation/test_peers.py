@@ -10,7 +10,7 @@ from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.other_tools import expected_answer
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
-from valor_cli.metric import Loaded, NoOptions, Selection, Spent
+from valor_cli.metric import Loaded, ModelUsage, NoOptions, Selection
 
 FOLDER = Path(__file__).parents[2] / "real_data" / "text" / "peers"
 
@@ -62,7 +62,7 @@ def test_results_of_promptfoo(name: str) -> None:
     assert gpt.response == RESPONSES
     # Output that is no text is kept as JSON; a call that failed has no output.
     assert llama.response == ('{"river":"Danube","km":2850.0}', None)
-    assert loaded.spent["openai:gpt-4o-mini"] == Spent(0.54, 0.0002)
+    assert loaded.spent["openai:gpt-4o-mini"] == ModelUsage(0.54, 0.0002)
     assert loaded.metadata["llama"] == {"region": ["Europe", "Europe"], "difficulty": [1, 2]}
 
 
@@ -108,7 +108,7 @@ def test_a_test_lab_of_h2o() -> None:
     )
     assert large.categories[0] == ("question-answering",)
     # (1.5 + 0.5) / 2 seconds, 0.01 + 0.02 dollars.
-    assert loaded.spent["large-7b"] == Spent(1.0, 0.03)
+    assert loaded.spent["large-7b"] == ModelUsage(1.0, 0.03)
 
 
 def test_a_test_lab_without_keys_is_joined_by_prompt() -> None:

@@ -16,12 +16,12 @@ from valor_cli.kernels.columns.coco_objects import (
     AnnotatedBoxes,
     DetectedBoxes,
     DetectedMasks,
+    allocate_boxes,
+    allocate_masks,
     annotated_boxes,
     detected_boxes,
     detected_masks,
     member_of,
-    room_for,
-    room_for_masks,
 )
 
 pytestmark = needs_kernel
@@ -33,7 +33,7 @@ thorough = settings(derandomize=True, deadline=None, max_examples=100)
 def detected(text: bytes) -> DetectedBoxes | None:
     """Detections of a text behind which there is no memory."""
     with guarded(text) as view:
-        return detected_boxes(view, room_for(text), LARGEST)
+        return detected_boxes(view, allocate_boxes(text), LARGEST)
 
 
 def score_of(number: str) -> float | None:
@@ -366,7 +366,7 @@ def test_members_of_what_is_unusual(text: bytes) -> None:
 
 def test_without_a_kernel_all_is_left_to_others() -> None:
     with computing(compiled=False):
-        assert detected_boxes(b"[]", room_for(b"[]"), LARGEST) is None
+        assert detected_boxes(b"[]", allocate_boxes(b"[]"), LARGEST) is None
         assert annotated_boxes(b"[]", LARGEST) is None
         assert member_of(b'{"a": 1}', "a") is None
 
@@ -380,7 +380,7 @@ LARGEST_SIDE = 100
 
 def masked(text: str) -> DetectedMasks | None:
     with guarded(text.encode()) as view:
-        return detected_masks(view, room_for_masks(view), LARGEST_SIDE)
+        return detected_masks(view, allocate_masks(view), LARGEST_SIDE)
 
 
 def test_masks() -> None:
@@ -432,6 +432,6 @@ def test_no_byte_behind_masks_is_read_and_no_letter_behind_the_room_written() ->
     text = f"[{MASK}, {MASK}]"
     for end in range(len(text)):
         assert masked(text[:end]) is None
-    room = room_for_masks(text.encode())
+    room = allocate_masks(text.encode())
     assert detected_masks(text.encode(), room, LARGEST_SIDE) is not None
     assert detected_masks(text.encode(), room._replace(letters=room.letters[:7]), 100) is None

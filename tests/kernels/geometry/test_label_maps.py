@@ -16,9 +16,9 @@ from valor_cli.kernels.geometry.label_maps import (
     IGNORED,
     UNKNOWN,
     RawPair,
-    StrayValue,
+    UnexpectedValue,
     count_pixels,
-    stray_values,
+    unexpected_values,
 )
 
 KINDS = (np.uint8, np.uint16, np.uint32)
@@ -123,13 +123,13 @@ def test_stray_values_are_named_with_their_pixels() -> None:
     # Where the ground truth is ignored (5), the prediction may be anything.
     pair = pair_of(np.array([[9, 9, 5], [7, 0, 0]]), np.array([[0, 8, 250], [8, 8, 6]]))
     assert (count_pixels(pair).truth == UNKNOWN).any()
-    assert stray_values(pair) == [
-        StrayValue(True, 7, 1),
-        StrayValue(True, 9, 2),
-        StrayValue(False, 6, 1),
-        StrayValue(False, 8, 3),
+    assert unexpected_values(pair) == [
+        UnexpectedValue(True, 7, 1),
+        UnexpectedValue(True, 9, 2),
+        UnexpectedValue(False, 6, 1),
+        UnexpectedValue(False, 8, 3),
     ]
-    assert stray_values(pair_of(np.zeros((2, 2)), np.zeros((2, 2)))) == []
+    assert unexpected_values(pair_of(np.zeros((2, 2)), np.zeros((2, 2)))) == []
 
 
 needs_kernel = pytest.mark.skipif(engine.compiled is None, reason="no compiled kernel")
@@ -139,10 +139,10 @@ def assert_same_by_both_engines(truth: np.ndarray, prediction: np.ndarray) -> No
     # Several values are the same label; some are none, and some below all others.
     codes = (np.arange(256) % 19 - 2).astype(np.int32)
     pair = RawPair(truth, prediction, codes, codes[::-1].copy())
-    compiled, compiled_stray = count_pixels(pair), stray_values(pair)
+    compiled, compiled_stray = count_pixels(pair), unexpected_values(pair)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "compiled", None)
-        plain, plain_stray = count_pixels(pair), stray_values(pair)
+        plain, plain_stray = count_pixels(pair), unexpected_values(pair)
     assert compiled_stray == plain_stray
     for found, expected in zip(compiled, plain, strict=True):
         assert found.dtype == expected.dtype

@@ -18,7 +18,7 @@ from tests.oracles.coco_masks import (
 from valor_cli.kernels.geometry import outlines as kernel
 from valor_cli.kernels.geometry.masks import areas
 from valor_cli.kernels.geometry.outlines import outlines, simplified
-from valor_cli.kernels.geometry.polygons import geometries, mended
+from valor_cli.kernels.geometry.polygons import geometries, repaired
 from valor_cli.kernels.geometry.rle import decoded
 from valor_cli.kernels.geometry.shapes import Masks, Polygons
 
@@ -111,7 +111,7 @@ def test_real_masks() -> None:
     rles = [coco_rle(*one) for one in coco_annotations()]
     masks, _ = decoded([one["counts"] for one in rles], np.array([one["size"] for one in rles]))
     found = outlines(masks)
-    assert not mended(found)[1].any()
+    assert not repaired(found)[1].any()
     assert shapely.area(geometries(found)).tolist() == areas(masks).tolist()
 
 

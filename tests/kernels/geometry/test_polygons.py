@@ -8,12 +8,12 @@ import shapely
 
 from tests.oracles.coco_masks import coco_annotations, polygons_of
 from valor_cli.kernels.geometry.polygons import (
-    CrowdedError,
+    TooComplexError,
     corners,
     directions,
     from_geometries,
     geometries,
-    mended,
+    repaired,
     without_short_rings,
 )
 from valor_cli.kernels.geometry.shapes import Polygons
@@ -54,25 +54,25 @@ def test_holes_that_reach_outside_take_what_is_inside() -> None:
 def test_what_has_no_area_is_empty() -> None:
     objects = [[[[0, 0, 4, 4]]], [[[0, 0, 2, 2, 4, 4]]], [], [[[1, 1, 1, 1, 1, 1]]], [[SQUARE]]]
     assert areas(polygons_of(objects)) == [0, 0, 0, 0, 16]
-    polygons, broken = mended(polygons_of(objects))
+    polygons, broken = repaired(polygons_of(objects))
     assert broken.tolist() == [True, True, False, True, False]
     assert np.diff(polygons.objects).tolist() == [0, 0, 0, 0, 1]
 
 
 def test_mended_leaves_valid_polygons_as_they_are() -> None:
     valid = polygons_of([[[SQUARE, HOLE], [FAR]], [[FAR]]])
-    polygons, broken = mended(valid)
+    polygons, broken = repaired(valid)
     assert polygons is valid
     assert broken.tolist() == [False, False]
 
 
 def test_mended() -> None:
     objects = [[[SQUARE, HOLE]], [[BOW_TIE]], [[SQUARE], [SHIFTED]], [[SQUARE], [BOW_TIE]]]
-    polygons, broken = mended(polygons_of(objects))
+    polygons, broken = repaired(polygons_of(objects))
     assert broken.tolist() == [False, True, False, True]
     assert np.diff(polygons.objects).tolist() == [1, 2, 1, 1]
     assert polygons.points[:8].ravel().tolist() == SQUARE + HOLE
-    again, still = mended(polygons)
+    again, still = repaired(polygons)
     assert again is polygons
     assert not still.any()
     assert areas(polygons) == [15, 8, 28, 16]
@@ -98,7 +98,7 @@ def test_random_rings_are_filled_by_the_even_odd_rule() -> None:
 
 def test_geometries_there_and_back() -> None:
     segments = [one["segmentation"] for one, _ in coco_annotations() if not one["iscrowd"]]
-    polygons, _ = mended(polygons_of([[[ring] for ring in rings] for rings in segments]))
+    polygons, _ = repaired(polygons_of([[[ring] for ring in rings] for rings in segments]))
     back = from_geometries(geometries(polygons))
     for name in ("points", "rings", "parts", "objects"):
         assert (getattr(back, name) == getattr(polygons, name)).all()
@@ -132,7 +132,7 @@ def test_short_rings_go_and_outer_ones_take_their_holes_along() -> None:
 def test_nothing() -> None:
     assert len(geometries(Polygons.none())) == 0
     assert len(from_geometries(np.zeros(0, object))) == 0
-    assert len(mended(Polygons.none())[0]) == 0
+    assert len(repaired(Polygons.none())[0]) == 0
     assert corners(np.zeros((0, 5))).shape == (0, 4, 2)
 
 
@@ -172,14 +172,14 @@ def circle(points: int) -> list[float]:
 
 def test_polygons_that_cross_too_often_are_refused_and_named() -> None:
     objects = [[[SQUARE]], [[crossings(50)]], [[BOW_TIE]], [[crossings(60)]]]
-    with pytest.raises(CrowdedError) as caught:
-        mended(polygons_of(objects))
+    with pytest.raises(TooComplexError) as caught:
+        repaired(polygons_of(objects))
     assert caught.value.rows.tolist() == [1, 3]
     # Parts that are valid cross each other too.
     both = crossings(100)
     upright, lying = both[: len(both) // 2], both[len(both) // 2 :]
     combs = [[[*upright, -9.0, 200.0]], [[*lying, 200.0, -9.0]]]
-    with pytest.raises(CrowdedError):
+    with pytest.raises(TooComplexError):
         geometries(polygons_of([combs]))
 
 
@@ -201,5 +201,5 @@ def test_edges_that_all_lie_beside_each_other_are_not_tried() -> None:
     top, bottom = np.column_stack([side + 1, side * 0 + 1]), np.column_stack([side, side * 0])
     turns = np.stack([np.where([[at % 2] for at in range(10_000)], top, bottom)] * 2, axis=1)
     turns[:, 1] = np.where([[at % 2] for at in range(10_000)], bottom, top)
-    with pytest.raises(CrowdedError):
+    with pytest.raises(TooComplexError):
         geometries(polygons_of([[[turns.ravel().tolist()]]]))

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.kernels.ranking.first_per_group import highest, standing
+from valor_cli.kernels.ranking.first_per_group import first_per_group, highest
 
 
 def test_by_hand() -> None:
     # Group 0: the second row is first until the row before it joins at level 2.
     # Group 1: its only row never joins.
     group, joins = np.array([0, 0, 1, 0]), np.array([2, 0, 3, 1])
-    found = standing(group, joins, 3, 1)
+    found = first_per_group(group, joins, 3, 1)
     assert (found.row.tolist(), found.begin.tolist(), found.end.tolist()) == (
         [0, 1],
         [2, 0],
@@ -38,7 +38,7 @@ def test_equals_the_obvious_loop(rows: list[tuple[int, int]], most: int) -> None
             for at in there[:most]:
                 expected.setdefault(at, []).append(level)
     group, joins = np.array(rows, np.int64).reshape(-1, 2).T
-    found = standing(group, joins, levels, most)
+    found = first_per_group(group, joins, levels, most)
     shown = {
         row: list(range(begin, end))
         for row, begin, end in zip(*(column.tolist() for column in found), strict=True)
@@ -56,4 +56,4 @@ def test_highest(scores: list[float], most: int) -> None:
 @pytest.mark.parametrize("most", [1, 3])
 def test_nothing_stands_among_no_rows(most: int) -> None:
     none = np.zeros(0, np.int64)
-    assert not len(standing(none, none, 3, most).row)
+    assert not len(first_per_group(none, none, 3, most).row)

@@ -14,13 +14,13 @@ from valor_cli.kernels.secrets import places as module
 from valor_cli.kernels.secrets.credential_formats import FORMS, Form
 from valor_cli.kernels.secrets.credentials import find_credentials
 from valor_cli.kernels.secrets.personal_data import find_personal_data
-from valor_cli.kernels.secrets.places import secret_places
+from valor_cli.kernels.secrets.places import secret_spans
 
 SAFETY = Path(__file__).parents[2] / "real_data" / "safety"
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
-    return [tuple(one) for one in secret_places(text)]
+    return [tuple(one) for one in secret_spans(text)]
 
 
 def test_places() -> None:
@@ -49,7 +49,7 @@ def test_places() -> None:
     ],
 )
 def test_places_in_texts_of_short_words(text: str, kind: str) -> None:
-    assert [one.kind for one in secret_places(text)] == [kind]
+    assert [one.kind for one in secret_spans(text)] == [kind]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda one: one.kind)
@@ -78,7 +78,7 @@ def test_bytes_apart_are_looked_at(between: str) -> None:
     for secret in ("SSN 536-90-4399", "ada@example.org"):
         told = between.join(f"{one:02x}" for one in secret.encode())
         text = f"it says {between.strip() if between[-1] == 'x' else ''}{told} in there"
-        assert [one.kind for one in secret_places(text)] == ["base16"], text
+        assert [one.kind for one in secret_spans(text)] == ["base16"], text
 
 
 def test_ordinary_numbers_are_done_with_at_once() -> None:
@@ -88,4 +88,4 @@ def test_ordinary_numbers_are_done_with_at_once() -> None:
 def test_an_escaped_line_end_is_no_letter() -> None:
     token = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     text = json.dumps({"told": f"key:\n{token}\tSSN\n536-90-4399"})
-    assert [text[start:end] for start, end, _ in secret_places(text)] == [token, "536-90-4399"]
+    assert [text[start:end] for start, end, _ in secret_spans(text)] == [token, "536-90-4399"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.secrets.spans import MASK, Span, apart, masked
+from valor_cli.kernels.secrets.spans import MASK, Span, disjoint, masked
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 6)).map(
@@ -16,7 +16,7 @@ SPANS = st.lists(
 
 def test_the_earlier_wins_and_of_those_the_longer() -> None:
     spans = [Span(3, 9, "c"), Span(0, 2, "a"), Span(0, 4, "b"), Span(4, 5, "d")]
-    assert apart(spans) == [Span(0, 4, "b"), Span(4, 5, "d")]
+    assert disjoint(spans) == [Span(0, 4, "b"), Span(4, 5, "d")]
 
 
 def test_letters_and_digits_are_masked_and_the_shape_stays() -> None:

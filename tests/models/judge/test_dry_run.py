@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from valor_cli.models.judge.dry_run import ImaginedEmbedder, imagined_calls, tokens
+from valor_cli.models.judge.dry_run import SimulatedEmbedder, imagined_calls, tokens
 from valor_cli.models.protocols.judge import Purpose, Request, conversation
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
@@ -45,11 +45,11 @@ def test_a_request_costs_its_messages_and_the_imagined_reply() -> None:
 
 
 def test_all_texts_have_one_vector() -> None:
-    embedder = ImaginedEmbedder(EmbedderSettings(backend="litellm", model="openai/e"))
+    embedder = SimulatedEmbedder(EmbedderSettings(backend="litellm", model="openai/e"))
     found = asyncio.run(embedder.embed(["a", "b"]))
     assert embedder.name == "openai/e"
     assert np.array_equal(found, [[1.0], [1.0]])
     # None of it is any model's: nothing is kept, and nothing is cut.
     assert (embedder.identity.sha256, embedder.keeps, embedder.longest) == (None, None, None)
     assert embedder.cut(["a" * 99_999]) == 0
-    assert EmbedderSettings().called == ImaginedEmbedder(EmbedderSettings()).name == "minilm-int8"
+    assert EmbedderSettings().called == SimulatedEmbedder(EmbedderSettings()).name == "minilm-int8"

@@ -37,13 +37,13 @@ from tests.models.server import (
 from valor_cli.errors import ConfigError, MissingExtraError, ValorError
 from valor_cli.models.judge.litellm_judge import LitellmJudge
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.litellm.faults import fit_to_tell, retry_after
+from valor_cli.models.litellm.faults import retry_after, safe_message
 from valor_cli.models.protocols.judge import (
-    Busy,
-    Passing,
+    PermanentError,
+    RateLimited,
     Reply,
     Request,
-    Unanswerable,
+    TransientError,
     conversation,
 )
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
@@ -80,7 +80,7 @@ async def asked(judge: LitellmJudge, *requests: Request) -> list[Reply | BaseExc
     for request in requests:
         try:
             found.append(await judge.answer(request))
-        except (ValorError, Busy, Passing, Unanswerable) as error:
+        except (ValorError, RateLimited, TransientError, PermanentError) as error:
             found.append(error)
     await judge.close()
     return found
@@ -187,14 +187,14 @@ def test_failures_that_may_pass() -> None:
     assert len(server.requests) == len(PASSING) + 1
     assert isinstance(found.pop(), Reply)
     for (_, message), error in zip(PASSING, found, strict=True):
-        assert type(error) is Passing
+        assert type(error) is TransientError
         assert str(error).startswith(message)
 
 
 def test_a_reply_that_does_not_come() -> None:
     with FaultServer([stalled()]) as server:
         error = ask_once(server, timeout_s=0.2)
-    assert type(error) is Passing
+    assert type(error) is TransientError
     assert str(error) == "no reply within 0.2 s"
 
 
@@ -202,7 +202,7 @@ def test_nobody_listens() -> None:
     with FaultServer() as server:
         pass
     error = ask_once(server)
-    assert type(error) is Passing
+    assert type(error) is TransientError
     assert str(error) == f"no connection to {server.url}"
 
 
@@ -225,7 +225,7 @@ def test_bytes_that_come_now_and_then_do_not_put_off_the_time_out() -> None:
 def test_a_busy_endpoint(turn: Turn, after_s: float | None) -> None:
     with FaultServer([turn]) as server:
         error = ask_once(server)
-    assert type(error) is Busy
+    assert type(error) is RateLimited
     assert error.after_s == after_s
 
 
@@ -233,7 +233,7 @@ def test_a_failure_may_say_when_to_come_back() -> None:
     turn = Turn(status=503, body=b"{}", headers={"Retry-After": "7"})
     with FaultServer([turn]) as server:
         error = ask_once(server)
-    assert (type(error), error.after_s) == (Passing, 7.0)
+    assert (type(error), error.after_s) == (TransientError, 7.0)
 
 
 def test_when_to_come_back_as_a_date() -> None:
@@ -284,7 +284,7 @@ def test_what_will_never_be_answered(turn: Turn, message: str, hint: str) -> Non
 def test_what_is_wrong_with_one_request_alone(turn: Turn, message: str) -> None:
     with FaultServer([turn]) as server:
         error = ask_once(server, question(schema=SCHEMA))
-    assert type(error) is Unanswerable
+    assert type(error) is PermanentError
     assert message in str(error)
     assert len(server.requests) == 1
 
@@ -311,7 +311,7 @@ def test_a_failure_that_has_nothing_to_do_with_the_form_leaves_it() -> None:
     with FaultServer([failed(500, "out of memory")]) as server:
         judge = LitellmJudge(settings(server))
         found = asyncio.run(asked(judge, *[question(schema=SCHEMA)] * 2))
-    assert [type(each) for each in found] == [Passing, Reply]
+    assert [type(each) for each in found] == [TransientError, Reply]
     assert forms(server) == ["json_schema", "json_schema"]
 
 
@@ -358,9 +358,9 @@ def test_no_message_tells_keys_prompts_or_more_than_a_few_words(
 
 
 def test_words_that_may_be_told() -> None:
-    assert fit_to_tell("too many\n tokens", (), [PROMPT]) == "too many tokens"
-    assert fit_to_tell("bad input: abcdefgh!", (), ["abcdefgh"]) == ""
-    assert fit_to_tell(f"said {PROMPT[10:40]}", (), [PROMPT]) == ""
+    assert safe_message("too many\n tokens", (), [PROMPT]) == "too many tokens"
+    assert safe_message("bad input: abcdefgh!", (), ["abcdefgh"]) == ""
+    assert safe_message(f"said {PROMPT[10:40]}", (), [PROMPT]) == ""
 
 
 def test_the_key_of_a_provider_is_not_sent_to_a_server_on_this_machine(
@@ -622,5 +622,5 @@ def test_nothing_else_is_asked_and_nothing_is_printed() -> None:
     # The import takes seconds, which the loop's debug mode remarks on.
     errors = [line for line in ended.stderr.splitlines() if "Executing <" not in line]
     assert errors == []
-    assert ended.stdout.splitlines() == ["Passing", "[]"]
+    assert ended.stdout.splitlines() == ["TransientError", "[]"]
     assert len(server.requests) == 6

@@ -13,13 +13,13 @@ from valor_cli.errors import ConfigError, UnknownNameError
 from valor_cli.models.judge import prompt_files
 from valor_cli.models.judge.delimiters import NONE_GIVEN, note
 from valor_cli.models.judge.prompts import (
-    Data,
     Field,
     Numbered,
     Passages,
-    Plain,
     Prompt,
     Prompts,
+    TrustedText,
+    UntrustedText,
     from_words,
     placeholders,
 )
@@ -108,7 +108,7 @@ def test_everything_is_in_its_place(name: str) -> None:
     for field in prompt.fields:
         assert f"{{{field}}}" not in told + asked
         value = VALUES[field]
-        if isinstance(value, Data | Plain):
+        if isinstance(value, UntrustedText | TrustedText):
             assert value.text in asked
     assert not re.search(r"\{[a-z_]+\}", told + asked)
     assert "Form of the reply: " in told
@@ -130,10 +130,10 @@ def test_examples_stand_between_the_same_delimiters(name: str) -> None:
 def test_a_message_word_for_word() -> None:
     prompt = Prompt("odd", 1, "Judge.", "Said:\n{response}\nDraft {draft} of {claims}", "0f")
     fields: dict[str, Field] = {
-        "response": Data("{draft}"),
-        "draft": Plain("1"),
+        "response": UntrustedText("{draft}"),
+        "draft": TrustedText("1"),
         "claims": Numbered(["a\nb", 'c"']),
-        "unused": Data("x"),
+        "unused": UntrustedText("x"),
     }
     (_, told), (_, asked) = prompt.messages(fields)
     mark = re.findall("mark ([0-9a-f]{16})", told)[0]
@@ -142,8 +142,8 @@ def test_a_message_word_for_word() -> None:
         f"Said:\n<<<response {mark}>>>\n{{draft}}\n<<<end response {mark}>>>\nDraft 1 of \n"
         f'<<<claims {mark}>>>\n1. "a\\nb"\n2. "c\\""\n<<<end claims {mark}>>>'
     )
-    assert prompt.messages(fields) == prompt.messages({**fields, "unused": Data("y")})
-    assert prompt.messages(fields) != prompt.messages({**fields, "response": Data("z")})
+    assert prompt.messages(fields) == prompt.messages({**fields, "unused": UntrustedText("y")})
+    assert prompt.messages(fields) != prompt.messages({**fields, "response": UntrustedText("z")})
 
 
 def test_the_template_shows_what_is_put_in() -> None:
@@ -154,11 +154,11 @@ def test_the_template_shows_what_is_put_in() -> None:
 
 def test_a_field_that_was_forgotten_is_a_bug() -> None:
     with pytest.raises(ValueError, match="answer_relevancy needs draft"):
-        Prompts().of("answer_relevancy").messages({"response": Data("x")})
+        Prompts().of("answer_relevancy").messages({"response": UntrustedText("x")})
 
 
 def test_a_field_that_a_sample_lacks_is_said() -> None:
-    asked = Prompts().of("statements").messages({"user_input": None, "text": Data("x")})[1]
+    asked = Prompts().of("statements").messages({"user_input": None, "text": UntrustedText("x")})[1]
     assert NONE_GIVEN in asked.content
 
 
@@ -211,7 +211,7 @@ def test_an_own_prompt_stands_in_the_place_of_the_package_s(tmp_path: Path) -> N
     prompt = prompts.of("answer_relevancy")
     assert (prompt.version, prompt.own) == (3, True)
     assert prompts.used == (PromptUsed("answer_relevancy", 3, prompt.sha256, own=True),)
-    told, asked = prompt.messages({"response": Data("x"), "draft": Plain("1 of 3")})
+    told, asked = prompt.messages({"response": UntrustedText("x"), "draft": TrustedText("1 of 3")})
     assert told.content.startswith("You guess questions.\n\nForm of the reply: JSON\n\n")
     assert asked.content.endswith("\n (1 of 3)")
     assert not prompts.of("bias").own
@@ -221,7 +221,7 @@ def test_what_is_optional_may_be_left_out(tmp_path: Path) -> None:
     said = {**GOOD, "name": "statements", "user": "{text}", "optional": ["user_input"]}
     prompt = Prompts({"statements": written(tmp_path / "own.yaml", said)}).of("statements")
     assert prompt.fields == ("text",)
-    assert prompt.messages({"user_input": Data("q"), "text": Data("x")})
+    assert prompt.messages({"user_input": UntrustedText("q"), "text": UntrustedText("x")})
 
 
 def test_there_is_no_prompt_of_a_name() -> None:
@@ -322,7 +322,11 @@ def test_own_words_become_one_message() -> None:
     assert (prompt.name, prompt.version, prompt.own) == ("manners", 0, True)
     assert prompt.fields == ("response", "references")
     (_, told), (_, asked) = prompt.messages(
-        {"response": Data("{references}"), "references": Numbered(["r"]), "user_input": Data("q")}
+        {
+            "response": UntrustedText("{references}"),
+            "references": Numbered(["r"]),
+            "user_input": UntrustedText("q"),
+        }
     )
     mark = re.findall("mark ([0-9a-f]{16})", told)[0]
     assert told == note(mark)

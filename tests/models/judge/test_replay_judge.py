@@ -15,12 +15,12 @@ from valor_cli.models.judge.replay_judge import ReplayJudge
 from valor_cli.models.protocols.judge import (
     Judge,
     NoAnswer,
-    Passing,
+    PermanentError,
     Price,
     Purpose,
     Reply,
     Request,
-    Unanswerable,
+    TransientError,
     conversation,
 )
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
@@ -70,7 +70,7 @@ def test_misses_are_named_all_at_once(cassette: Path) -> None:
         request("no model", "bias", "", "s3", "opinions"),
     ]
     for each in missed:
-        with pytest.raises(Unanswerable, match=each.key[:12]):
+        with pytest.raises(PermanentError, match=each.key[:12]):
             asyncio.run(replay.answer(each))
     with pytest.raises(DataError) as caught:
         replay.check()
@@ -92,7 +92,7 @@ def test_misses_are_named_all_at_once(cassette: Path) -> None:
 def test_many_misses_are_counted(cassette: Path) -> None:
     replay = judge(cassette)
     for number in range(25):
-        with pytest.raises(Unanswerable):
+        with pytest.raises(PermanentError):
             asyncio.run(replay.answer(request(str(number), "bias", "gpt", f"s{number:02}", "p")))
     with pytest.raises(DataError, match="… and 5 more problems"):
         replay.check()
@@ -146,8 +146,8 @@ def test_failures_and_tries_are_those_of_the_recording(tmp_path: Path) -> None:
     def tell(request: Request, number: int) -> object:
         words = request.messages[-1].content
         if words == "question a" or (words == "question c" and number == 1):
-            return Unanswerable("too long")
-        return Passing("HTTP 500") if words == "question b" and number < 3 else YES
+            return PermanentError("too long")
+        return TransientError("HTTP 500") if words == "question b" and number < 3 else YES
 
     path = tmp_path / "c.jsonl"
     first = [question("a"), question("b"), question("c", "m", "x")]

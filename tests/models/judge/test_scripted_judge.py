@@ -10,14 +10,14 @@ import pytest
 from valor_cli.errors import DataError
 from valor_cli.models.judge.scripted_judge import ScriptedJudge
 from valor_cli.models.protocols.judge import (
-    Busy,
     Judge,
-    Passing,
+    PermanentError,
     Price,
     Purpose,
+    RateLimited,
     Reply,
     Request,
-    Unanswerable,
+    TransientError,
 )
 from valor_cli.models.settings.judges import JudgeSettings
 
@@ -65,7 +65,11 @@ def test_faults_for_teaching(tmp_path: Path) -> None:
         tmp_path,
         '{"error": "busy"}\n{"error": "passing"}\n{"error": "unanswerable"}\n{"reply": "ok"}',
     )
-    for kind, said in ((Busy, "busy"), (Passing, "passing"), (Unanswerable, "unanswerable")):
+    for kind, said in (
+        (RateLimited, "busy"),
+        (TransientError, "passing"),
+        (PermanentError, "unanswerable"),
+    ):
         with pytest.raises(kind, match=f"is to fail: {said}$"):
             next_reply(scripted)
     assert next_reply(scripted) == Reply("ok", cost_usd=0.0)

@@ -13,17 +13,17 @@ from tests.oracles.model_server import FakeJudge, Kept, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import ConfigError, JudgeError, Problem, ValorError
 from valor_cli.models.protocols.judge import (
-    Busy,
     NoAnswer,
-    Passing,
+    PermanentError,
     Price,
+    RateLimited,
     Reply,
     Request,
     Stopped,
-    Unanswerable,
+    TransientError,
     conversation,
 )
-from valor_cli.models.scheduler.calls import Answered, Calls, Limits, Stop, Usage, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop, Usage, cache_key
 
 YES = Reply("yes", tokens_in=10, tokens_out=2, cost_usd=0.5)
 
@@ -37,7 +37,7 @@ def calls_of(judge: FakeJudge, stop: Stop | None = None, **more: Any) -> Calls:
     return Calls(judge, Limits(**limits), stop or Stop(), **more)
 
 
-def ends(*asks: Coroutine[Any, Any, Answered]) -> list[Any]:
+def ends(*asks: Coroutine[Any, Any, CachedReply]) -> list[Any]:
     """What each ask ends with, a reply or a failure."""
 
     async def all_of_them() -> list[Any]:
@@ -53,7 +53,7 @@ def test_a_request_is_answered_kept_and_recorded() -> None:
     judge, kept = FakeJudge(lambda *_: YES), Kept()
     calls = calls_of(judge, store=kept, recorder=kept)
     request = question(1)
-    assert ends(calls.ask(request)) == [Answered(YES, cached=False)]
+    assert ends(calls.ask(request)) == [CachedReply(YES, cached=False)]
     assert kept.replies == {cache_key(judge, request): YES}
     assert kept.recorded == [(request, YES)]
 
@@ -63,7 +63,7 @@ def test_what_is_kept_is_not_asked_but_recorded() -> None:
     request = question(1)
     kept.replies[cache_key(judge, request)] = YES
     calls = calls_of(judge, store=kept, recorder=kept)
-    assert ends(calls.ask(request)) == [Answered(YES, cached=True)]
+    assert ends(calls.ask(request)) == [CachedReply(YES, cached=True)]
     assert judge.asked == []
     assert kept.recorded == [(request, YES)]
 
@@ -72,7 +72,7 @@ def test_a_judge_whose_replies_are_not_worth_keeping_is_asked() -> None:
     judge, kept = FakeJudge(keeps=False), Kept()
     kept.replies[cache_key(judge, question(1))] = YES
     [answered] = ends(calls_of(judge, store=kept).ask(question(1)))
-    assert answered == Answered(Reply("yes"))
+    assert answered == CachedReply(Reply("yes"))
 
 
 def test_the_key_depends_on_the_judge_and_on_the_request() -> None:
@@ -104,12 +104,16 @@ def test_the_same_request_is_asked_once_while_its_reply_is_awaited() -> None:
     judge, kept = FakeJudge(lambda *_: (1.0, YES)), Kept()
     calls = calls_of(judge, store=kept, recorder=kept)
     answered = ends(*(calls.ask(question(1)) for _ in range(3)))
-    assert answered == [Answered(YES), Answered(YES, cached=True), Answered(YES, cached=True)]
+    assert answered == [
+        CachedReply(YES),
+        CachedReply(YES, cached=True),
+        CachedReply(YES, cached=True),
+    ]
     assert len(judge.asked) == len(kept.recorded) == 1
 
 
 def test_a_failure_is_shared_as_a_reply_is() -> None:
-    judge = FakeJudge(lambda *_: (1.0, Unanswerable("too long")))
+    judge = FakeJudge(lambda *_: (1.0, PermanentError("too long")))
     calls = calls_of(judge)
     failures = ends(*(calls.ask(question(1)) for _ in range(3)))
     assert [str(one) for one in failures] == ["fake: too long"] * 3
@@ -121,7 +125,7 @@ def test_in_order_every_ask_is_a_call_of_its_own_one_at_a_time() -> None:
     # The first needs a second try, and nobody comes between.
     def tell(request: Request, number: int) -> Any:
         first = request == question("a") and number == 1
-        return (0.1, Passing("hiccup") if first else Reply(str(number)))
+        return (0.1, TransientError("hiccup") if first else Reply(str(number)))
 
     judge = FakeJudge(tell, in_order=True, keeps=False)
     calls = calls_of(judge, concurrency=8)
@@ -136,8 +140,8 @@ def test_in_order_every_ask_is_a_call_of_its_own_one_at_a_time() -> None:
 
 
 def test_failures_that_may_pass_are_tried_again_after_growing_waits() -> None:
-    judge = FakeJudge(lambda _, number: Passing("HTTP 500") if number < 4 else YES)
-    assert ends(calls_of(judge).ask(question(1))) == [Answered(YES)]
+    judge = FakeJudge(lambda _, number: TransientError("HTTP 500") if number < 4 else YES)
+    assert ends(calls_of(judge).ask(question(1))) == [CachedReply(YES)]
     waits = [later - sooner for sooner, later in zip(judge.at, judge.at[1:], strict=False)]
     assert len(waits) == 3
     for wait, longest in zip(waits, (0.5, 1, 2), strict=True):
@@ -145,14 +149,14 @@ def test_failures_that_may_pass_are_tried_again_after_growing_waits() -> None:
 
 
 def test_what_the_server_asks_for_is_waited_for() -> None:
-    for failure in (Passing("HTTP 503", 7.0), Busy("HTTP 429", 7.0)):
+    for failure in (TransientError("HTTP 503", 7.0), RateLimited("HTTP 429", 7.0)):
         judge = FakeJudge(lambda _, number, f=failure: f if number == 1 else YES)
-        assert ends(calls_of(judge).ask(question(1))) == [Answered(YES)]
+        assert ends(calls_of(judge).ask(question(1))) == [CachedReply(YES)]
         assert judge.at == [0.0, 7.0]
 
 
 def test_after_all_tries_there_is_no_answer() -> None:
-    judge = FakeJudge(lambda *_: Passing("HTTP 500: oops"))
+    judge = FakeJudge(lambda *_: TransientError("HTTP 500: oops"))
     # Another is answered, or the judge could not be reached at all.
     calls = calls_of(judge, max_retries=2)
     calls._tries.known()
@@ -164,13 +168,13 @@ def test_after_all_tries_there_is_no_answer() -> None:
 
 def test_without_retries_one_failure_is_enough() -> None:
     [failure] = ends(
-        calls_of(FakeJudge(lambda *_: Passing("HTTP 500")), max_retries=0).ask(question(1))
+        calls_of(FakeJudge(lambda *_: TransientError("HTTP 500")), max_retries=0).ask(question(1))
     )
     assert str(failure) == "fake: HTTP 500, 1 try"
 
 
 def test_what_is_unanswerable_is_not_asked_again() -> None:
-    judge = FakeJudge(lambda *_: Unanswerable("too long for the model"))
+    judge = FakeJudge(lambda *_: PermanentError("too long for the model"))
     [failure] = ends(calls_of(judge).ask(question(1)))
     assert isinstance(failure, NoAnswer)
     assert len(judge.asked) == 1
@@ -178,7 +182,7 @@ def test_what_is_unanswerable_is_not_asked_again() -> None:
 
 def test_a_reply_that_does_not_come_in_time_is_a_failure() -> None:
     judge = FakeJudge(lambda _, number: (100.0, YES) if number == 1 else (59.0, YES))
-    assert ends(calls_of(judge).ask(question(1))) == [Answered(YES)]
+    assert ends(calls_of(judge).ask(question(1))) == [CachedReply(YES)]
     assert judge.dropped == 1
     assert 60.125 <= judge.at[1] <= 60.5
 
@@ -189,19 +193,19 @@ def test_a_reply_that_does_not_come_in_time_is_a_failure() -> None:
 
 def test_a_backend_that_cancels_itself_is_tried_again() -> None:
     judge = FakeJudge(lambda _, number: asyncio.CancelledError() if number == 1 else YES)
-    assert ends(calls_of(judge).ask(question(1))) == [Answered(YES)]
+    assert ends(calls_of(judge).ask(question(1))) == [CachedReply(YES)]
 
 
 def test_refusals_count_only_while_nothing_else_is_answered() -> None:
     # "slow" is refused ten times while "other" requests are answered; then it is answered.
     def tell(request: Request, number: int) -> Any:
         if request == question("slow"):
-            return Busy("HTTP 429", 10.0) if number <= 10 else YES
+            return RateLimited("HTTP 429", 10.0) if number <= 10 else YES
         return (1.0, YES)
 
     calls = calls_of(FakeJudge(tell), concurrency=2, max_retries=1)
     answered = ends(calls.ask(question("slow")), *(calls.ask(question(i)) for i in range(400)))
-    assert all(isinstance(one, Answered) for one in answered)
+    assert all(isinstance(one, CachedReply) for one in answered)
 
     alone = calls_of(FakeJudge(tell), max_retries=1)
     [failure] = ends(alone.ask(question("slow")))
@@ -210,12 +214,12 @@ def test_refusals_count_only_while_nothing_else_is_answered() -> None:
 
 def test_all_starts_are_paused_when_the_rate_is_used_up() -> None:
     def tell(request: Request, number: int) -> Any:
-        return Busy("HTTP 429", 20.0) if number == 1 else YES
+        return RateLimited("HTTP 429", 20.0) if number == 1 else YES
 
     judge = FakeJudge(tell)
     calls = calls_of(judge, concurrency=2)
     answered = ends(*(calls.ask(question(i)) for i in range(4)))
-    assert all(isinstance(one, Answered) for one in answered)
+    assert all(isinstance(one, CachedReply) for one in answered)
     # The third starts when the first is refused, alone so far; nobody does after the second.
     assert judge.at[:3] == [0.0, 0.0, 0.0]
     assert min(judge.at[3:]) >= 20.0
@@ -252,7 +256,7 @@ def test_of_two_who_asked_the_same_one_is_told() -> None:
 
 
 def test_a_dead_server_is_told_after_a_few_requests() -> None:
-    judge = FakeJudge(lambda *_: Passing("connection refused"))
+    judge = FakeJudge(lambda *_: TransientError("connection refused"))
     calls = calls_of(judge, concurrency=8)
     told = ends(*(calls.ask(question(i)) for i in range(1000)))
     kinds = [type(one) for one in told]
@@ -269,7 +273,7 @@ def test_a_dead_server_is_told_after_a_few_requests() -> None:
 
 
 def test_a_dead_server_is_told_where_few_are_asked() -> None:
-    calls = calls_of(FakeJudge(lambda *_: Passing("connection refused")))
+    calls = calls_of(FakeJudge(lambda *_: TransientError("connection refused")))
     told = ends(calls.ask(question(1)), calls.ask(question(2)))
     assert sorted(type(one).__name__ for one in told) == ["JudgeError", "NoAnswer"]
     assert isinstance(calls.fatal, JudgeError)
@@ -277,13 +281,13 @@ def test_a_dead_server_is_told_where_few_are_asked() -> None:
 
 
 def test_a_used_up_quota_is_told_as_such() -> None:
-    calls = calls_of(FakeJudge(lambda *_: Busy("HTTP 429: no quota")))
+    calls = calls_of(FakeJudge(lambda *_: RateLimited("HTTP 429: no quota")))
     ends(*(calls.ask(question(i)) for i in range(50)))
     assert str(calls.fatal).startswith("the judge fake refuses all requests: HTTP 429: no quota")
 
 
 def test_a_judge_that_is_back_in_hours_is_not_waited_for() -> None:
-    judge = FakeJudge(lambda *_: Busy("HTTP 429", 5400.0))
+    judge = FakeJudge(lambda *_: RateLimited("HTTP 429", 5400.0))
     calls = calls_of(judge)
     told = ends(*(calls.ask(question(i)) for i in range(50)))
     assert sorted({type(one).__name__ for one in told}) == ["JudgeError", "Stopped"]
@@ -296,12 +300,12 @@ def test_a_long_wait_is_no_quota_while_something_is_under_way() -> None:
     def tell(request: Request, number: int) -> Any:
         if request == question("slow"):
             return (50.0, YES)
-        return Busy("HTTP 429", 5400.0) if number < 3 else YES
+        return RateLimited("HTTP 429", 5400.0) if number < 3 else YES
 
     judge = FakeJudge(tell)
     calls = calls_of(judge)
 
-    async def slow() -> Answered:
+    async def slow() -> CachedReply:
         # Refused at 0 and at 120 s, "it" is alone at 0 only.
         await asyncio.sleep(100)
         return await calls.ask(question("slow"))
@@ -309,10 +313,10 @@ def test_a_long_wait_is_no_quota_while_something_is_under_way() -> None:
     async def main() -> list[Any]:
         return await asyncio.gather(calls.ask(question("it")), slow())
 
-    assert run_at_once(main()) == [Answered(YES), Answered(YES)]
+    assert run_at_once(main()) == [CachedReply(YES), CachedReply(YES)]
 
 
-@pytest.mark.parametrize("failure", [Passing("connection refused"), Busy("HTTP 429")])
+@pytest.mark.parametrize("failure", [TransientError("connection refused"), RateLimited("HTTP 429")])
 @pytest.mark.parametrize("seconds", [20.0, 60.0, 110.0])
 def test_an_outage_of_a_judge_that_replied_costs_nothing(
     seconds: float, failure: Exception
@@ -347,7 +351,7 @@ def test_an_outage_of_a_judge_that_replied_costs_nothing(
 
 
 def test_requests_that_cannot_be_answered_do_not_end_a_run_that_is_nearly_over() -> None:
-    judge = FakeJudge(lambda *_: Passing("HTTP 500"))
+    judge = FakeJudge(lambda *_: TransientError("HTTP 500"))
     calls = calls_of(judge, concurrency=4)
     calls._tries.known()
     told = ends(*(calls.ask(question(i)) for i in range(8)))
@@ -357,7 +361,7 @@ def test_requests_that_cannot_be_answered_do_not_end_a_run_that_is_nearly_over()
 
 def test_a_judge_that_stays_away_ends_the_run_in_minutes() -> None:
     judge = FakeJudge()
-    judge.tell = lambda *_: Passing("gone") if judge.at[-1] > 10 else (1.0, YES)
+    judge.tell = lambda *_: TransientError("gone") if judge.at[-1] > 10 else (1.0, YES)
     calls = calls_of(judge, concurrency=4)
     ends(*(calls.ask(question(i)) for i in range(1000)))
     assert str(calls.fatal).startswith("the judge fake has stopped answering: gone, 6 tries")
@@ -380,7 +384,7 @@ def test_who_asks_after_the_stop_is_told_at_once() -> None:
 def test_those_under_way_end_and_are_kept_those_who_wait_are_woken() -> None:
     # "soon" is under way for 10 s, "later" waits for its slot, "again" to be tried again.
     def tell(request: Request, number: int) -> Any:
-        return Passing("HTTP 500", 100.0) if request == question("again") else (10.0, YES)
+        return TransientError("HTTP 500", 100.0) if request == question("again") else (10.0, YES)
 
     judge, kept, stop = FakeJudge(tell), Kept(), Stop()
     calls = calls_of(judge, stop, store=kept, concurrency=1)
@@ -401,14 +405,14 @@ def test_those_under_way_end_and_are_kept_those_who_wait_are_woken() -> None:
     assert ended == {
         "again": (2.0, "interrupted"),
         "later": (2.0, "interrupted"),
-        "soon": (10.0, Answered(YES)),
+        "soon": (10.0, CachedReply(YES)),
     }
     assert list(kept.replies.values()) == [YES]
 
 
 def test_one_stop_ends_the_waits_of_all_judges() -> None:
     stop = Stop()
-    slow = calls_of(FakeJudge(lambda *_: Passing("HTTP 500", 100.0)), stop)
+    slow = calls_of(FakeJudge(lambda *_: TransientError("HTTP 500", 100.0)), stop)
     wrong = calls_of(FakeJudge(lambda *_: (1.0, ValorError(Problem("", "no")))), stop)
     stopped, error = ends(slow.ask(question(1)), wrong.ask(question(1)))
     assert isinstance(stopped, Stopped)
@@ -431,7 +435,7 @@ def test_who_gives_up_waiting_does_not_take_the_reply_from_others() -> None:
             await first
         return await second
 
-    assert run_at_once(main()) == Answered(YES, cached=True)
+    assert run_at_once(main()) == CachedReply(YES, cached=True)
     assert len(judge.asked) == 1
     assert judge.dropped == 0
 
@@ -442,12 +446,12 @@ def test_the_last_who_gives_up_ends_the_work_and_leaves_nothing_taken(moment: fl
     def tell(request: Request, number: int) -> Any:
         if request == question("other"):
             return (1.0, YES)
-        return (2.0, Passing("HTTP 500", 10.0)) if number == 1 else (100.0, YES)
+        return (2.0, TransientError("HTTP 500", 10.0)) if number == 1 else (100.0, YES)
 
     judge = FakeJudge(tell, price=Price(1.0, 1.0))
     calls = calls_of(judge, concurrency=1, budget_usd=1.0, max_tokens=100)
 
-    async def main() -> Answered:
+    async def main() -> CachedReply:
         asking = asyncio.create_task(calls.ask(question("it")))
         await asyncio.sleep(moment)
         asking.cancel()
@@ -456,7 +460,7 @@ def test_the_last_who_gives_up_ends_the_work_and_leaves_nothing_taken(moment: fl
         assert judge.under_way == 0
         return await calls.ask(question("other"))
 
-    assert run_at_once(main()) == Answered(YES)
+    assert run_at_once(main()) == CachedReply(YES)
     assert calls._tries._limiter.in_flight == 0
     assert calls._tries._breaker.open == 0
     assert calls._budget.reserved == 0
@@ -467,14 +471,14 @@ def test_a_request_that_was_given_up_is_asked_anew() -> None:
     judge = FakeJudge(lambda *_: (10.0, YES))
     calls = calls_of(judge)
 
-    async def main() -> Answered:
+    async def main() -> CachedReply:
         first = asyncio.create_task(calls.ask(question(1)))
         await asyncio.sleep(1)
         first.cancel()
         await asyncio.sleep(0)
         return await calls.ask(question(1))
 
-    assert run_at_once(main()) == Answered(YES)
+    assert run_at_once(main()) == CachedReply(YES)
     assert len(judge.asked) == 2
 
 
@@ -504,7 +508,7 @@ def test_a_fault_of_a_backend_is_seen_and_leaves_nothing_taken() -> None:
     calls = calls_of(FakeJudge(tell), concurrency=1)
     bug, answered = ends(calls.ask(question(0)), calls.ask(question(1)))
     assert isinstance(bug, ZeroDivisionError)
-    assert answered == Answered(YES)
+    assert answered == CachedReply(YES)
 
 
 def test_failures_nobody_waits_for_are_not_complained_about(
@@ -515,7 +519,7 @@ def test_failures_nobody_waits_for_are_not_complained_about(
             try:
                 return await super().answer(request)
             except asyncio.CancelledError:
-                raise Unanswerable("cancelled") from None
+                raise PermanentError("cancelled") from None
 
     calls = calls_of(Converting(lambda *_: (10.0, YES)))
 
@@ -541,7 +545,7 @@ def test_the_budget_stops_before_the_request_that_would_pass_it() -> None:
     stop = Stop()
     calls = calls_of(judge, stop, budget_usd=0.0045, max_tokens=100)
     told = ends(*(calls.ask(question(i)) for i in range(10)))
-    assert [type(one) for one in told] == [Answered] * 4 + [Stopped] * 6
+    assert [type(one) for one in told] == [CachedReply] * 4 + [Stopped] * 6
     assert (stop.kind, stop.reason) == ("budget", "the budget of 0.0045 US dollars is reached")
     assert calls.spent_usd == pytest.approx(0.004)
 
@@ -552,7 +556,7 @@ def test_where_those_under_way_stand_in_the_way_they_are_waited_for() -> None:
     judge = FakeJudge(lambda *_: (1.0, Reply("", cost_usd=0.0001)), price=DEAR)
     calls = calls_of(judge, budget_usd=0.002, max_tokens=100)
     told = ends(*(calls.ask(question(i)) for i in range(10)))
-    assert [type(one) for one in told] == [Answered] * 10
+    assert [type(one) for one in told] == [CachedReply] * 10
     # The first two leave room for one with 0.0002 spent, and so on: never a third.
     assert judge.most == 2
 
@@ -561,7 +565,7 @@ def test_what_a_resumed_run_spent_before_counts() -> None:
     judge = FakeJudge(lambda *_: Reply("", cost_usd=0.001), price=DEAR)
     calls = calls_of(judge, budget_usd=0.0045, max_tokens=100, spent_before=0.003)
     told = ends(*(calls.ask(question(i)) for i in range(3)))
-    assert [type(one) for one in told] == [Answered, Stopped, Stopped]
+    assert [type(one) for one in told] == [CachedReply, Stopped, Stopped]
 
 
 def test_replies_without_a_cost_are_priced_by_their_tokens() -> None:
@@ -585,7 +589,7 @@ def test_a_try_that_was_given_up_counts_in_full() -> None:
 
 
 def test_a_failed_try_counts_for_its_prompt_a_refused_one_for_nothing() -> None:
-    failures: dict[int, Any] = {1: Passing("HTTP 500"), 2: Busy("HTTP 429"), 3: YES}
+    failures: dict[int, Any] = {1: TransientError("HTTP 500"), 2: RateLimited("HTTP 429"), 3: YES}
     price = Price(1e6, 0.0)
     judge = FakeJudge(lambda _, number: failures[number], price=price)
     calls = calls_of(judge, budget_usd=1e9)
@@ -607,8 +611,8 @@ def test_a_budget_needs_a_price() -> None:
 def test_usage_is_counted_by_metric_and_model() -> None:
     def tell(request: Request, number: int) -> Any:
         if request == question("bad"):
-            return Unanswerable("too long")
-        return Passing("HTTP 500") if number == 1 else (1.0, YES)
+            return PermanentError("too long")
+        return TransientError("HTTP 500") if number == 1 else (1.0, YES)
 
     judge, kept = FakeJudge(tell), Kept()
     kept.replies[cache_key(judge, question("old"))] = YES
@@ -641,7 +645,7 @@ def test_unknown_tokens_and_costs_are_told() -> None:
 
 def test_requests_that_the_stop_left_are_not_counted() -> None:
     stop = Stop()
-    calls = calls_of(FakeJudge(lambda *_: Passing("HTTP 500", 100.0)), stop)
+    calls = calls_of(FakeJudge(lambda *_: TransientError("HTTP 500", 100.0)), stop)
 
     async def main() -> None:
         asyncio.get_running_loop().call_later(1.0, stop.now, "interrupted", "interrupted")
@@ -654,6 +658,10 @@ def test_requests_that_the_stop_left_are_not_counted() -> None:
 
 def test_no_prompt_is_in_any_message() -> None:
     request = Request(conversation(("user", "my secret")))
-    for failure in (Passing("HTTP 500"), Unanswerable("too long"), Busy("HTTP 429")):
+    for failure in (
+        TransientError("HTTP 500"),
+        PermanentError("too long"),
+        RateLimited("HTTP 429"),
+    ):
         [told] = ends(calls_of(FakeJudge(lambda *_, f=failure: f), max_retries=1).ask(request))
         assert "secret" not in repr(told)

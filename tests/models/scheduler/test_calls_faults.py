@@ -13,16 +13,16 @@ from tests.oracles.model_server import FakeJudge, Kept, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.protocols.judge import (
-    Busy,
     NoAnswer,
-    Passing,
+    PermanentError,
     Price,
+    RateLimited,
     Reply,
     Request,
     Stopped,
-    Unanswerable,
+    TransientError,
 )
-from valor_cli.models.scheduler.calls import Answered, Calls, Limits, Stop, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop, cache_key
 
 # A token of a prompt costs a dollar, and one of a reply; 20 at most.
 PRICE = Price(1e6, 1e6)
@@ -61,12 +61,12 @@ def plans(draw: st.DrawFn) -> dict[str, Any]:
 
 def said(fault: str) -> Any:
     failures = {
-        "busy": Busy("HTTP 429"),
-        "later": Busy("HTTP 429", 3.0),
-        "quota": Busy("HTTP 429", 5000.0),
-        "500": Passing("HTTP 500"),
-        "503": Passing("HTTP 503", 4.0),
-        "never": Unanswerable("too long"),
+        "busy": RateLimited("HTTP 429"),
+        "later": RateLimited("HTTP 429", 3.0),
+        "quota": RateLimited("HTTP 429", 5000.0),
+        "500": TransientError("HTTP 500"),
+        "503": TransientError("HTTP 503", 4.0),
+        "never": PermanentError("too long"),
         "cancelled": asyncio.CancelledError(),
         "wrong key": JudgeError(Problem("judge fake", "the key is refused")),
         "cheap": Reply("yes", tokens_in=3, tokens_out=1),
@@ -86,7 +86,7 @@ class Counting(FakeJudge):
         except asyncio.CancelledError:
             self.charged += PRICE.of(10, MAX_TOKENS)
             raise
-        except (Passing, Unanswerable):
+        except (TransientError, PermanentError):
             self.charged += PRICE.of(10, 0)
             raise
         self.charged += PRICE.of(reply.tokens_in or 0, reply.tokens_out or 0)
@@ -133,10 +133,10 @@ def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
     ended = run_at_once(main())
 
     for one, (which, _, patience) in zip(ended, plan["asks"], strict=True):
-        assert isinstance(one, Answered | NoAnswer | Stopped | ValorError) or (
+        assert isinstance(one, CachedReply | NoAnswer | Stopped | ValorError) or (
             one is None and patience is not None
         )
-        if isinstance(one, Answered) and plan["keeps"]:
+        if isinstance(one, CachedReply) and plan["keeps"]:
             assert kept.replies[cache_key(judge, question(which))] == one.reply
     assert sum(isinstance(one, ValorError) for one in ended) <= 1
     assert (calls.fatal is not None) >= any(isinstance(one, ValorError) for one in ended)
@@ -153,12 +153,12 @@ def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
         counted = Counter(type(one).__name__ for one in ended)
         assert usage.failed == counted["NoAnswer"] + counted["JudgeError"]
         tries = sum(
-            one.reply.tries if isinstance(one, Answered) else getattr(one, "tries", 1)
+            one.reply.tries if isinstance(one, CachedReply) else getattr(one, "tries", 1)
             for one in ended
-            if isinstance(one, Answered | NoAnswer | JudgeError)
+            if isinstance(one, CachedReply | NoAnswer | JudgeError)
         )
-        assert usage.calls == tries >= usage.failed + counted["Answered"]
-        assert usage.cached == sum(isinstance(one, Answered) and one.cached for one in ended)
+        assert usage.calls == tries >= usage.failed + counted["CachedReply"]
+        assert usage.cached == sum(isinstance(one, CachedReply) and one.cached for one in ended)
     if plan["keeps"] and all(ask[2] is None for ask in plan["asks"]):
         # Nobody gave up: whatever was answered was asked once. (`Kept` sees to it, too.)
         assert all(times == 1 for times in answered.values())

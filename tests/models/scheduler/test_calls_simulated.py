@@ -10,7 +10,7 @@ import pytest
 from tests.oracles.model_server import ModelServer, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.models.protocols.judge import Reply, Request
-from valor_cli.models.scheduler.calls import Answered, Calls, Limits, Stop
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop
 
 N = 1000
 
@@ -42,7 +42,7 @@ def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> f
         return answered, seconds
 
     answered, seconds = run_at_once(main())
-    assert [type(one) for one in answered] == [Answered] * N
+    assert [type(one) for one in answered] == [CachedReply] * N
     assert sorted(server.answered.values()) == [1] * N
     assert server.under_way == 0
     return seconds

@@ -12,7 +12,7 @@ from valor_cli.models.protocols.judge import Price, Stopped
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
-from valor_cli.models.scheduler.request_queue import Turns
+from valor_cli.models.scheduler.request_queue import RequestQueue
 from valor_cli.models.scheduler.stop import Stop
 
 HIGHEST = Highest(1, 0.125, 0.25)
@@ -27,7 +27,7 @@ class Desk:
         self.breaker = Breaker()
         self.budget = Budget(1.0, Price(1.0, 1.0), 1)
         self.slots: list[Slot] = []
-        self.turns = Turns(self.limiter, self.breaker, self.budget, self.stop)
+        self.turns = RequestQueue(self.limiter, self.breaker, self.budget, self.stop)
 
     async def take(self, ticket: int, *, begun: bool = False) -> None:
         self.slots.append(await self.turns.take(ticket, HIGHEST, begun=begun))

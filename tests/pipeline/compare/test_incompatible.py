@@ -8,7 +8,7 @@ import pytest
 
 from tests.oracles.paired_runs import run, values
 from valor_cli.errors import ConfigError
-from valor_cli.pipeline.compare.incompatible import unlike_baseline
+from valor_cli.pipeline.compare.incompatible import baseline_differences
 from valor_cli.results import RunResult
 
 
@@ -19,7 +19,7 @@ def baseline(**rest: Any) -> RunResult:
 def told(settings: dict[str, str], *, held: bool = False, **sizes: int) -> list[str]:
     before = baseline(settings={"matching": "coco", "judge": "a"})
     data = {**before.data, **sizes}
-    return unlike_baseline(before, before.task, data, settings, held=held)
+    return baseline_differences(before, before.task, data, settings, held=held)
 
 
 def test_what_differs_from_the_baseline() -> None:
@@ -33,7 +33,7 @@ def test_what_differs_from_the_baseline() -> None:
     words = "evaluated in another way (matching: coco, judge: a; here matching: coco, judge: b)"
     other = {"matching": "coco", "judge": "b"}
     assert told(other) == [f"--baseline: {words}"]
-    assert unlike_baseline(baseline(), "else", {}, {}, held=True) == [
+    assert baseline_differences(baseline(), "else", {}, {}, held=True) == [
         f"--baseline: a run of another task, {baseline().task}"
     ]
 

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import DataError
-from valor_cli.pipeline.executor.cluster_inputs import TRIED, check_found, local_sizes, unlike
+from valor_cli.pipeline.executor.cluster_inputs import (
+    TRIED,
+    check_inputs,
+    input_differences,
+    local_sizes,
+)
 
 
 def test_the_same_files(tmp_path: Path) -> None:
@@ -17,12 +22,12 @@ def test_the_same_files(tmp_path: Path) -> None:
     others = ["s3://bucket/b.csv", "not-there.csv", "-"]
     sizes = local_sizes([str(file), str(folder), *others, str(file)])
     assert sizes == {str(file): 5, str(folder): 0}
-    assert unlike("/", sizes) == []
+    assert input_differences("/", sizes) == []
 
 
 def test_files_that_are_missing_or_others(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_bytes(b"123")
-    found = unlike(str(tmp_path), {"a.csv": 5, "b.csv": 5, "maps": 0})
+    found = input_differences(str(tmp_path), {"a.csv": 5, "b.csv": 5, "maps": 0})
     missing = "No such file or directory"
     assert found == [
         ("a.csv", missing),
@@ -30,7 +35,7 @@ def test_files_that_are_missing_or_others(tmp_path: Path) -> None:
         ("maps", missing),
     ]
     with pytest.raises(DataError) as caught:
-        check_found("/data", {"tcp://10.0.0.1:5": found, "tcp://10.0.0.2:5": []})
+        check_inputs("/data", {"tcp://10.0.0.1:5": found, "tcp://10.0.0.2:5": []})
     assert str(caught.value).splitlines()[0] == (
         "a.csv: worker tcp://10.0.0.1:5 cannot read it (from /data): No such file or directory"
     )
@@ -50,4 +55,4 @@ def test_of_many_files_some_are_looked_for(tmp_path: Path) -> None:
 
 def test_a_worker_that_gives_no_answer() -> None:
     with pytest.raises(DataError, match="cannot be asked for it: OSError: gone"):
-        check_found("/", {"tcp://10.0.0.1:5": OSError("gone")})
+        check_inputs("/", {"tcp://10.0.0.1:5": OSError("gone")})

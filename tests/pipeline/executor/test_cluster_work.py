@@ -24,7 +24,7 @@ from valor_cli.pipeline.executor.cluster_work import (
     boxed,
     opened,
     size_of,
-    told_of,
+    summary_of_kept,
     work,
 )
 from valor_cli.pipeline.executor.handover import Parcel
@@ -63,7 +63,7 @@ def test_what_is_kept_and_what_is_told_of_it() -> None:
     found = work(Setting(), Call(_column, keeps=True), 1_000, ())
     assert found.value.tolist() == list(range(1_000))
     assert sys.getsizeof(found) >= 8_000
-    told = told_of(found)
+    told = summary_of_kept(found)
     assert isinstance(told, Boxed)
     assert told.value == "1000 rows"
     assert told.size < 1_000
@@ -84,7 +84,7 @@ def test_large_values_go_through_files(tmp_path: Path) -> None:
 def test_an_error_of_the_users_is_a_result() -> None:
     found = work(Setting(), Call(_broken), 1, ())
     assert isinstance(found, Failed)
-    error = pickle.loads(pickle.dumps(told_of(found))).error  # noqa: S301
+    error = pickle.loads(pickle.dumps(summary_of_kept(found))).error  # noqa: S301
     assert isinstance(error, DataError)
     assert (error.total, error.hint) == (7, "mend it")
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from valor_cli.reports.files.samples_jsonl import jsonl_blocks
-from valor_cli.results import Asked, RunResult, SamplesResult
+from valor_cli.results import JudgeCalls, RunResult, SamplesResult
 
 Build = Callable[..., RunResult]
 
@@ -111,7 +111,7 @@ def test_what_judges_were_asked_and_replied(build: Build) -> None:
         (None, "not asked"),
         ("ok", "skipped"),
         ({"claims": 4}, None),
-        (Asked(3, 1, ("{}", reply, "")), Asked()),
+        (JudgeCalls(3, 1, ("{}", reply, "")), JudgeCalls()),
     )
     plain = replace(one, metric="bleu_1", details=None, asked=None)
     first, second = _lines(replace(build(("m",)), samples=(one, plain)))

@@ -8,12 +8,12 @@ from valor_cli.reports.sections.formatting import (
     against,
     against_share,
     capital,
+    clean,
     covered,
     money,
     number,
     parameter,
     percent,
-    plain,
     short,
     shown_input,
     signed,
@@ -97,14 +97,14 @@ def test_span() -> None:
 
 
 def test_plain_keeps_what_can_be_seen() -> None:
-    assert plain("\x1b[31mred\x1b[0m") == "red"
-    assert plain("\x1b]0;title\x07after") == "after"
-    assert plain("\x1b]0;title without end") == "]0;title without end"
-    assert plain("a\tb\r\nc\u2028d") == "a b c d"
-    assert plain("evil\u202egnp") == "evilgnp"
-    assert plain("\udcff\x00") == "(empty)"
-    assert plain("שלום 🚲") == "שלום 🚲"
-    assert plain("x" * 10_000) == "x" * 79 + "…"
+    assert clean("\x1b[31mred\x1b[0m") == "red"
+    assert clean("\x1b]0;title\x07after") == "after"
+    assert clean("\x1b]0;title without end") == "]0;title without end"
+    assert clean("a\tb\r\nc\u2028d") == "a b c d"
+    assert clean("evil\u202egnp") == "evilgnp"
+    assert clean("\udcff\x00") == "(empty)"
+    assert clean("שלום 🚲") == "שלום 🚲"
+    assert clean("x" * 10_000) == "x" * 79 + "…"
 
 
 @pytest.mark.parametrize(

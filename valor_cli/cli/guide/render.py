@@ -15,7 +15,7 @@ from valor_cli.cli.guide.questions import Branch, Choice, Part, Question, metric
 from valor_cli.metric import Task
 
 
-class Known(NamedTuple):
+class MetricFacts(NamedTuple):
     """Facts of a part's metrics by name, and what ground truth is called there."""
 
     facts: Mapping[str, Facts]
@@ -125,14 +125,14 @@ class Indented(Struct, frozen=True):
             yield Text.assemble((f"{before:<{self.columns}}", "dim"), line)
 
 
-def _known(part: Part, tasks: Sequence[Task[Any]]) -> Known:
+def _known(part: Part, tasks: Sequence[Task[Any]]) -> MetricFacts:
     metrics = metrics_of(part, tasks)
     truths = (need for metric in metrics.values() for need in metric.needs if need in TRUTH)
     facts = {name: facts_of(metrics[name]) for name in part.names}
-    return Known(facts, next(truths, TRUTH[0]).replace("_", " "))
+    return MetricFacts(facts, next(truths, TRUTH[0]).replace("_", " "))
 
 
-def _head(part: Part, known: Known) -> Iterator[Text]:
+def _head(part: Part, known: MetricFacts) -> Iterator[Text]:
     """The title, the first thing to ask oneself, and what holds of all its metrics."""
     yield Text.assemble((part.title, "bold underline"), (f"  {', '.join(part.tasks)}", "dim"))
     yield _prose(part.opening)
@@ -140,7 +140,7 @@ def _head(part: Part, known: Known) -> Iterator[Text]:
         yield Text(shared, style="dim")
 
 
-def _path(part: Part, known: Known) -> Iterator[RenderableType]:
+def _path(part: Part, known: MetricFacts) -> Iterator[RenderableType]:
     """Which questions are for whom, by their numbers."""
     first = 1
     for branch in part.branches:
@@ -150,7 +150,7 @@ def _path(part: Part, known: Known) -> Iterator[RenderableType]:
         first = last + 1
 
 
-def _situation(branch: Branch, known: Known) -> Text:
+def _situation(branch: Branch, known: MetricFacts) -> Text:
     """When a branch is the right one, and whether what is right must be known for it."""
     said = Text(branch.when, style="cyan")
     if in_common(known.facts.values()):

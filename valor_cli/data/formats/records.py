@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.data.column_names import DELIMITERS, csv_reader, ragged, repeated
+from valor_cli.data.column_names import DELIMITERS, csv_reader, duplicate_columns, wrong_field_count
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.json_records import Number, parsed, said
 from valor_cli.data.shapes.samples.values import faults
@@ -165,11 +165,13 @@ def _csv(path: str, text: str) -> RawRows:
             elif len(cells) == len(names):
                 rows.append(dict(zip(names, cells, strict=True)))
             elif cells:
-                problems.add(begin, "", ragged(len(cells), len(names), delimiter, "text"))
+                problems.add(
+                    begin, "", wrong_field_count(len(cells), len(names), delimiter, "text")
+                )
             begin = reader.line_num + 1
     except csv.Error as error:
         raise DataError(Problem(f"{path}:{begin}", f"not CSV ({error})")) from None
-    if twice := repeated(names, f"{path}:{header}"):
+    if twice := duplicate_columns(names, f"{path}:{header}"):
         raise DataError(twice)
     stop_on([problems])
     if not rows:

@@ -24,7 +24,7 @@ QUALITY = 80
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 
 
-class PictureFolder:
+class ImageFolder:
     """The image files in a folder, matched by path, name, or name without extension.
 
     Names come from data and are never joined to a path: only what the folder holds is opened.

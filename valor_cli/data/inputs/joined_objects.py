@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.partition.shards import NOTHING, LeftOut
+from valor_cli.data.partition.shards import NOTHING, SkippedFiles
 from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile
 from valor_cli.data.shapes.objects.rows import text_column
 from valor_cli.data.table import Columns, Table, places_in
@@ -43,7 +43,7 @@ class Categories(NamedTuple):
 
 
 def joined_objects(
-    path: str, parts: Sequence[ObjectFile], left_out: LeftOut = NOTHING
+    path: str, parts: Sequence[ObjectFile], left_out: SkippedFiles = NOTHING
 ) -> ObjectFile:
     """Join all parts.
 

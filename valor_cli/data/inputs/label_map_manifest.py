@@ -18,7 +18,7 @@ from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.png.label_map_folders import without_extension
 from valor_cli.data.formats.png.label_maps import LabelMaps, PngLabelMap
 from valor_cli.data.inputs.label_map_formats import Column
-from valor_cli.data.json_records import Number, Repeated, parsed
+from valor_cli.data.json_records import DuplicateKey, Number, parsed
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
@@ -112,7 +112,9 @@ def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
             continue
         if not isinstance(record, dict):
             problems.add(line, "", f"expected an object, found {describe(record)}")
-        elif twice := [one.key for one in (found, found.get("metadata")) if type(one) is Repeated]:
+        elif twice := [
+            one.key for one in (found, found.get("metadata")) if type(one) is DuplicateKey
+        ]:
             problems.add(line, printable(twice[0]), "it stands twice in this object")
         else:
             yield _Row(line, record)

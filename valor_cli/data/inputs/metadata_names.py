@@ -158,7 +158,7 @@ def first_line(path: str) -> str:
     return text.split("\n", 1)[0].split("\r", 1)[0]
 
 
-def said_of(
+def metadata_of(
     record: Mapping[str, Any],
     standard: Collection[str],
     inner: Sequence[str] = ("metadata",),

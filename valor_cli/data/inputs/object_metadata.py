@@ -15,8 +15,8 @@ from valor_cli.data.inputs.metadata_names import (
     csv_rows,
     first_line,
     json_lines,
+    metadata_of,
     names_in_all,
-    said_of,
 )
 from valor_cli.data.inputs.objects import format_of
 from valor_cli.data.shapes.objects.names import spelled
@@ -51,7 +51,7 @@ def object_metadata(
             for record in json_lines(one):
                 standard = spelled(tuple(record), "image")
                 read = {key for name, key in standard.items() if name != "metadata"}
-                names.note(said_of(record, read, inner_first=True))
+                names.note(metadata_of(record, read, inner_first=True))
         elif found.startswith("coco"):
             _note_images(names, one)
         return names.found()
@@ -75,7 +75,7 @@ def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tupl
             _note_images(names, one)
         elif form == "manifest":
             for record in _rows(one, standard):
-                names.note(said_of(record, standard, inner_first=True))
+                names.note(metadata_of(record, standard, inner_first=True))
         return names.found()
 
     return names_in_all(path, names_of)
@@ -90,7 +90,7 @@ def _note_images(names: MetadataNames, path: str) -> None:
         document = parse_json(text, path)
         images = document.get("images", []) if isinstance(document, dict) else []
     for image in images:
-        names.note(said_of(image, standard, inner_first=True))
+        names.note(metadata_of(image, standard, inner_first=True))
 
 
 def _csv_names(path: str, columns: Mapping[str, str]) -> frozenset[str]:
@@ -103,7 +103,7 @@ def _csv_names(path: str, columns: Mapping[str, str]) -> frozenset[str]:
     image = header.names[header.at["image_id"]]
     names = MetadataNames(strict=True)
     for row in csv_rows(path, header.delimiter, spaced=header.spaced):
-        names.note(said_of(row, standard, ()), row[image])
+        names.note(metadata_of(row, standard, ()), row[image])
     return names.found()
 
 

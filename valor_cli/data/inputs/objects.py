@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from valor_cli.data.formats.folders import is_folder
 from valor_cli.data.formats.parquet.magic import is_parquet
-from valor_cli.data.partition.shards import read_shards, unlike_most
+from valor_cli.data.partition.shards import minority_parts, read_shards
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
@@ -102,7 +102,7 @@ def read_objects(
         expanded(path),
         lambda one: _read(one, role, reading, format or format_of(one)),
         reading.invalid,
-        odd_objects,
+        incompatible_objects,
     )
     if len(parts) == 1 and not left_out.files:
         return parts[0]
@@ -223,7 +223,7 @@ def _is_line(head: bytes) -> bool:
     return isinstance(record, dict) and "image_id" in spelled(tuple(record), "image")
 
 
-def odd_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
+def incompatible_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
     """Parts whose id types differ from those of most, or that lack names alone.
 
     A part without objects is like any other.
@@ -237,7 +237,7 @@ def odd_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
         message = f"{_difference(kinds[at], kinds[usual])} in {parts[filled[usual]].path}"
         return DataError(Problem(parts[filled[at]].path, message))
 
-    return {filled[at]: problem for at, problem in unlike_most(kinds, error).items()}
+    return {filled[at]: problem for at, problem in minority_parts(kinds, error).items()}
 
 
 def _kind(part: ObjectFile) -> _Kind:

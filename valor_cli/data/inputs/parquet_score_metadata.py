@@ -8,7 +8,7 @@ from valor_cli.data.formats.parquet.columns import SCALARS, kind_of
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.formats.parquet.score_header import ParquetHeader, parquet_header
 from valor_cli.data.formats.parquet.values import values
-from valor_cli.data.inputs.metadata_names import MetadataNames, said_of
+from valor_cli.data.inputs.metadata_names import MetadataNames, metadata_of
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 
 
@@ -35,7 +35,7 @@ def parquet_metadata(
         ids, *columns = (values(batch.rows.column(name)) for name in (sample, *wanted))
         for owner, *row in zip(ids, *columns, strict=True):
             said = dict(zip(wanted, row, strict=True))
-            names.note(said_of(said, standard), str(owner))
+            names.note(metadata_of(said, standard), str(owner))
     return names.found()
 
 

@@ -12,8 +12,8 @@ from valor_cli.data.inputs.metadata_names import (
     csv_rows,
     first_line,
     json_lines,
+    metadata_of,
     names_in_all,
-    said_of,
 )
 from valor_cli.data.inputs.samples import format_of
 from valor_cli.data.shapes.samples.header import COLUMNS, NESTED, Layouts
@@ -49,7 +49,7 @@ def sample_metadata(
             standard = {key for key in layout.keys if key is not None}
             standard |= {way[0] for way in layout.paths.values()} | {"vars", "testCase"}
             kinds = {layout.keys[COLUMNS.index(name)] for name in KINDS}
-            names.note(said_of(record, standard - kinds, NESTED))
+            names.note(metadata_of(record, standard - kinds, NESTED))
         return frozenset(name for name in names.found() if not name.startswith(PEOPLE))
 
     return names_in_all(path, names_of)

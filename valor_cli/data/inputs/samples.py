@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from valor_cli.data.column_names import check_mapped, quoted
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
-from valor_cli.data.partition.shards import LeftOut, read_shards
+from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.shapes.samples.header import ALIASES
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.source.files import STDIN
@@ -154,7 +154,7 @@ def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     )
 
 
-def _without_files(file: SampleFile, left_out: LeftOut) -> SampleFile:
+def _without_files(file: SampleFile, left_out: SkippedFiles) -> SampleFile:
     """The input of which some files were left out.
 
     Rows that say no id are then called by file and line: how many rows were lost is not known, so

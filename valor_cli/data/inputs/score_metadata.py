@@ -14,8 +14,8 @@ from valor_cli.data.inputs.metadata_names import (
     csv_rows,
     first_line,
     json_lines,
+    metadata_of,
     names_in_all,
-    said_of,
 )
 from valor_cli.data.inputs.scores import format_of
 from valor_cli.data.shapes.scores.score_file import (
@@ -59,7 +59,7 @@ def score_metadata(
         standard = {*_standard(reading), *reading.classes, *(wide.names if wide else ())}
         for record in lines(one):
             owner = next((record[name] for name in ids if record.get(name) is not None), None)
-            names.note(said_of(record, standard), str(owner))
+            names.note(metadata_of(record, standard), str(owner))
         return names.found()
 
     return names_in_all(path, names_of)
@@ -91,7 +91,7 @@ def _csv_names(path: str, side: Side, reading: ScoreReading) -> frozenset[str]:
     names = MetadataNames()
     sample = header.names[header.sample_id]
     for row in csv_rows(path, header.delimiter, spaced=header.spaced):
-        names.note(said_of(row, taken, ()), str(row[sample]))
+        names.note(metadata_of(row, taken, ()), str(row[sample]))
     return names.found()
 
 

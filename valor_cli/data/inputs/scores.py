@@ -12,7 +12,7 @@ from valor_cli.data.column_names import quoted
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import read_shards
-from valor_cli.data.shapes.scores.joined import joined_score_files, odd_score_files
+from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
@@ -65,7 +65,7 @@ def read_scores(
         expanded(path),
         lambda one: read_score_file(one, side, reading, format or format_of(one)),
         reading.invalid,
-        odd_score_files,
+        incompatible_score_files,
     )
     found = joined_score_files(path, parts, left_out)
     if side == "samples" and not reading.classes:

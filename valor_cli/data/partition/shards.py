@@ -31,7 +31,7 @@ _SHOWN = 3
 """Files that a warning names."""
 
 
-class LeftOut(NamedTuple):
+class SkippedFiles(NamedTuple):
     """Files that were left out whole.
 
     Attributes:
@@ -43,7 +43,7 @@ class LeftOut(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-NOTHING: Final = LeftOut()
+NOTHING: Final = SkippedFiles()
 """Left out where every file could be used."""
 
 
@@ -51,7 +51,7 @@ class Gathered(NamedTuple, Generic[P]):
     """The parts of an input, at least one, in its order; and what was left out of it."""
 
     parts: list[P]
-    left_out: LeftOut
+    left_out: SkippedFiles
 
 
 Odd: TypeAlias = Callable[[Sequence[P]], Mapping[int, DataError]]
@@ -127,7 +127,7 @@ def gathered(
     return Gathered(kept, left_out(names, errors) if errors else NOTHING)
 
 
-def unlike_most(
+def minority_parts(
     kinds: Sequence[Hashable], error: Callable[[int, int], DataError]
 ) -> dict[int, DataError]:
     """Parts that are of another kind than more than half; none where no kind has so many.
@@ -159,7 +159,7 @@ def pieces_error(read: Iterable[tuple[str, str, DataError | None]]) -> DataError
         broken = {name: _of_file(errors) for name, errors in files.items() if errors}
         if broken:
             found.append(_of_input(path, list(files), broken, "error"))
-    return together(found)
+    return combined_error(found)
 
 
 def _of_file(errors: Sequence[DataError]) -> DataError:
@@ -170,7 +170,7 @@ def _of_file(errors: Sequence[DataError]) -> DataError:
     return DataError(problems[:LISTED], total=total, hint="\n".join(hints))
 
 
-def together(errors: Sequence[DataError]) -> DataError:
+def combined_error(errors: Sequence[DataError]) -> DataError:
     """Combine errors into one: some problems of each, and all hints without duplicates."""
     errors = list({(error.problems, error.hint): error for error in errors}.values())
     hints = dict.fromkeys(line for error in errors for line in error.hint.split("\n") if line)
@@ -178,7 +178,7 @@ def together(errors: Sequence[DataError]) -> DataError:
     return DataError(some_of_each(errors), total=total, hint="\n".join(hints))
 
 
-def left_out(names: Sequence[str], broken: dict[str, DataError]) -> LeftOut:
+def left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
     """Records of the skipped files, and a warning.
 
     Args:
@@ -189,7 +189,7 @@ def left_out(names: Sequence[str], broken: dict[str, DataError]) -> LeftOut:
     more = len(broken) - len(shown)
     rest = f"; and {more:,} more" if more else ""
     told = f"left out: {len(broken):,} of {len(names):,} files: {'; '.join(shown)}{rest}"
-    return LeftOut([_record(*one) for one in broken.items()], [told])
+    return SkippedFiles([_record(*one) for one in broken.items()], [told])
 
 
 def _record(name: str, error: DataError) -> InputFile:

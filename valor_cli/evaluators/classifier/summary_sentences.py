@@ -12,7 +12,7 @@ from annotated_types import Interval
 from msgspec import Struct
 
 from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.protocols.classifier import Pair
@@ -76,7 +76,7 @@ def _of_sample(
     source: Source,
     limits: Limits,
 ) -> SummarySentences | Outcome:
-    if lack := lack_of("response", response) or lack_of(source, document):
+    if lack := missing_input("response", response) or missing_input(source, document):
         return lack
     own = _long_enough(texts, [("response", response or "")], limits.shortest)
     others = _long_enough(texts, _named(source, document or ""), limits.shortest)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.missing_inputs import Field, lack_of
+from valor_cli.evaluators.missing_inputs import Field, missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
@@ -100,7 +100,7 @@ def _passages(
 
 def _found(texts: ModelTexts, field: Field, whole: bool) -> Iterator[tuple[Passage, ...] | Outcome]:
     for found in _listed(texts, field):
-        yield lack_of(field, found) or tuple(
+        yield missing_input(field, found) or tuple(
             Passage(
                 f"{field}[{number}]" if field in _LISTS else field,
                 number,
@@ -165,10 +165,10 @@ def by_sentences(
 ) -> Outcomes:
     """Outcomes by `look` for each pair, recorded with the embedder and the sentence splitter."""
     found = [one if isinstance(one, Outcome) else look(one) for one in compared(texts, pairs)]
-    return Outcomes.of(found, outputs, beside=beside(texts))
+    return Outcomes.of(found, outputs, beside=recorded_parameters(texts))
 
 
-def beside(texts: ModelTexts) -> Mapping[str, Scalar]:
+def recorded_parameters(texts: ModelTexts) -> Mapping[str, Scalar]:
     """Parameters recorded with values that use sentence vectors."""
     return {**texts.models.embedder.beside, "splitter": SPLITTER}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from annotated_types import Interval
 
-from valor_cli.kernels.text.likelihood import Surprise, surprise
+from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.models.protocols.language_model import Passage
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Stride: TypeAlias = Annotated[int, Interval(ge=1)] | None
 
 def surprises(
     model: TransformersLanguageModel, passages: Sequence[Passage], stride: Stride
-) -> dict[Passage, Surprise | None]:
+) -> dict[Passage, NegativeLogLikelihood | None]:
     """Negative log-likelihood of each passage's target; None if no token was scored.
 
     All are asked for in one call: batches are the model's own business.
@@ -31,4 +31,4 @@ def surprises(
     """
     distinct = list(dict.fromkeys(passages))
     found = model.log_probabilities(distinct, stride=stride)
-    return dict(zip(distinct, map(surprise, found), strict=True))
+    return dict(zip(distinct, map(negative_log_likelihood, found), strict=True))

@@ -30,7 +30,7 @@ def word_codes(tokenizer: Tokenizer, use_stemmer: bool) -> WordCodes:
     return WordCodes(_SPLIT[tokenizer], _stem_of_word if use_stemmer else None, at_once)
 
 
-def loses_most(texts: list[str], tokenizer: Tokenizer) -> bool:
+def drops_most_letters(texts: list[str], tokenizer: Tokenizer) -> bool:
     """Whether the tokenizer drops more letters of the texts than it keeps."""
     return tokenizer == "rouge" and is_mostly_lost(texts)
 

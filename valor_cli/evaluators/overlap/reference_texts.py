@@ -33,7 +33,7 @@ def comparable(data: TextDataset) -> list[Comparable]:
     ]
 
 
-def lacking(data: TextDataset) -> list[Outcome]:
+def incomparable_outcomes(data: TextDataset) -> list[Outcome]:
     """The outcome of every sample without a response or without references."""
     no_response, no_reference = missing("no response"), missing("no reference")
     return [no_response if response is None else no_reference for response in data.response]
@@ -43,7 +43,7 @@ def compared(
     data: TextDataset, compare: Callable[[str, tuple[str, ...]], Outcome]
 ) -> list[Outcome]:
     """Apply `compare` to the response and references of each sample that has both."""
-    outcomes = lacking(data)
+    outcomes = incomparable_outcomes(data)
     for at, response, references in comparable(data):
         outcomes[at] = compare(response, references)
     return outcomes

@@ -49,7 +49,7 @@ def _judged(response: str, contexts: Sequence[str] | None, find: Finder) -> Outc
     return verdict(
         not any(name == "response" for name, _, _ in found),
         contexts_passed=passed,
-        reason=told((name, span.kind) for name, _, span in found),
+        reason=summary((name, span.kind) for name, _, span in found),
         details={
             "counts": dict(sorted(Counter(span.kind for _, _, span in found).items())),
             "found": [place(name, text, span) for name, text, span in found[:MOST_TOLD]],
@@ -81,7 +81,7 @@ def secret_mark(name: str, span: Span) -> Mark:
     return Mark(name, span.start, span.end, span.kind, secret=True)
 
 
-def told(found: Iterable[tuple[str, str]]) -> str:
+def summary(found: Iterable[tuple[str, str]]) -> str:
     """A summary of the matches: "2 EMAIL_ADDRESS, 1 US_SSN in the response; …".
 
     Args:

@@ -14,7 +14,7 @@ from valor_cli.evaluators import (
 )
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.loading import load_text
-from valor_cli.evaluators.text_generation.model_session import lacks, open_session, tuned
+from valor_cli.evaluators.text_generation.model_session import missing_model, open_session, tuned
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Asking, Stream, Task
 
@@ -46,7 +46,7 @@ TEXT_GENERATION = Task(
         classifier.WING,
         judge.WING,
     ),
-    asking=Asking(lacks, tuned, open_session),
+    asking=Asking(missing_model, tuned, open_session),
     stream=_in_pieces,
     defaults=(
         "rouge_1",

@@ -12,7 +12,7 @@ from valor_cli.data.shapes.samples.assembly import COLUMNS_HINT
 from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
 from valor_cli.errors import DataError, Problem, printable
-from valor_cli.evaluators.id_mismatch import Ids, hardly_joined
+from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
 from valor_cli.evaluators.text_generation.reading import ModelRows
 from valor_cli.results import Scalar
 
@@ -37,7 +37,7 @@ class Joined(NamedTuple):
     warnings: list[str]
 
 
-class Having(NamedTuple):
+class ModelColumns(NamedTuple):
     """What the rows of a model contain.
 
     Attributes:
@@ -74,7 +74,7 @@ def join_models(
     shared = len(order) < sum(map(len, by_id.values()))
     check_metadata([own.file for own in models.values()], metadata, optional, shared=shared)
     first = next(iter(by_id.values())).keys()
-    hardly = joins_told(
+    hardly = join_warnings(
         {model: own.file for model, own in models.items()},
         {model: Ids(model, len(own), list(own)) for model, own in by_id.items()},
         {model: len(own.keys() & first) for model, own in by_id.items()},
@@ -82,16 +82,18 @@ def join_models(
     if not shared:
         return Joined(dict(models), False, hardly)
     said = {
-        model: Having(own.file, frozenset(name for name in OF_SAMPLES if _any_has(own, name)))
+        model: ModelColumns(own.file, frozenset(name for name in OF_SAMPLES if _any_has(own, name)))
         for model, own in models.items()
     }
-    lacks = lacks_of(said, metadata, of_answers)
+    lacks = missing_columns(said, metadata, of_answers)
     rows = completed(by_id, order, lacks, unlent_of(metadata, of_answers))
     filled = {model: [one for one in order if one not in own] for model, own in by_id.items()}
     warnings = [
         *hardly,
         *differences({name: (len(ids), ids) for name, ids in _differing(by_id).items()}),
-        *lent(said, lacks, {name: (len(ids), ids) for name, ids in filled.items()}, len(order)),
+        *filled_in_warnings(
+            said, lacks, {name: (len(ids), ids) for name, ids in filled.items()}, len(order)
+        ),
     ]
     joined = {
         model: replace(own, rows=rows[model], filled=frozenset(filled[model]))
@@ -100,7 +102,7 @@ def join_models(
     return Joined(joined, True, warnings)
 
 
-def joins_told(
+def join_warnings(
     files: Mapping[str, SampleFile], ids: Mapping[str, Ids], shared: Mapping[str, int]
 ) -> list[str]:
     """Warnings if models have few samples in common with the first one.
@@ -118,14 +120,14 @@ def joins_told(
             "write them alike, or name the column that holds them under `data:` as "
             f"`columns: {{sample_id: …}}` (there is: {there})"
         )
-        found.append(hardly_joined(own, first, shared[model], mend))
+        found.append(few_matches_warning(own, first, shared[model], mend))
     return [one for one in found if one]
 
 
 def completed(
     by_id: Mapping[str, Mapping[str, SampleRow]],
     order: Sequence[str],
-    lacks: Mapping[str, Lacks],
+    lacks: Mapping[str, MissingColumns],
     unlent: Container[int],
 ) -> dict[str, list[SampleRow]]:
     """By model, a row for each sample of `order`.
@@ -150,9 +152,9 @@ def completed(
     return whole
 
 
-def lent(
-    said: Mapping[str, Having],
-    lacks: Mapping[str, Lacks],
+def filled_in_warnings(
+    said: Mapping[str, ModelColumns],
+    lacks: Mapping[str, MissingColumns],
     filled: Mapping[str, tuple[int, Sequence[str]]],
     samples: int,
 ) -> list[str]:
@@ -183,7 +185,7 @@ def unlent_of(metadata: Sequence[str], of_answers: Sequence[str]) -> set[int]:
 
 
 def check_needs(
-    models: Mapping[str, Having], needs: frozenset[str], columns: Mapping[str, str]
+    models: Mapping[str, ModelColumns], needs: frozenset[str], columns: Mapping[str, str]
 ) -> list[str]:
     """Check that every model has the columns that metrics need.
 
@@ -225,22 +227,22 @@ def check_needs(
     return list(warnings)
 
 
-def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, Having]:
+def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, ModelColumns]:
     """By model, which columns have values."""
     known = [name for name in COLUMNS if name in names]
     return {
-        model: Having(own.file, frozenset(name for name in known if _any_has(own, name)))
+        model: ModelColumns(own.file, frozenset(name for name in known if _any_has(own, name)))
         for model, own in models.items()
     }
 
 
-def absent_from_all(models: Mapping[str, Having], wanted: frozenset[str]) -> frozenset[str]:
+def absent_from_all(models: Mapping[str, ModelColumns], wanted: frozenset[str]) -> frozenset[str]:
     """Columns that no row of any model has."""
     there = frozenset().union(*(own.names for own in models.values()))
     return frozenset(name for name in wanted if name in COLUMNS and name not in there)
 
 
-class Lacks(NamedTuple):
+class MissingColumns(NamedTuple):
     """Columns and metadata that are missing in one model's file."""
 
     columns: tuple[str, ...]
@@ -262,13 +264,13 @@ class Lacks(NamedTuple):
         return row._replace(**values)
 
 
-def lacks_of(
-    said: Mapping[str, Having], metadata: Sequence[str], of_answers: Sequence[str]
-) -> dict[str, Lacks]:
+def missing_columns(
+    said: Mapping[str, ModelColumns], metadata: Sequence[str], of_answers: Sequence[str]
+) -> dict[str, MissingColumns]:
     """By model, what other models' files have and its own does not."""
     there = frozenset().union(*(own.names for own in said.values()))
     return {
-        model: Lacks(
+        model: MissingColumns(
             tuple(name for name in OF_SAMPLES if name in there and name not in own.names),
             tuple(
                 at

@@ -35,7 +35,7 @@ from valor_cli.evaluators.text_generation.reading import (
     metadata_there,
     read_inputs,
 )
-from valor_cli.metric import METADATA, Loaded, NoOptions, Selection, Spent, written
+from valor_cli.metric import METADATA, Loaded, ModelUsage, NoOptions, Selection, written
 from valor_cli.results import Scalar
 
 _SHOWN = 3
@@ -280,15 +280,15 @@ def _perturbed(dataset: TextDataset) -> dict[Scalar, Scalar]:
     }
 
 
-def _spent(rows: Rows) -> Spent:
+def _spent(rows: Rows) -> ModelUsage:
     durations = [row.duration_s for row in rows if row.duration_s is not None]
-    return spent_of(durations, [row.cost_usd for row in rows if row.cost_usd is not None])
+    return total_usage(durations, [row.cost_usd for row in rows if row.cost_usd is not None])
 
 
-def spent_of(durations: Sequence[float], costs: Sequence[float]) -> Spent:
+def total_usage(durations: Sequence[float], costs: Sequence[float]) -> ModelUsage:
     """Total usage of the samples that report it."""
     seconds = _total(durations)
-    return Spent(None if seconds is None else seconds / len(durations), _total(costs))
+    return ModelUsage(None if seconds is None else seconds / len(durations), _total(costs))
 
 
 def _total(values: Sequence[float]) -> float | None:

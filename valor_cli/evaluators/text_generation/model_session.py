@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL, family_of
 from valor_cli.evaluators.embedding.metrics.semantic_similarity import CROSS_ENCODER
 from valor_cli.evaluators.text_generation.options import TextOptions
-from valor_cli.metric import Call, Lack, Terms
+from valor_cli.metric import Call, MissingConfig, RunTerms
 from valor_cli.models.settings.models import EmbedderSettings, model_name
 
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ language_model: {model: distilbert/distilgpt2}
 or, from a package and without a network: language_model: {model: smollm2-135m}"""
 
 
-def lacks(options: TextOptions, call: Call) -> Lack | None:
+def missing_model(options: TextOptions, call: Call) -> MissingConfig | None:
     """The model that the config must name for a call."""
     if "judge" in call.asks and not options.panel:
-        return Lack("asks a judge, and the config names none", JUDGE)
+        return MissingConfig("asks a judge, and the config names none", JUDGE)
     if "language_model" in call.asks and options.language_model is None:
-        return Lack("asks a language model, and the config names none", LANGUAGE_MODEL)
+        return MissingConfig("asks a language model, and the config names none", LANGUAGE_MODEL)
     return None
 
 
-def open_session(options: TextOptions, calls: Sequence[Call], terms: Terms) -> Session:
+def open_session(options: TextOptions, calls: Sequence[Call], terms: RunTerms) -> Session:
     """Open a session for the models that some calls use.
 
     Raises:

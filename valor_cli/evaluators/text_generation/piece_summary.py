@@ -37,7 +37,7 @@ class SamplePiece(Struct, frozen=True):
     size: int
 
 
-class PieceTold(Struct, frozen=True):
+class PieceSummary(Struct, frozen=True):
     """Summary of a piece, before its texts are read.
 
     Attributes:

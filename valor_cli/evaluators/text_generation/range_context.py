@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.text_generation.inputs import TextInputs
-from valor_cli.evaluators.text_generation.joining import Having, Lacks
+from valor_cli.evaluators.text_generation.joining import MissingColumns, ModelColumns
 from valor_cli.metric import Selection
 from valor_cli.results import InputFile, Scalar
 
@@ -51,7 +51,7 @@ class Span(NamedTuple):
     picks: Sequence[Pick]
 
 
-class Told(NamedTuple):
+class RunFacts(NamedTuple):
     """What is known of a run before its texts are read.
 
     Attributes:
@@ -66,7 +66,7 @@ class Told(NamedTuple):
         filled: Of models with samples in common, how many each lacks, and the first of them.
     """
 
-    having: Mapping[str, Having]
+    having: Mapping[str, ModelColumns]
     files: Sequence[InputFile]
     warnings: Sequence[str]
     link_warnings: Sequence[str]
@@ -77,7 +77,7 @@ class Told(NamedTuple):
     filled: Mapping[str, tuple[int, Sequence[str]]]
 
 
-class Ground(Struct, frozen=True):
+class RangeContext(Struct, frozen=True):
     """What all ranges share, and what they add to it.
 
     Attributes:
@@ -100,5 +100,5 @@ class Ground(Struct, frozen=True):
     numbers: Sequence[Sequence[int] | None]
     first: Mapping[str, int]
     links: Mapping[str, Mapping[str, str]]
-    lacks: Mapping[str, Lacks] | None
-    told: Told
+    lacks: Mapping[str, MissingColumns] | None
+    told: RunFacts

@@ -20,16 +20,16 @@ from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.sample_file import SampleRow
 from valor_cli.evaluators.text_generation.joining import (
     SHOWN,
-    Having,
+    ModelColumns,
     check_needs,
     completed,
     differences,
     differing,
-    lent,
+    filled_in_warnings,
     unlent_of,
 )
-from valor_cli.evaluators.text_generation.loading import check_artifacts, labels_of, spent_of
-from valor_cli.evaluators.text_generation.range_context import Ground, Pick, Span, numbered
+from valor_cli.evaluators.text_generation.loading import check_artifacts, labels_of, total_usage
+from valor_cli.evaluators.text_generation.range_context import Pick, RangeContext, Span, numbered
 from valor_cli.kernels.columns.text_columns import Constant, TextColumn
 from valor_cli.metric import Loaded
 
@@ -38,7 +38,7 @@ Ints = NDArray[np.int64]
 _NO_FLOATS: Final = np.zeros(0, np.float64)
 
 
-class Otherwise(NamedTuple):
+class RangeDifference(NamedTuple):
     """A sample for which two models disagree on an input, in order of report.
 
     Attributes:
@@ -67,11 +67,11 @@ class RangeFacts(Struct, frozen=True):
     names: Mapping[str, frozenset[str]]
     labels: frozenset[str]
     amounts: Mapping[tuple[str, str], NDArray[np.float64]]
-    otherwise: Mapping[str, tuple[int, Sequence[Otherwise]]]
+    otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]]
 
 
 def load_range(
-    ground: Ground, span: Span, parts: Sequence[tuple[int, SampleColumns]]
+    ground: RangeContext, span: Span, parts: Sequence[tuple[int, SampleColumns]]
 ) -> Loaded[TextDataset]:
     """The datasets of the samples in a range.
 
@@ -81,7 +81,7 @@ def load_range(
         parts: Of each piece that has some of them, its position among all pieces, and its rows.
     """
     pieces = dict(parts)
-    otherwise: Mapping[str, tuple[int, Sequence[Otherwise]]] = {}
+    otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]] = {}
     if ground.lacks is None:
         found = {model: _rows(ground, span, model, pieces) for model in ground.models}
     else:
@@ -109,7 +109,7 @@ def load_range(
     )
 
 
-def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[TextDataset]:
+def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> Loaded[TextDataset]:
     """Join all ranges; the datasets are those of the first.
 
     Raises:
@@ -120,13 +120,13 @@ def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[
     warnings = [*told.warnings]
     if ground.lacks is not None:
         having = {
-            model: Having(own.file, frozenset().union(*(one.names[model] for one in facts)))
+            model: ModelColumns(own.file, frozenset().union(*(one.names[model] for one in facts)))
             for model, own in told.having.items()
         }
         columns = ground.inputs.columns
         warnings += check_needs(having, selection.needs - selection.wanted, columns)
         warnings += differences(_otherwise([one.otherwise for one in facts]))
-        warnings += lent(told.having, ground.lacks, told.filled, told.samples)
+        warnings += filled_in_warnings(told.having, ground.lacks, told.filled, told.samples)
     named = any("artifacts" in own for one in facts for own in one.names.values())
     check_artifacts(ground.inputs, named=named)
     return replace(
@@ -147,7 +147,9 @@ def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[
         groups=_groups(ground, parts),
         perturbed=told.perturbed,
         spent={
-            model: spent_of(*(_amounts(facts, model, name) for name in ("duration_s", "cost_usd")))
+            model: total_usage(
+                *(_amounts(facts, model, name) for name in ("duration_s", "cost_usd"))
+            )
             for model in ground.models
         },
         facts=None,
@@ -155,7 +157,7 @@ def join_ranges(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> Loaded[
 
 
 def _rows(
-    ground: Ground, span: Span, model: str, pieces: Mapping[int, SampleColumns]
+    ground: RangeContext, span: Span, model: str, pieces: Mapping[int, SampleColumns]
 ) -> tuple[SampleColumns, Ints]:
     """The rows of a model in a range, and (n,) their places, ascending."""
     picks = [one for one in span.picks if one.model == model]
@@ -170,7 +172,7 @@ def _places(pick: Pick, count: int) -> Ints:
     return pick.places
 
 
-def _picked(ground: Ground, pick: Pick, rows: SampleColumns) -> SampleColumns:
+def _picked(ground: RangeContext, pick: Pick, rows: SampleColumns) -> SampleColumns:
     """Rows of a piece, with ids, and with paths of artifacts that can be opened."""
     own, numbers = pick.rows, ground.numbers[pick.piece]
     found = rows.part(*own) if isinstance(own, tuple) else rows.take(own)
@@ -186,8 +188,10 @@ def _picked(ground: Ground, pick: Pick, rows: SampleColumns) -> SampleColumns:
 
 
 def _shared_rows(
-    ground: Ground, span: Span, pieces: Mapping[int, SampleColumns]
-) -> tuple[dict[str, tuple[SampleColumns, Ints]], Mapping[str, tuple[int, Sequence[Otherwise]]]]:
+    ground: RangeContext, span: Span, pieces: Mapping[int, SampleColumns]
+) -> tuple[
+    dict[str, tuple[SampleColumns, Ints]], Mapping[str, tuple[int, Sequence[RangeDifference]]]
+]:
     """The rows of all models in a range, one of each for every sample; where they differ."""
     by_id: dict[str, dict[str, SampleRow]] = {}
     place: dict[str, int] = {}
@@ -205,9 +209,9 @@ def _shared_rows(
     unlent = unlent_of(ground.columns, ground.selection.of_answers)
     whole = completed(by_id, order, ground.lacks or {}, unlent)
     places = np.array([place[one] for one in order], np.int64)
-    found: dict[str, list[Otherwise]] = {}
+    found: dict[str, list[RangeDifference]] = {}
     for one in differing(by_id):
-        where = Otherwise(one.model, one.row.file, one.row.line, str(one.row.sample_id))
+        where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.sample_id))
         found.setdefault(one.name, []).append(where)
     return (
         {model: (packed(enumerate(rows)).rows(), places) for model, rows in whole.items()},
@@ -216,11 +220,11 @@ def _shared_rows(
 
 
 def _otherwise(
-    parts: Sequence[Mapping[str, tuple[int, Sequence[Otherwise]]]],
+    parts: Sequence[Mapping[str, tuple[int, Sequence[RangeDifference]]]],
 ) -> dict[str, tuple[int, list[str]]]:
     """By column, the number of samples on which models disagree, and the first of them."""
     counts: Counter[str] = Counter()
-    first: dict[str, list[Otherwise]] = {}
+    first: dict[str, list[RangeDifference]] = {}
     for part in parts:
         for name, (count, some) in part.items():
             counts[name] += count
@@ -232,7 +236,7 @@ def _otherwise(
     }
 
 
-def _dataset(ground: Ground, model: str, rows: SampleColumns, places: Ints) -> TextDataset:
+def _dataset(ground: RangeContext, model: str, rows: SampleColumns, places: Ints) -> TextDataset:
     """The columns of a model's rows."""
     count, links = len(rows), ground.links[model]
     none: Constant[Any] = Constant(None, count)
@@ -269,7 +273,7 @@ def _stripped(models: Iterable[SampleColumns]) -> Iterable[str]:
             yield from (text.strip() for text in column.texts if text is not None)
 
 
-def _groups(ground: Ground, parts: Sequence[Loaded[TextDataset]]) -> dict[str, list[Any]]:
+def _groups(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> dict[str, list[Any]]:
     """By model, the cluster of each sample, where some have one."""
     return {
         model: [

@@ -78,10 +78,10 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
     models: dict[str, ModelRows] = {}
     for name, file in files.items():
         models |= _one_model(file, name) if several else _models(file, name)
-    return TextsRead(models, *told_of(list(files.values())))
+    return TextsRead(models, *input_files_and_warnings(list(files.values())))
 
 
-def told_of(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
+def input_files_and_warnings(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
     """The files of all inputs, each once, and warnings."""
     warnings = [warning for file in files for warning in file.warnings]
     records = [one for file in files for one in file.files]

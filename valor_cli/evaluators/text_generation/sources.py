@@ -16,7 +16,7 @@ from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.evaluators.text_generation.inputs import TextInputs
-from valor_cli.evaluators.text_generation.piece_summary import PieceTold, SamplePiece
+from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.range_context import Rows, numbered
 from valor_cli.kernels.columns.text_columns import TextColumn
 
@@ -36,7 +36,7 @@ class Source(Struct, frozen=True, eq=False):
     """
 
     at: int
-    told: PieceTold
+    told: PieceSummary
     model: str
     rows: Rows
     count: int
@@ -81,7 +81,7 @@ class Sources(Struct, frozen=True):
 
 
 def sources_of(
-    inputs: TextInputs, pieces: Sequence[SamplePiece], told: Sequence[PieceTold]
+    inputs: TextInputs, pieces: Sequence[SamplePiece], told: Sequence[PieceSummary]
 ) -> Sources | None:
     """Locate the rows of all models; None if rows are incomplete or a file changed.
 
@@ -129,7 +129,7 @@ class _Input(NamedTuple):
     places: list[_Place]
 
 
-def _input(path: str, pieces: Sequence[SamplePiece], told: Sequence[PieceTold]) -> _Input | None:
+def _input(path: str, pieces: Sequence[SamplePiece], told: Sequence[PieceSummary]) -> _Input | None:
     named = [one.digests is not None for one in told if len(one.rows)]
     whole = all(one.rows.text("sample_id").none is None for one in told if one.digests is not None)
     if (any(named) and not all(named)) or not whole:
@@ -156,7 +156,7 @@ def _input(path: str, pieces: Sequence[SamplePiece], told: Sequence[PieceTold]) 
     return _Input(files[0] if len(files) == 1 else joined_files(path, files), places)
 
 
-def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceTold]]) -> SampleFile | None:
+def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceSummary]]) -> SampleFile | None:
     """A file without its rows; None where it was written to while it was read."""
     reading: SampleReading = pieces[0][0].reading
     heads = [told.head for _, told in pieces]
@@ -175,13 +175,13 @@ def _shifted(numbers: Sequence[int], above: int) -> Sequence[int]:
     return [one + above for one in numbers]
 
 
-def _models(told: Sequence[PieceTold]) -> list[str | None] | None:
+def _models(told: Sequence[PieceSummary]) -> list[str | None] | None:
     """The models that the rows of an input name; None where some name one and some do not."""
     names = dict.fromkeys(name for one in told if len(one.rows) for name in one.models)
     return None if None in names and len(names) > 1 else list(names)
 
 
-def _rows(told: PieceTold, code: int) -> tuple[Rows, int]:
+def _rows(told: PieceSummary, code: int) -> tuple[Rows, int]:
     if told.model is None:
         return (0, len(told.rows)), len(told.rows)
     rows = np.flatnonzero(told.model == code)

@@ -28,7 +28,7 @@ from valor_cli.data.table import SKIP_HINT
 from valor_cli.data.values import stop_on
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
-from valor_cli.evaluators.text_generation.piece_summary import PieceTold, SamplePiece
+from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.ranges import join_ranges, load_range
 from valor_cli.evaluators.text_generation.reading import malformed_conditions
 from valor_cli.evaluators.text_generation.survey import survey
@@ -98,7 +98,7 @@ def _length(file: str) -> int | None:
     return found.st_size * (PACKED if packed else 1)
 
 
-def read_piece(task: SamplePiece) -> tuple[PieceTold, SampleColumns] | None:
+def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
     """A piece with its rows; None if it must be read with all others.
 
     Raises:
@@ -138,12 +138,12 @@ def _told(
     head: SampleFile | PartOfFile,
     rows: SampleColumns,
     numbers: Sequence[int],
-) -> PieceTold:
+) -> PieceSummary:
     ids = rows.texts.get("sample_id")
     models, model = _models(rows)
     labels = rows.lists.get("references", ()) if "labels" in selection.needs else ()
     kept = ("metadata", *TOLD_OF_ROWS) if selection.keep else TOLD_OF_ROWS
-    return PieceTold(
+    return PieceSummary(
         head,
         rows.only(kept),
         numbers,

@@ -22,12 +22,12 @@ from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
     SHOWN,
-    Having,
+    ModelColumns,
     absent_from_all,
     check_metadata,
     check_needs,
-    joins_told,
-    lacks_of,
+    join_warnings,
+    missing_columns,
 )
 from valor_cli.evaluators.text_generation.loading import (
     Linking,
@@ -36,9 +36,15 @@ from valor_cli.evaluators.text_generation.loading import (
     links_of,
     selected,
 )
-from valor_cli.evaluators.text_generation.piece_summary import PieceTold, SamplePiece
-from valor_cli.evaluators.text_generation.range_context import Ground, Pick, Rows, Span, Told
-from valor_cli.evaluators.text_generation.reading import ModelRows, told_of
+from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
+from valor_cli.evaluators.text_generation.range_context import (
+    Pick,
+    RangeContext,
+    Rows,
+    RunFacts,
+    Span,
+)
+from valor_cli.evaluators.text_generation.reading import ModelRows, input_files_and_warnings
 from valor_cli.evaluators.text_generation.sources import Source, Sources, sources_of
 from valor_cli.metric import NoOptions, Selection, Survey
 from valor_cli.results import Scalar
@@ -66,7 +72,7 @@ def survey(
     options: NoOptions,
     selection: Selection,
     pieces: Sequence[SamplePiece],
-    told: Sequence[PieceTold],
+    told: Sequence[PieceSummary],
 ) -> Survey | None:
     """The survey of a run and ranges of samples; None if everything must be loaded.
 
@@ -93,7 +99,7 @@ def survey(
     ground, placed = found
     if len(hashes) > 1:
         first = next(iter(hashes.values()))
-        hardly = joins_told(
+        hardly = join_warnings(
             {model: file for model, (file, _) in sources.of.items()},
             {model: _ids(model, own) for model, (_, own) in sources.of.items()},
             {model: len(np.intersect1d(own, first)) for model, own in hashes.items()},
@@ -113,7 +119,7 @@ def _ids(model: str, own: Sequence[Source]) -> Ids:
 
 def _apart(
     inputs: TextInputs, selection: Selection, sources: Sources
-) -> tuple[Ground, list[_Placed]]:
+) -> tuple[RangeContext, list[_Placed]]:
     """Place models without common samples one after the other."""
     columns = filtered_columns(selection)
     files = [file for file, _ in sources.of.values()]
@@ -139,7 +145,7 @@ def _apart(
             for model, (_, own) in sources.of.items()
         },
     )
-    ground = Ground(
+    ground = RangeContext(
         inputs, selection, columns, tuple(sources.of), (), sources.numbers, first, links, None, told
     )
     return ground, placed
@@ -147,7 +153,7 @@ def _apart(
 
 def _shared(
     inputs: TextInputs, selection: Selection, sources: Sources, hashes: NDArray[np.uint64]
-) -> tuple[Ground, list[_Placed]] | None:
+) -> tuple[RangeContext, list[_Placed]] | None:
     """Place models with common samples: each sample where it first occurs."""
     linked = any("perturbed_from" in one.told.rows.texts for one in _all(sources))
     if selection.keep or selection.limit is not None or linked:
@@ -171,7 +177,7 @@ def _shared(
         for model, (_, own) in sources.of.items()
     }
     told = _told(sources, selection, having, len(first))._replace(filled=filled)
-    ground = Ground(
+    ground = RangeContext(
         inputs,
         selection,
         columns,
@@ -180,18 +186,18 @@ def _shared(
         sources.numbers,
         dict.fromkeys(sources.of, 0),
         {model: {} for model in sources.of},
-        lacks_of(having, columns, selection.of_answers),
+        missing_columns(having, columns, selection.of_answers),
         told,
     )
     return ground, placed
 
 
 def _told(
-    sources: Sources, selection: Selection, having: Mapping[str, Having], samples: int
-) -> Told:
-    files, warnings = told_of(sources.files)
+    sources: Sources, selection: Selection, having: Mapping[str, ModelColumns], samples: int
+) -> RunFacts:
+    files, warnings = input_files_and_warnings(sources.files)
     labels = chain.from_iterable(one.told.labels for one in _all(sources))
-    return Told(
+    return RunFacts(
         having,
         files,
         warnings,
@@ -208,10 +214,10 @@ def _all(sources: Sources) -> list[Source]:
     return [one for _, own in sources.of.values() for one in own]
 
 
-def _having(sources: Sources) -> dict[str, Having]:
+def _having(sources: Sources) -> dict[str, ModelColumns]:
     """The columns of each model's rows."""
     return {
-        model: Having(file, frozenset().union(*(one.names for one in own)))
+        model: ModelColumns(file, frozenset().union(*(one.names for one in own)))
         for model, (file, own) in sources.of.items()
     }
 

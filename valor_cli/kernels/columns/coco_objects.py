@@ -54,7 +54,7 @@ class AnnotatedBoxes(NamedTuple):
     crowd: NDArray[np.bool_]
 
 
-def room_for(text: bytes | memoryview) -> DetectedBoxes:
+def allocate_boxes(text: bytes | memoryview) -> DetectedBoxes:
     """Columns with room for all detections in a text."""
     room = len(text) // (SHORTEST + len(',"score":0')) + 1
     return DetectedBoxes(
@@ -84,7 +84,7 @@ def detected_boxes(
     return None if rows < 0 else DetectedBoxes._make(column[:rows] for column in columns)
 
 
-def room_for_masks(text: bytes | memoryview) -> DetectedMasks:
+def allocate_masks(text: bytes | memoryview) -> DetectedMasks:
     """Columns with room for all masks in a text."""
     room = len(text) // len('{"image_id":1,"category_id":1,"segmentation":{},"score":0}') + 1
     ids, others = np.empty(room, np.int64), np.empty(room, np.int64)

@@ -165,7 +165,7 @@ def ranked(
     return by_image[np.lexsort((-score[by_image], label[by_image]))]
 
 
-def standing(
+def tie_broken_ranks(
     score: NDArray[np.float64], nearest: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """(n,) ranks that order by score, with ties broken by another column.

@@ -94,7 +94,7 @@ def _pairs(
     own, other = mine[:, 2] * mine[:, 3], theirs[:, 2] * theirs[:, 3]
     shared = shared_areas(mine, theirs)
     union = np.where(crowd[g], own, own + other - shared)
-    return least_pairs(d, g, quotient(shared, union, 0.0), least)
+    return pairs_above_iou(d, g, quotient(shared, union, 0.0), least)
 
 
 def shared_areas(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ def shared_areas(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.f
     return np.asarray(np.maximum(high - low, 0).prod(axis=1))
 
 
-def least_pairs(
+def pairs_above_iou(
     detection: NDArray[np.int64],
     ground_truth: NDArray[np.int64],
     iou: NDArray[np.float64],

@@ -46,7 +46,7 @@ class RawPair(NamedTuple):
     prediction_codes: NDArray[np.int32]
 
 
-class Meetings(NamedTuple):
+class LabelPairCounts(NamedTuple):
     """(m,) columns: true code, predicted code, and number of pixels.
 
     Attributes:
@@ -59,17 +59,17 @@ class Meetings(NamedTuple):
     pixels: Ints
 
 
-def count_pixels(pair: RawPair) -> Meetings:
+def count_pixels(pair: RawPair) -> LabelPairCounts:
     """Number of pixels by pair of codes, sorted, without ignored pixels.
 
-    The code of a value that is no label stays: `stray_values` tells which values these are.
+    The code of a value that is no label stays: `unexpected_values` tells which values these are.
     """
     found = _code_meetings(pair)
     judged = found.truth != IGNORED
-    return Meetings(*(column[judged] for column in found))
+    return LabelPairCounts(*(column[judged] for column in found))
 
 
-def _code_meetings(pair: RawPair) -> Meetings:
+def _code_meetings(pair: RawPair) -> LabelPairCounts:
     """How many pixels have each pair of codes; distinct pairs, ascending."""
     bytewise = pair.truth.dtype == pair.prediction.dtype == np.uint8
     codes = pair.truth_codes[:_BYTES], pair.prediction_codes[:_BYTES]
@@ -82,13 +82,13 @@ def _code_meetings(pair: RawPair) -> Meetings:
     return _summed(pair.truth_codes[met.truth], pair.prediction_codes[met.prediction], met.pixels)
 
 
-def _columns(found: bytes) -> Meetings:
-    return Meetings(*np.frombuffer(found, np.int64).reshape(3, -1))
+def _columns(found: bytes) -> LabelPairCounts:
+    return LabelPairCounts(*np.frombuffer(found, np.int64).reshape(3, -1))
 
 
 def value_meetings(
     truth: NDArray[np.unsignedinteger], prediction: NDArray[np.unsignedinteger]
-) -> Meetings:
+) -> LabelPairCounts:
     """Number of pixels with each pair of values; a pair may have several rows.
 
     Label maps are flat: neighbours mostly have the same pair. Counting runs of equal neighbours
@@ -106,10 +106,12 @@ def value_meetings(
     if np.count_nonzero(last) * SHORTEST_RUNS <= len(truth):
         end = np.flatnonzero(last)
         truth, prediction, pixels = truth[end], prediction[end], np.diff(end, prepend=-1)
-    return Meetings(truth, prediction, np.ones(len(truth), np.int64) if pixels is None else pixels)
+    return LabelPairCounts(
+        truth, prediction, np.ones(len(truth), np.int64) if pixels is None else pixels
+    )
 
 
-class StrayValue(NamedTuple):
+class UnexpectedValue(NamedTuple):
     """A pixel value that is not a label, its side, and its pixel count."""
 
     in_truth: bool
@@ -117,7 +119,7 @@ class StrayValue(NamedTuple):
     pixels: int
 
 
-def stray_values(pair: RawPair) -> list[StrayValue]:
+def unexpected_values(pair: RawPair) -> list[UnexpectedValue]:
     """Pixel values that are not labels: ground truth first, ascending.
 
     What a prediction has where the ground truth is ignored may be anything.
@@ -128,17 +130,19 @@ def stray_values(pair: RawPair) -> list[StrayValue]:
         (True, met.truth, truth == UNKNOWN),
         (False, met.prediction, (prediction == UNKNOWN) & (truth != IGNORED)),
     )
-    found: list[StrayValue] = []
+    found: list[UnexpectedValue] = []
     for in_truth, value, stray in sides:
         order, starts = grouped(value[stray].astype(np.int64))
         pixels = np.add.reduceat(np.append(met.pixels[stray][order], 0), starts)[:-1]
         values = value[stray][order[starts[:-1]]]
         rows = zip(values.tolist(), pixels.tolist(), strict=True)
-        found += [StrayValue(in_truth, *row) for row in rows]
+        found += [UnexpectedValue(in_truth, *row) for row in rows]
     return found
 
 
-def _summed(truth: NDArray[np.int32], prediction: NDArray[np.int32], pixels: Ints) -> Meetings:
+def _summed(
+    truth: NDArray[np.int32], prediction: NDArray[np.int32], pixels: Ints
+) -> LabelPairCounts:
     """The same meetings, each pair of codes once, ascending."""
     rows, row = _present(truth)
     columns, column = _present(prediction)
@@ -152,7 +156,7 @@ def _summed(truth: NDArray[np.int32], prediction: NDArray[np.int32], pixels: Int
         order, starts = grouped(cell)
         seen = cell[order[starts[:-1]]]
         total = np.add.reduceat(pixels[order], starts[:-1])
-    return Meetings(rows[seen // len(columns)], columns[seen % len(columns)], total)
+    return LabelPairCounts(rows[seen // len(columns)], columns[seen % len(columns)], total)
 
 
 def _present(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:

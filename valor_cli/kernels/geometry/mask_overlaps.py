@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import blocks, quotient, spread
 from valor_cli.kernels.geometry import masks
-from valor_cli.kernels.geometry.boxes import Pairs, joined_pairs, least_pairs
+from valor_cli.kernels.geometry.boxes import Pairs, joined_pairs, pairs_above_iou
 from valor_cli.kernels.geometry.shapes import Floats, Ints, Masks
 
 PAIRS_AT_ONCE = 1 << 20
@@ -59,7 +59,7 @@ def overlapping_masks(
         d, g = d[same], g[same]
         shared = masks.intersections(detections, ground_truths, rows[d], g)
         union = np.where(crowd[g], own[d], own[d] + other[g] - shared)
-        parts.append(least_pairs(d, g, quotient(shared, union, 0.0), least))
+        parts.append(pairs_above_iou(d, g, quotient(shared, union, 0.0), least))
     return joined_pairs(parts)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import blocks, spread
-from valor_cli.kernels.geometry.boxes import Pairs, joined_pairs, least_pairs
+from valor_cli.kernels.geometry.boxes import Pairs, joined_pairs, pairs_above_iou
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def similar_poses(
         d = np.repeat(np.arange(rows.start, rows.stop), count[rows])
         g = spread(first[rows], count[rows])
         alike = similarities(detections[d], ground_truths.take(g), sigmas)
-        parts.append(least_pairs(d, g, alike, least))
+        parts.append(pairs_above_iou(d, g, alike, least))
     return joined_pairs(parts)
 
 

@@ -12,8 +12,8 @@ from valor_cli.kernels.columns.grouping import blocks, quotient, spread
 from valor_cli.kernels.geometry.boxes import (
     Pairs,
     joined_pairs,
-    least_pairs,
     overlapping_boxes,
+    pairs_above_iou,
     shared_areas,
 )
 from valor_cli.kernels.geometry.conversion import areas, bounds
@@ -80,7 +80,7 @@ def overlapping(
         d, g = d[near], g[near]
         common = shared(d, g)
         union = np.where(crowd[g], own[d], own[d] + other[g] - common)
-        parts.append(least_pairs(d, g, quotient(common, union, 0.0), least))
+        parts.append(pairs_above_iou(d, g, quotient(common, union, 0.0), least))
     return joined_pairs(parts)
 
 

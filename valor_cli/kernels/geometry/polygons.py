@@ -33,7 +33,7 @@ POLYGON_TYPE = 3
 FEWEST_POINTS = 3
 
 
-class CrowdedError(ValueError):
+class TooComplexError(ValueError):
     """Polygons that are too complex to compute; `rows` lists the objects."""
 
     def __init__(self, rows: Ints) -> None:
@@ -54,7 +54,7 @@ def geometries(polygons: Polygons) -> Geometries:
     return _mended(polygons)[0]
 
 
-def mended(polygons: Polygons) -> tuple[Polygons, Bools]:
+def repaired(polygons: Polygons) -> tuple[Polygons, Bools]:
     """Repaired polygons, and which were invalid.
 
     Returns:
@@ -219,7 +219,7 @@ def _check_edges(polygons: Polygons, rows: Ints, too_often: Callable[[Floats], b
         )
     ]
     if crowded:
-        raise CrowdedError(np.array(crowded))
+        raise TooComplexError(np.array(crowded))
 
 
 def _meet_too_often(edges: Floats) -> bool:

@@ -23,7 +23,7 @@ from valor_cli.kernels.patterns.condition_parser import ConditionParser
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout
 from valor_cli.kernels.secrets.spans import Span
 
-__all__ = ["Condition", "ConditionError", "Judgement", "parse_condition"]
+__all__ = ["Condition", "ConditionError", "ConditionResult", "parse_condition"]
 
 MOST_SPANS = 5
 """Places of one operand in one text that are told, the first ones."""
@@ -32,7 +32,7 @@ FOUND = "found"
 FORBIDDEN = "forbidden"
 
 
-class Judgement(NamedTuple):
+class ConditionResult(NamedTuple):
     """The result of a condition on a text.
 
     Attributes:
@@ -53,7 +53,7 @@ class Condition:
     text: str
     _root: Node = field(compare=False, repr=False)
 
-    def judged(self, text: str, patience: Patience | None = None) -> Judgement:
+    def judged(self, text: str, patience: Patience | None = None) -> ConditionResult:
         """Evaluate the condition on a text, with matches and faults.
 
         Unknown is as in Kleene's logic, so the answer does not depend on the order of operands.
@@ -90,7 +90,7 @@ class Condition:
         if holds is None:
             raise stopped[0]
         wrong = () if holds else tuple(faults(self._root, found))
-        return Judgement(holds, tuple(sorted(spans)), wrong)
+        return ConditionResult(holds, tuple(sorted(spans)), wrong)
 
 
 @lru_cache(maxsize=8192)

@@ -32,7 +32,7 @@ class Meeting(NamedTuple):
     truths: Ints
 
 
-def meet(label: Ints, image: Ints, gt_label: Ints, gt_image: Ints, images: int) -> Meeting:
+def shared_cells(label: Ints, image: Ints, gt_label: Ints, gt_image: Ints, images: int) -> Meeting:
     """Find the detections that share a cell with ground truth.
 
     Args:

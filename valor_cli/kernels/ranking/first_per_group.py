@@ -25,7 +25,7 @@ class Standing(NamedTuple):
     end: Ints
 
 
-def standing(group: Ints, joins: Ints, levels: int, most: int) -> Standing:
+def first_per_group(group: Ints, joins: Ints, levels: int, most: int) -> Standing:
     """Select the first `most` rows of each group at each level.
 
     A row is in its group from its level on. Once enough rows before it have joined it is never

@@ -105,7 +105,7 @@ def _play(
                     taken[:, :, one][hit[:, remember]] = truth
 
 
-def favourites(pairs: Pairs) -> Pairs:
+def best_pairs(pairs: Pairs) -> Pairs:
     """For each detection the pair with the highest IoU; ties go to the earlier ground truth."""
     order = np.lexsort((pairs.ground_truth, -pairs.iou, pairs.detection))
     first = places_in_runs(pairs.detection[order]) == 0

@@ -18,7 +18,7 @@ from valor_cli.kernels.columns.grouping import places_in_runs, spread
 Rows = NDArray[np.int64]
 
 
-class Apart(NamedTuple):
+class BrokenTies(NamedTuple):
     """Ranked rows in which some units have a row per copy.
 
     Attributes:
@@ -49,7 +49,7 @@ def tied_groups(columns: Sequence[NDArray[Any]], concerned: Rows) -> Rows:
     return np.where(there[group], group, -1)
 
 
-def copies_apart(group: Rows, most: int) -> Apart:
+def break_ties(group: Rows, most: int) -> BrokenTies:
     """Rows of a group, one copy after the other.
 
     Args:
@@ -62,4 +62,4 @@ def copies_apart(group: Rows, most: int) -> Apart:
     times = np.where(alone[begins], 1, most)
     row = spread(np.repeat(begins, times), np.repeat(sizes, times))
     number = np.where(np.repeat(alone[begins], times), -1, places_in_runs(np.repeat(begins, times)))
-    return Apart(row, np.repeat(number, np.repeat(sizes, times)))
+    return BrokenTies(row, np.repeat(number, np.repeat(sizes, times)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from valor_cli.kernels.secrets.assigned_secrets import VALUE, assigned_secrets
 from valor_cli.kernels.secrets.credential_formats import FORMS, Form
 from valor_cli.kernels.secrets.pem_blocks import pem_blocks
-from valor_cli.kernels.secrets.spans import Span, apart, without_escapes
+from valor_cli.kernels.secrets.spans import Span, disjoint, without_escapes
 
 _SHORTEST = 10
 """Characters without a space that every credential has, but for the first line of a private key."""
@@ -38,7 +38,7 @@ def find_credentials(text: str) -> list[Span]:
                 spans += _found(text, form)
     if _ASSIGNED.search(words):
         spans += assigned_secrets(text)
-    return apart({(span.start, span.end): span for span in reversed(spans)}.values())
+    return disjoint({(span.start, span.end): span for span in reversed(spans)}.values())
 
 
 def _found(text: str, form: Form) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from valor_cli.kernels.secrets.checksums import base58check, bech32, mod_97
 from valor_cli.kernels.secrets.email_addresses import email_addresses
 from valor_cli.kernels.secrets.payment_cards import payment_cards
 from valor_cli.kernels.secrets.personal_entities import DEFAULT_ENTITIES, Entity
-from valor_cli.kernels.secrets.spans import Span, apart, without_escapes
+from valor_cli.kernels.secrets.spans import Span, disjoint, without_escapes
 
 # SWIFT's IBAN registry, release 99.
 _LENGTHS = {
@@ -238,9 +238,9 @@ def find_personal_data(text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIE
             continue
         found = [Span(start, end, kind) for start, end in finder(text)]
         if entity == "phone" and spans:
-            found = _outside(found, apart(spans))
+            found = _outside(found, disjoint(spans))
         spans += found
-    return apart(spans) if spans else spans
+    return disjoint(spans) if spans else spans
 
 
 def _outside(spans: list[Span], taken: list[Span]) -> list[Span]:

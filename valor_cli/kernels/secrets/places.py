@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from valor_cli.kernels.secrets.spans import Span, apart
+from valor_cli.kernels.secrets.spans import Span, disjoint
 
 _LONG, _SHORT = 16, 10
 """Characters of a word in every text that has such a place, but for those of `_is_suspect`; and of
@@ -38,7 +38,7 @@ def _is_suspect(text: str) -> bool:
     return _DIGIT.search(" ".join([word for word in words if len(word) >= _SHORT])) is not None
 
 
-def secret_places(text: str) -> list[Span]:
+def secret_spans(text: str) -> list[Span]:
     """Spans of personal data, credentials, and encoded runs with either; sorted and disjoint."""
     if not _is_suspect(text):
         return []
@@ -51,4 +51,4 @@ def secret_places(text: str) -> list[Span]:
     for run in encoded_runs(text):
         if find_personal_data(run.text) or find_credentials(run.text):
             found.append(Span(run.start, run.end, run.encodings[0]))
-    return apart(found)
+    return disjoint(found)

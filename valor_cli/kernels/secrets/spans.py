@@ -28,7 +28,7 @@ def without_escapes(text: str) -> str:
     return _ESCAPES.sub("  ", text) if "\\" in text else text
 
 
-def apart(spans: Iterable[Span]) -> list[Span]:
+def disjoint(spans: Iterable[Span]) -> list[Span]:
     """Sorted, disjoint spans: the earlier wins, then the longer."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end, one.kind)):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Surprise(NamedTuple):
+class NegativeLogLikelihood(NamedTuple):
     """Summed negative log-likelihood of a text, and its number of tokens."""
 
     total: float
@@ -21,7 +21,7 @@ class Surprise(NamedTuple):
         return self.total / self.tokens
 
 
-def surprise(log_probabilities: NDArray[np.float64]) -> Surprise | None:
+def negative_log_likelihood(log_probabilities: NDArray[np.float64]) -> NegativeLogLikelihood | None:
     """Negative log-likelihood of a text; None without a scored token.
 
     A logarithm a hair above 0 is a sure token, rounded up, and counts as 0.
@@ -36,4 +36,4 @@ def surprise(log_probabilities: NDArray[np.float64]) -> Surprise | None:
         nats = 0.0 - math.fsum(np.minimum(log_probabilities, 0.0).tolist())
     except OverflowError:
         nats = math.inf
-    return Surprise(nats, len(log_probabilities))
+    return NegativeLogLikelihood(nats, len(log_probabilities))

@@ -15,7 +15,13 @@ from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint
 from valor_cli.models.litellm.faults import explained, fault
 from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import Busy, NoAnswer, Passing, Stopped, Unanswerable
+from valor_cli.models.protocols.judge import (
+    NoAnswer,
+    PermanentError,
+    RateLimited,
+    Stopped,
+    TransientError,
+)
 from valor_cli.models.scheduler import interrupts
 from valor_cli.models.scheduler.backoff import Backoff
 from valor_cli.models.scheduler.stop import Stop
@@ -109,9 +115,9 @@ class LitellmEmbedder:
         while True:
             try:
                 return await self._asked(texts)
-            except Unanswerable as error:
+            except PermanentError as error:
                 raise NoAnswer(str(error)) from None
-            except (Busy, Passing) as error:
+            except (RateLimited, TransientError) as error:
                 if tries == self._settings.max_retries:
                     raise NoAnswer(f"{error}, after {tries + 1} tries") from None
                 after_s = error.after_s
@@ -167,7 +173,7 @@ def _vectors(response: Any, wanted: int) -> list[list[float]]:
         found = {int(each["index"]): each["embedding"] for each in data or ()}
         vectors = [[float(number) for number in found[at]] for at in range(wanted)]
     except (KeyError, TypeError, ValueError):
-        raise Passing("the reply is no list of vectors") from None
+        raise TransientError("the reply is no list of vectors") from None
     if len(found) != wanted or not all(np.isfinite(vector).all() for vector in vectors):
-        raise Passing("the reply is no list of vectors")
+        raise TransientError("the reply is no list of vectors")
     return vectors

@@ -15,7 +15,7 @@ from itertools import count
 from typing import NamedTuple, TypeAlias
 
 
-class Data(NamedTuple):
+class UntrustedText(NamedTuple):
     """An untrusted text between delimiters."""
 
     text: str
@@ -33,13 +33,13 @@ class Passages(NamedTuple):
     items: Sequence[str]
 
 
-class Plain(NamedTuple):
+class TrustedText(NamedTuple):
     """Trusted text of valor or of the config, without delimiters."""
 
     text: str
 
 
-Field: TypeAlias = Data | Numbered | Passages | Plain | None
+Field: TypeAlias = UntrustedText | Numbered | Passages | TrustedText | None
 """What stands for a placeholder; None: the sample has no such thing."""
 
 NONE_GIVEN = "(none given)"
@@ -84,7 +84,7 @@ def texts_of(field: Field) -> Sequence[str]:
     """All texts that a field adds to a message."""
     if field is None:
         return ()
-    return (field.text,) if isinstance(field, Data | Plain) else field.items
+    return (field.text,) if isinstance(field, UntrustedText | TrustedText) else field.items
 
 
 def mark_of(identity: str, texts: Collection[str]) -> str:
@@ -105,9 +105,9 @@ def fenced(label: str, text: str, mark: str) -> str:
 def shown(name: str, field: Field, mark: str) -> str:
     """A field as shown to a judge."""
     match field:
-        case Plain(text):
+        case TrustedText(text):
             return text
-        case Data(text):
+        case UntrustedText(text):
             return fenced(name, text, mark)
         case Numbered(items) if items:
             lines = [f"{number}. {_on_one_line(item)}" for number, item in enumerate(items, 1)]
@@ -139,7 +139,7 @@ def filled(
             return match[0]
         field = fields[match[1]]
         text = shown(called.get(match[1], match[1]), field, mark)
-        if field is None or isinstance(field, Plain):
+        if field is None or isinstance(field, TrustedText):
             return text
         before = "" if template[: match.start()][-1:] in ("", "\n") else "\n"
         after = "" if template[match.end() :][:1] in ("", "\n") else "\n"

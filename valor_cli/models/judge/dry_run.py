@@ -25,7 +25,7 @@ FREE = ("local", "replay", "scripted")
 """Backends that cost nothing unless the config has a price."""
 
 
-class ImaginedJudge:
+class SimulatedJudge:
     """A judge that returns each request's simulated reply."""
 
     remote = False
@@ -50,7 +50,7 @@ class ImaginedJudge:
         """Do nothing: no resources are held."""
 
 
-class ImaginedEmbedder:
+class SimulatedEmbedder:
     """An embedder with the same vector for all texts."""
 
     remote = False
@@ -78,7 +78,7 @@ def tokens(text: str) -> int:
     return round(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
 
 
-class Remembered:
+class SimulatedStore:
     """The replies of one estimate: a repeated request is counted once, as in a run."""
 
     def __init__(self) -> None:
@@ -101,5 +101,5 @@ def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     """Calls to a simulated judge with the prices of the real one."""
     free = settings.backend in FREE and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
-    judge = ImaginedJudge(settings, price)
-    return Calls(judge, Limits(concurrency=1), stop, store=Remembered())
+    judge = SimulatedJudge(settings, price)
+    return Calls(judge, Limits(concurrency=1), stop, store=SimulatedStore())

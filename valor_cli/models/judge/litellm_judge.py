@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.judge.prices import known_facts, price_of
+from valor_cli.models.judge.prices import litellm_model_info, price_of
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint
 from valor_cli.models.litellm.faults import Fault, explained, fault
-from valor_cli.models.protocols.judge import Passing, Price, Reply, Request
+from valor_cli.models.protocols.judge import Price, Reply, Request, TransientError
 from valor_cli.models.settings.judges import JudgeSettings
 
 Form = Literal["json_schema", "json_object", "none"]
@@ -176,7 +176,9 @@ def _check_parameters(parameters: Mapping[str, Any], place: str) -> None:
 
 
 def _understood(litellm: Any, endpoint: Endpoint) -> Form:
-    if endpoint.api_base is not None or known_facts(endpoint.model).get("supports_response_schema"):
+    if endpoint.api_base is not None or litellm_model_info(endpoint.model).get(
+        "supports_response_schema"
+    ):
         return "json_schema"
     supported = litellm.get_supported_openai_params(endpoint.called(litellm)) or ()
     return "json_object" if "response_format" in supported else "none"
@@ -194,7 +196,7 @@ def _response_format(request: Request, form: Form) -> dict[str, Any] | None:
 def _reply(response: Any, settings: JudgeSettings, price: Price | None) -> Reply:
     choices = getattr(response, "choices", None)
     if not choices:
-        raise Passing("the reply has no choices")
+        raise TransientError("the reply has no choices")
     message, finish = choices[0].message, choices[0].finish_reason
     # litellm keeps what OpenAI's API has beyond its own record under another name.
     extras = getattr(message, "provider_specific_fields", None) or {}

@@ -21,14 +21,14 @@ def price_of(settings: JudgeSettings) -> Price | None:
     """
     if settings.price is not None:
         return settings.price.price
-    facts = known_facts(settings.model or "")
+    facts = litellm_model_info(settings.model or "")
     each_in, each_out = facts.get("input_cost_per_token"), facts.get("output_cost_per_token")
     if not isinstance(each_in, int | float) or not isinstance(each_out, int | float):
         return None
     return Price(each_in * 1e6, each_out * 1e6)
 
 
-def known_facts(model: str) -> Mapping[str, Any]:
+def litellm_model_info(model: str) -> Mapping[str, Any]:
     """The entry of a model in litellm's list, with or without its provider."""
     listed = _listed()
     if model in listed:

@@ -16,11 +16,11 @@ from pydantic import Field as Key
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
 from valor_cli.models.judge.delimiters import (
     EXAMPLE,
-    Data,
     Field,
     Numbered,
     Passages,
-    Plain,
+    TrustedText,
+    UntrustedText,
     braced,
     filled,
 )
@@ -28,19 +28,19 @@ from valor_cli.models.judge.delimiters import (
 LARGEST = 1_000_000
 """Bytes of a file; the longest of the package has a hundredth of that."""
 
-KINDS: Mapping[str, type[Data] | type[Numbered] | type[Passages] | type[Plain]] = {
-    "user_input": Data,
-    "response": Data,
-    "reference": Data,
-    "text": Data,
-    "context": Data,
+KINDS: Mapping[str, type[UntrustedText] | type[Numbered] | type[Passages] | type[TrustedText]] = {
+    "user_input": UntrustedText,
+    "response": UntrustedText,
+    "reference": UntrustedText,
+    "text": UntrustedText,
+    "context": UntrustedText,
     "statements": Numbered,
     "reference_statements": Numbered,
     "references": Numbered,
     "opinions": Numbered,
     "claims": Numbered,
     "contexts": Passages,
-    "draft": Plain,
+    "draft": TrustedText,
 }
 """The names of placeholders, and what stands for each."""
 
@@ -68,7 +68,9 @@ class Example(_Strict):
             elif isinstance(value, list):
                 found[name] = Passages(value) if KINDS[name] is Passages else Numbered(value)
             else:
-                found[name] = Plain(value) if KINDS[name] is Plain else Data(value)
+                found[name] = (
+                    TrustedText(value) if KINDS[name] is TrustedText else UntrustedText(value)
+                )
         return found
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from valor_cli.errors import UnknownNameError
 from valor_cli.models.judge import prompt_files
 from valor_cli.models.judge.delimiters import (
-    Data,
     Field,
     Numbered,
     Passages,
-    Plain,
+    TrustedText,
+    UntrustedText,
     braced,
     filled,
     mark_of,
@@ -26,13 +26,13 @@ from valor_cli.models.protocols.judge import Message, conversation
 from valor_cli.results import PromptUsed
 
 __all__ = [
-    "Data",
     "Field",
     "Numbered",
     "Passages",
-    "Plain",
     "Prompt",
     "Prompts",
+    "TrustedText",
+    "UntrustedText",
     "from_words",
     "placeholders",
 ]

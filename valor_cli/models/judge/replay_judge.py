@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.models.protocols.judge import Price, Reply, Request, Unanswerable
+from valor_cli.models.protocols.judge import PermanentError, Price, Reply, Request
 from valor_cli.models.scheduler.cassette import Recorded, read_cassette
 from valor_cli.models.settings.judges import JudgeSettings
 
@@ -62,12 +62,12 @@ class ReplayJudge:
         if one is None:
             miss = f"no reply for {_told(request)}"
             self.misses.append(Problem(self._path, miss))
-            raise Unanswerable(f"{self._path}: {miss}")
+            raise PermanentError(f"{self._path}: {miss}")
         # The first who asks has made the retries, as when it was recorded.
         tries = 1 if one.slot in self._counted else one.reply.tries
         self._counted.add(one.slot)
         if one.failure is not None:
-            raise Unanswerable(one.failure, tries)
+            raise PermanentError(one.failure, tries)
         return dataclasses.replace(one.reply, tries=tries)
 
     def check(self) -> str | None:

@@ -10,13 +10,20 @@ from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import CLAIM, COUNT_OR_NULL, Faults, Form, fault_of, objects
-from valor_cli.models.protocols.judge import Busy, Passing, Price, Reply, Request, Unanswerable
+from valor_cli.models.protocols.judge import (
+    PermanentError,
+    Price,
+    RateLimited,
+    Reply,
+    Request,
+    TransientError,
+)
 from valor_cli.models.settings.judges import JudgeSettings
 
-FAILURES: Mapping[str, type[Busy | Passing | Unanswerable]] = {
-    "busy": Busy,
-    "passing": Passing,
-    "unanswerable": Unanswerable,
+FAILURES: Mapping[str, type[RateLimited | TransientError | PermanentError]] = {
+    "busy": RateLimited,
+    "passing": TransientError,
+    "unanswerable": PermanentError,
 }
 
 _FORMS = {

@@ -14,7 +14,7 @@ from msgspec import Struct
 from valor_cli.errors import ConfigError, MissingExtraError, Problem, ValorError, printable
 from valor_cli.kernels.secrets.credentials import find_credentials
 from valor_cli.models.litellm.endpoints import Endpoint
-from valor_cli.models.protocols.judge import Busy, Passing, Unanswerable
+from valor_cli.models.protocols.judge import PermanentError, RateLimited, TransientError
 
 _LONGEST = 200
 _ECHO = 24
@@ -30,7 +30,7 @@ _THIS_REQUEST = {
 }
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "grammar", "structured output")
 
-Explained = Busy | Passing | Unanswerable | ValorError
+Explained = RateLimited | TransientError | PermanentError | ValorError
 
 
 class Fault(Struct, frozen=True):
@@ -131,7 +131,7 @@ def explained(found: Fault, endpoint: Endpoint, litellm: Any, texts: Sequence[st
     """
     status = found.status
     if found.of_this_request:
-        return Unanswerable(f"{_why(found)}{_quoted(found, endpoint, texts)}")
+        return PermanentError(f"{_why(found)}{_quoted(found, endpoint, texts)}")
     if not found.real:
         return _without_reply(found, endpoint, litellm)
     if status in (401, 403):
@@ -141,9 +141,9 @@ def explained(found: Fault, endpoint: Endpoint, litellm: Any, texts: Sequence[st
     if status == 429:
         if found.codes & _QUOTA:
             return _config(endpoint, f"the account has no quota left (429){quoted}")
-        return Busy("the endpoint is busy (429)", after_s)
+        return RateLimited("the endpoint is busy (429)", after_s)
     if status in (408, 409, 425) or status is None or status >= 500:
-        return Passing(f"the endpoint failed ({status}){quoted}", after_s)
+        return TransientError(f"the endpoint failed ({status}){quoted}", after_s)
     if status == 404:
         message = f"the endpoint knows no model {endpoint.model}, or is not at this address (404)"
         hint = "check `model:` and `api_base:`; many servers want an address that ends in /v1"
@@ -162,16 +162,18 @@ def _without_reply(found: Fault, endpoint: Endpoint, litellm: Any) -> Explained:
             problem = Problem(endpoint.place, f"{message}, which is not installed")
             return MissingExtraError(problem, hint=f"pip install {error.name}")
     if "TimeoutError" in kinds or "Timeout" in kinds:
-        return Passing(f"no reply within {endpoint.timeout_s:g} s")
+        return TransientError(f"no reply within {endpoint.timeout_s:g} s")
     if "ConnectError" in kinds or "ConnectTimeout" in kinds:
-        return Passing(f"no connection to {endpoint.shown}")
+        return TransientError(f"no connection to {endpoint.shown}")
     if "JSONDecodeError" in kinds:
-        return Passing("the reply is no whole JSON document")
+        return TransientError("the reply is no whole JSON document")
     if kinds & {"TransportError", "ClientConnectionError"}:
-        return Passing("the connection broke before the reply was whole")
+        return TransientError("the connection broke before the reply was whole")
     if found.status == 429:
-        return Busy("the endpoint is busy")
-    return _never_sent(found, endpoint, litellm) or Passing("the reply is no chat completion")
+        return RateLimited("the endpoint is busy")
+    return _never_sent(found, endpoint, litellm) or TransientError(
+        "the reply is no chat completion"
+    )
 
 
 def _never_sent(found: Fault, endpoint: Endpoint, litellm: Any) -> ValorError | None:
@@ -227,11 +229,11 @@ def _why(found: Fault) -> str:
 
 def _quoted(found: Fault, endpoint: Endpoint, texts: Sequence[str]) -> str:
     """The server's message: shortened, one line, without keys and request texts."""
-    words = fit_to_tell(found.words, tuple(endpoint.secrets()), texts)
+    words = safe_message(found.words, tuple(endpoint.secrets()), texts)
     return f": {words}" if words else ""
 
 
-def fit_to_tell(words: str, secrets: Sequence[str], texts: Sequence[str]) -> str:
+def safe_message(words: str, secrets: Sequence[str], texts: Sequence[str]) -> str:
     """A server's message if it may be shown; empty if it repeats what was sent."""
     words = " ".join(words[: 20 * _LONGEST].split())
     for secret in secrets:

@@ -132,7 +132,7 @@ class Judge(Protocol):
         """Release resources."""
 
 
-class Busy(Exception):  # noqa: N818  # what it says of the judge
+class RateLimited(Exception):  # noqa: N818  # what it says of the judge
     """The judge is rate-limited (HTTP 429); `after_s` is the delay it asked for."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
@@ -140,7 +140,7 @@ class Busy(Exception):  # noqa: N818  # what it says of the judge
         self.after_s = after_s
 
 
-class Passing(Exception):  # noqa: N818
+class TransientError(Exception):
     """A transient failure: 5xx, a timeout, a lost connection, a truncated reply."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
@@ -148,7 +148,7 @@ class Passing(Exception):  # noqa: N818
         self.after_s = after_s
 
 
-class Unanswerable(Exception):  # noqa: N818
+class PermanentError(Exception):
     """A request that will never be answered: too long for the model, or refused by its filter.
 
     `tries` are the requests that it took to know.

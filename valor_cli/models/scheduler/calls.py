@@ -13,16 +13,16 @@ from msgspec import Struct
 from valor_cli.errors import ValorError
 from valor_cli.models.protocols.judge import Judge, NoAnswer, Reply, Request, Stopped
 from valor_cli.models.scheduler.budget import budget_of, cost_of
-from valor_cli.models.scheduler.retries import Limits, Tries
+from valor_cli.models.scheduler.retries import Limits, Retries
 from valor_cli.models.scheduler.stop import Stop
 
 if TYPE_CHECKING:
     from valor_cli.models.scheduler.cassette import CassetteWriter
 
-__all__ = ["Answered", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
+__all__ = ["CachedReply", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
 
 
-class Answered(Struct, frozen=True):
+class CachedReply(Struct, frozen=True):
     """A reply, and whether it was cached."""
 
     reply: Reply
@@ -145,7 +145,7 @@ class Calls:
         self._shares = judge.keeps and not judge.in_order
         self._recorder = recorder
         self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before)
-        self._tries = Tries(judge, limits, stop, self._budget, self._take_in, seed)
+        self._tries = Retries(judge, limits, stop, self._budget, self._take_in, seed)
         self._awaited: dict[str, _Shared] = {}
         self._unreadable: dict[str, Reply] = {}
         self._told = False
@@ -160,7 +160,7 @@ class Calls:
         """Cost counted against the budget, including possible charges for failed attempts."""
         return self._budget.spent + self._budget.unsure
 
-    async def ask(self, request: Request) -> Answered:
+    async def ask(self, request: Request) -> CachedReply:
         """The reply to a request.
 
         Raises:
@@ -180,7 +180,7 @@ class Calls:
                 # Many in a row must not keep signals and other replies waiting.
                 await asyncio.sleep(0)
                 usage.reuse(cost_of(kept, self.judge.price))
-                return Answered(kept, cached=True)
+                return CachedReply(kept, cached=True)
             reply = await self._reply_of(shared or self._begin(request))
         except NoAnswer as failure:
             # Who joined made no request of their own.
@@ -200,7 +200,7 @@ class Calls:
             reply = replace(reply, tries=1)
         else:
             usage.calls += reply.tries
-        return Answered(reply, cached=joined)
+        return CachedReply(reply, cached=joined)
 
     def forget(self, request: Request) -> None:
         """Remove the reply to a request from the cache, because it could not be parsed.

@@ -29,7 +29,7 @@ class _Waiting(NamedTuple):
     turn: asyncio.Future[Slot | None]
 
 
-class Turns:
+class RequestQueue:
     """A queue of requests. All waits end at once when the run stops."""
 
     def __init__(self, limiter: Limiter, breaker: Breaker, budget: Budget, stop: Stop) -> None:

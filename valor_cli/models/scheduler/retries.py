@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.protocols.judge import (
-    Busy,
     Judge,
     NoAnswer,
-    Passing,
+    PermanentError,
+    RateLimited,
     Reply,
     Request,
-    Unanswerable,
+    TransientError,
 )
 from valor_cli.models.scheduler.backoff import Backoff
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest, cost_of
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
-from valor_cli.models.scheduler.request_queue import Turns
+from valor_cli.models.scheduler.request_queue import RequestQueue
 from valor_cli.models.scheduler.stop import Stop
 
 
@@ -45,11 +45,11 @@ TOO_LONG_S = 600.0
 AGAIN = "start the run again when it does; replies that came in are not paid twice"
 
 
-class Lost(Passing):
+class ReplyTimeout(TransientError):  # noqa: N818 - as other clients call it
     """A reply that is no longer awaited, although the provider may complete it."""
 
 
-Said: TypeAlias = Reply | Busy | Passing | Unanswerable | ValorError
+Said: TypeAlias = Reply | RateLimited | TransientError | PermanentError | ValorError
 """What came of an attempt."""
 
 
@@ -74,7 +74,7 @@ class _Fared:
     sent: float = 0.0
 
 
-class Tries:
+class Retries:
     """The open requests to one judge.
 
     Attributes:
@@ -100,7 +100,7 @@ class Tries:
         self._backoff = Backoff(seed)
         self._limiter = Limiter(1 if judge.in_order else limits.concurrency)
         self._breaker = Breaker(most_open=1 if judge.in_order else None)
-        self._turns = Turns(self._limiter, self._breaker, budget, stop)
+        self._turns = RequestQueue(self._limiter, self._breaker, budget, stop)
         self._tickets = itertools.count()
         self._asked = 0
 
@@ -128,7 +128,7 @@ class Tries:
                 match said:
                     case Reply():
                         return said
-                    case Unanswerable():
+                    case PermanentError():
                         tries = fared.made - 1 + said.tries
                         raise NoAnswer(f"{self._judge.name}: {said}", tries)
                     case ValorError():
@@ -166,16 +166,16 @@ class Tries:
                 self._limiter.replied(slot)
                 self._breaker.answered(fared.sent)
                 self._budget.settle(highest, said)
-            case Busy():
+            case RateLimited():
                 self._note_refusal(said, slot, fared)
                 self._budget.lose(highest, 0.0)
-            case Passing():
+            case TransientError():
                 self._limiter.failed(slot)
                 fared.failed += not self._outage(fared, refused=False)
                 fared.wait = self._backoff.wait(fared.failed, said.after_s)
-                lost = isinstance(said, Lost)
+                lost = isinstance(said, ReplyTimeout)
                 self._budget.lose(highest, highest.usd if lost else highest.prompt_usd)
-            case Unanswerable():
+            case PermanentError():
                 self._limiter.failed(slot)
                 self._breaker.answered(fared.sent)
                 self._budget.lose(highest, highest.prompt_usd)
@@ -184,7 +184,7 @@ class Tries:
                 self._budget.lose(highest, 0.0)
                 self.never(said)
 
-    def _note_refusal(self, busy: Busy, slot: Slot, fared: _Fared) -> None:
+    def _note_refusal(self, busy: RateLimited, slot: Slot, fared: _Fared) -> None:
         # While others are answered it only waits for its turn.
         in_vain = fared.progress == self._limiter.successes
         fared.failed += not self._outage(fared, refused=True) and in_vain
@@ -208,7 +208,7 @@ class Tries:
     def _problem(self, words: str) -> Problem:
         return Problem("", f"the judge {self._judge.name} {words}")
 
-    def _exhausted(self, failure: Busy | Passing, made: int) -> NoAnswer | ValorError:
+    def _exhausted(self, failure: RateLimited | TransientError, made: int) -> NoAnswer | ValorError:
         """What a request that used up its tries ends with."""
         times = "1 try" if made == 1 else f"{made} tries"
         words = f"{failure}, {times}"
@@ -218,7 +218,7 @@ class Tries:
             return NoAnswer(f"{self._judge.name}: {words}", made)
         if self._breaker.replied:
             what, hint = "has stopped answering", AGAIN
-        elif isinstance(failure, Busy):
+        elif isinstance(failure, RateLimited):
             what = "refuses all requests"
             hint = "see what its provider allows you, and whether that is used up"
         else:
@@ -249,12 +249,12 @@ async def _attempted(judge: Judge, request: Request, timeout_s: float) -> Said:
         # What is kept has to tell what it cost, for runs to come.
         return replace(reply, cost_usd=cost_of(reply, judge.price))
     except TimeoutError:
-        return Lost(f"no reply within {timeout_s:g} s")
-    except (Busy, Passing, Unanswerable, ValorError) as failure:
+        return ReplyTimeout(f"no reply within {timeout_s:g} s")
+    except (RateLimited, TransientError, PermanentError, ValorError) as failure:
         return failure
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
         # Nobody cancelled this: a backend lets out what happened within it.
-        return Lost("the backend broke off the request")
+        return ReplyTimeout("the backend broke off the request")

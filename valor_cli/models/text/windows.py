@@ -102,7 +102,7 @@ class WindowedTexts(Struct, frozen=True):
 
     def _windows(self, premise: Ids, hypothesis: Ids) -> tuple[list[Ids], list[Ids]]:
         room = self.window - self.two.tokens
-        mine, rest = rooms(len(hypothesis), len(premise), room)
+        mine, rest = window_shares(len(hypothesis), len(premise), room)
         return (
             [premise[span] for span in windows(len(premise), rest)],
             [hypothesis[span] for span in windows(len(hypothesis), mine)],
@@ -176,7 +176,7 @@ def windows(tokens: int, room: int) -> list[slice]:
     return [slice(start, min(start + room, tokens)) for start in starts]
 
 
-def rooms(hypothesis: int, premise: int, room: int) -> tuple[int, int]:
+def window_shares(hypothesis: int, premise: int, room: int) -> tuple[int, int]:
     """Shares of a window for the hypothesis and the premise.
 
     Args:

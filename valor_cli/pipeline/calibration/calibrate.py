@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.metric import Call, Loaded, Terms
+from valor_cli.metric import Call, Loaded, RunTerms
 from valor_cli.pipeline.calibration.rows import compared
 from valor_cli.pipeline.calibration.scales import is_blank
 from valor_cli.pipeline.estimate import judges_part
@@ -82,7 +82,7 @@ def calibrate(
     _check_names(columns, calls)
     loaded = _loaded(judged, calls, columns, limit)
     held, warnings = _held(judged, calls, columns, loaded)
-    terms = Terms(
+    terms = RunTerms(
         run_identity(plan, loaded, limit),
         offline=offline,
         resume=resume,

@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call
-from valor_cli.pipeline.calibration.scales import Scale, read_people, scale_of
+from valor_cli.pipeline.calibration.scales import Scale, read_human_labels, scale_of
 from valor_cli.results import CalibrationResult, SamplesResult, Scalar
 from valor_cli.statistics.agreement import cohen_kappa, confusion, kappa_interval, spearman
 
@@ -21,7 +21,7 @@ SHOWN = 20
 """Disagreements that are listed."""
 
 
-class Said(Struct, frozen=True):
+class Answers(Struct, frozen=True):
     """Answers about some samples; columns of equal length, None where there is none.
 
     Attributes:
@@ -65,7 +65,7 @@ def compared(
         yield from _rows(call, model, column, scale, own)
 
 
-def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar]) -> Said:
+def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar]) -> Answers:
     count = len(own.sample_ids)
     told = own.details or [None] * count
     raters: dict[tuple[str, int], list[float | None]] = {}
@@ -73,15 +73,15 @@ def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar
         for one in (details or {}).get("raters", ()):
             values = raters.setdefault((one["judge"], one["repeat"]), [None] * count)
             values[at] = scale.found(one["values"], one)
-    people = read_people(scale, own, column, humans)
+    people = read_human_labels(scale, own, column, humans)
     if scale.kind == "classes" and raters:
         # Evaluations report who passes, and no class of all judges.
-        return Said(own.sample_ids, people, _voices(scale, raters), raters)
+        return Answers(own.sample_ids, people, _voices(scale, raters), raters)
     judges = [
         scale.found({name: values[at] for name, values in own.columns.items()}, details)
         for at, details in enumerate(told)
     ]
-    return Said(own.sample_ids, people, judges, raters)
+    return Answers(own.sample_ids, people, judges, raters)
 
 
 def _voices(scale: Scale, raters: Raters) -> list[float | None]:
@@ -96,10 +96,10 @@ def _alone(scale: Scale, raters: Raters, judge: str) -> list[float | None]:
     return [scale.one(said) for said in zip(*repeats, strict=True)]
 
 
-def _together(parts: Mapping[str, Said]) -> Said:
+def _together(parts: Mapping[str, Answers]) -> Answers:
     """The samples of all models, each named with its model."""
     raters = dict.fromkeys(rater for said in parts.values() for rater in said.raters)
-    return Said(
+    return Answers(
         [f"{model}: {one}" for model, said in parts.items() for one in said.sample_ids],
         [one for said in parts.values() for one in said.people],
         [one for said in parts.values() for one in said.judges],
@@ -108,18 +108,18 @@ def _together(parts: Mapping[str, Said]) -> Said:
 
 
 def _rows(
-    call: Call, model: str | None, column: str, scale: Scale, said: Said
+    call: Call, model: str | None, column: str, scale: Scale, said: Answers
 ) -> Iterator[CalibrationResult]:
     yield _row(call, model, column, scale, said, None)
     judges = dict.fromkeys(judge for judge, _ in said.raters)
     for judge in judges if len(judges) > 1 else ():
         own = {rater: values for rater, values in said.raters.items() if rater[0] == judge}
-        alone = Said(said.sample_ids, said.people, _alone(scale, own, judge), own)
+        alone = Answers(said.sample_ids, said.people, _alone(scale, own, judge), own)
         yield _row(call, model, column, scale, alone, judge)
 
 
 def _row(
-    call: Call, model: str | None, column: str, scale: Scale, said: Said, judge: str | None
+    call: Call, model: str | None, column: str, scale: Scale, said: Answers, judge: str | None
 ) -> CalibrationResult:
     both = [
         at

@@ -231,7 +231,7 @@ def _number(value: Scalar) -> float | None:
         return None
 
 
-def read_people(
+def read_human_labels(
     scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar]
 ) -> list[float | None]:
     """The human label of each sample on the scale; None where there is none.

@@ -33,7 +33,7 @@ def read_baseline(config: RunConfig, path: str) -> tuple[RunResult | None, str |
         return None, "; ".join(map(str, error.problems))
 
 
-class Earlier:
+class BaselineRows:
     """The rows of the baseline, looked up by what identifies a row."""
 
     def __init__(

@@ -8,10 +8,10 @@ from itertools import combinations
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.pipeline.compare.changes import changes_of
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
-from valor_cli.pipeline.compare.incompatible import unlike
+from valor_cli.pipeline.compare.incompatible import run_differences
 from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows, value_key
 from valor_cli.pipeline.compare.pairing import compared
-from valor_cli.reports.sections.naming import Names, called
+from valor_cli.reports.sections.naming import Names, output_name
 from valor_cli.results import (
     ChangeCount,
     ChangedSample,
@@ -77,7 +77,7 @@ def compare_runs(
         changed=tuple(changed),
         only_first=only_first,
         only_second=_alone(second, first, chosen),
-        warnings=tuple(dict.fromkeys(unlike(first, second, chosen))),
+        warnings=tuple(dict.fromkeys(run_differences(first, second, chosen))),
     )
 
 
@@ -143,6 +143,6 @@ def _alone(run: RunResult, against: RunResult, pairs: Pairs) -> tuple[str, ...]:
 
 def _words(row: MetricResult, names: Names, model: str | None) -> str:
     detail = names.detail(row.metric, row.parameters)
-    name = called(row.metric, row.output)
+    name = output_name(row.metric, row.output)
     name = f"{name} ({detail})" if detail else name
     return name if model is None else f"{name} of {model}"

@@ -21,7 +21,9 @@ _NOW = ("", "here ")
 """What both sides are called: two runs; a baseline, and the run that is held against it."""
 
 
-def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]) -> list[str]:
+def run_differences(
+    first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
+) -> list[str]:
     """Differences between two runs besides the models.
 
     Args:
@@ -41,7 +43,7 @@ def unlike(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
     ]
 
 
-def unlike_baseline(
+def baseline_differences(
     baseline: RunResult,
     task: str,
     sizes: Mapping[str, int],

@@ -8,12 +8,12 @@ from msgspec import Struct
 from valor_cli.pipeline.compare.paired_samples import (
     Aligned,
     Floats,
-    alike,
-    behind,
     judged,
     known,
     means,
+    same_samples,
     samples_of,
+    samples_of_metric,
 )
 from valor_cli.reports.sections.naming import frozen
 from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
@@ -153,8 +153,8 @@ def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Align
 def _same(sides: Sides, found: PairedRow, aligned: Aligned) -> PairedRow:
     """A value that nothing else can test, where no sample that it rests on differs."""
     row, other = found.row, found.other
-    own, their = behind(sides.result, row), behind(sides.before, other)
-    if row.value != other.value or own is None or their is None or not alike(own, their):
+    own, their = samples_of_metric(sides.result, row), samples_of_metric(sides.before, other)
+    if row.value != other.value or own is None or their is None or not same_samples(own, their):
         return found
     output = row.output if row.output in own.columns else next(iter(own.columns))
     column = aligned.column(own, known(own, output))
@@ -165,7 +165,7 @@ def _shared(
     sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned
 ) -> tuple[int | None, int | None]:
     """Number of samples behind a value that is no mean, in both models and in only one."""
-    own, their = behind(sides.result, row), behind(sides.before, other)
+    own, their = samples_of_metric(sides.result, row), samples_of_metric(sides.before, other)
     if own is None or their is None:
         return None, None
     here, there = (aligned.column(one, judged(one).astype(np.float64)) == 1 for one in (own, their))

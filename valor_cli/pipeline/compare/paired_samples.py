@@ -84,11 +84,11 @@ def _sortable(key: tuple[type, Scalar]) -> tuple[str, object]:
 
 def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
     """The per-sample values behind a row, if any."""
-    found = behind(result, row)
+    found = samples_of_metric(result, row)
     return found if found is not None and row.output in found.columns else None
 
 
-def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
+def samples_of_metric(result: RunResult, row: MetricResult) -> SamplesResult | None:
     """The per-sample values of a row's metric, for any output, if there are any.
 
     A row's parameters say more than those it was asked with, and may say otherwise: the model that
@@ -106,7 +106,7 @@ def behind(result: RunResult, row: MetricResult) -> SamplesResult | None:
     return closest[0] if len(closest) == 1 else None
 
 
-def alike(own: SamplesResult, their: SamplesResult) -> bool:
+def same_samples(own: SamplesResult, their: SamplesResult) -> bool:
     """Whether two runs have the same values for the same samples, in any order."""
     return _said(own) == _said(their)
 

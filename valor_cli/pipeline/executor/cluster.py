@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from valor_cli.extras import extra
-from valor_cli.pipeline.executor.cluster_inputs import check_found, local_sizes, unlike
+from valor_cli.pipeline.executor.cluster_inputs import check_inputs, input_differences, local_sizes
 from valor_cli.pipeline.executor.cluster_versions import check_versions, installed
 from valor_cli.pipeline.executor.cluster_work import Setting
 from valor_cli.pipeline.executor.handover import temporary_folder
@@ -79,12 +79,12 @@ def _here(jobs: int | None, patience: float) -> Iterator[Workers]:
 
     from valor_cli.pipeline.executor.cluster_calls import Calls
     from valor_cli.pipeline.executor.cluster_processes import processes
-    from valor_cli.pipeline.executor.cluster_workers import OnThisMachine
+    from valor_cli.pipeline.executor.cluster_workers import LocalClusterWorkers
 
     count = jobs or CPU_COUNT
     with temporary_folder() as folder, processes(count, folder, ENGINE, _SILENT) as client:
         setting = Setting(files=folder)
-        yield OnThisMachine(Calls(client, setting, ENGINE, count, patience, direct=True))
+        yield LocalClusterWorkers(Calls(client, setting, ENGINE, count, patience, direct=True))
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _there(
         named,
         within_reach,
     )
-    from valor_cli.pipeline.executor.cluster_workers import OnOtherMachines
+    from valor_cli.pipeline.executor.cluster_workers import RemoteWorkers
 
     with connected(address, timeout) as client:
         await_workers(client, address, patience)
@@ -107,7 +107,7 @@ def _there(
         _check(client, setting.folder, sizes)
         at_once = max(sum(client.nthreads().values()), 1)
         direct = within_reach(client)
-        yield OnOtherMachines(
+        yield RemoteWorkers(
             Calls(client, setting, named(address), at_once, patience, direct=direct)
         )
 
@@ -128,7 +128,7 @@ def _check(client: Client, folder: str, sizes: Mapping[str, int]) -> None:
     nodes |= {f"worker {address}": found for address, found in sorted(asked.items())}
     check_versions(nodes)
     if sizes:
-        check_found(folder, _of_all_workers(client, unlike, folder, sizes))
+        check_inputs(folder, _of_all_workers(client, input_differences, folder, sizes))
 
 
 def _of_all_workers(client: Client, function: Callable[..., Any], *task: Any) -> dict[str, Any]:

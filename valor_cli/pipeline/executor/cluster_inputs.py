@@ -29,7 +29,7 @@ def local_sizes(paths: Sequence[str]) -> dict[str, int]:
     return {path: 0 if os.path.isdir(path) else os.path.getsize(path) for path in few}
 
 
-def unlike(folder: str, sizes: Mapping[str, int]) -> list[tuple[str, str]]:
+def input_differences(folder: str, sizes: Mapping[str, int]) -> list[tuple[str, str]]:
     """The paths that differ between this worker and the client, and why.
 
     Args:
@@ -56,12 +56,12 @@ def _unlike(path: str, size: int) -> str:
     return "" if there == size else f"it has {there:,} bytes there, {size:,} here"
 
 
-def check_found(folder: str, nodes: Mapping[str, Any]) -> None:
+def check_inputs(folder: str, nodes: Mapping[str, Any]) -> None:
     """Raise an error if the cluster does not have the inputs.
 
     Args:
         folder: Where relative paths begin.
-        nodes: By worker, what `unlike` gave there, or the exception that the call ended with.
+        nodes: By worker, its `input_differences`, or the exception of the call.
 
     Raises:
         DataError: Workers cannot read inputs, or have others.

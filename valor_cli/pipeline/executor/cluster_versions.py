@@ -70,7 +70,7 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
     lacking = [
         Problem(node, f"the package {PACKAGE} is not installed there")
         for node, found in nodes.items()
-        if lacks_package(found)
+        if is_missing_package(found)
     ]
     if lacking:
         raise MissingExtraError(lacking, hint=_install("dask"))
@@ -82,7 +82,7 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
         raise ValorError(problems, hint=_SAME)
 
 
-def check_like(client: Mapping[str, str]) -> None:
+def check_same_version(client: Mapping[str, str]) -> None:
     """Compare the versions of this process, a late worker, with those of the client.
 
     Args:
@@ -96,7 +96,7 @@ def check_like(client: Mapping[str, str]) -> None:
         raise ValorError(problems, hint=_SAME)
 
 
-def lacks_package(found: Any) -> bool:
+def is_missing_package(found: Any) -> bool:
     """Whether an exception says that this package is missing."""
     # Of what a worker cannot unpack, Dask brings the words alone.
     return isinstance(found, Exception) and _ABSENT in str(found)

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from valor_cli.errors import ValorError
 from valor_cli.kernels import threads
-from valor_cli.pipeline.executor.cluster_versions import check_like
+from valor_cli.pipeline.executor.cluster_versions import check_same_version
 from valor_cli.pipeline.executor.handover import Parcel, parcel
 
 LARGE: Final = 1 << 20
@@ -97,7 +97,7 @@ def work(setting: Setting, call: Call, task: Any, kept: Sequence[Any]) -> Any:
     return Boxed(left, size, told)
 
 
-def told_of(found: Boxed | Failed) -> Boxed | Failed:
+def summary_of_kept(found: Boxed | Failed) -> Boxed | Failed:
     """The summary part of a call whose result is kept."""
     return found if isinstance(found, Failed) else Boxed(found.told, size_of(found.told))
 
@@ -120,7 +120,7 @@ def _enter(setting: Setting) -> None:
     Raises:
         ValorError: It has other versions.
     """
-    check_like(setting.installed)
+    check_same_version(setting.installed)
     # Whose the cores are is for Dask to say.
     threads.alone = True
     # Dask's own paths are absolute.

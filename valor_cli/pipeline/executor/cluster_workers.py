@@ -12,7 +12,7 @@ from valor_cli.pipeline.executor.cluster_work import (
     boxed,
     opened,
     size_of,
-    told_of,
+    summary_of_kept,
 )
 from valor_cli.pipeline.executor.executor import Kept, local
 from valor_cli.pipeline.executor.handover import Parcel, parcel
@@ -31,7 +31,7 @@ _SCATTER_S: Final = 10
 """Seconds in which there must be a worker that takes what is sent ahead of a task."""
 
 
-class OnThisMachine:
+class LocalClusterWorkers:
     """Workers on this machine that share large and kept values through memory-mapped files.
 
     What a worker kept outlives it.
@@ -94,7 +94,7 @@ class OnThisMachine:
             yield value
 
 
-class Far(Generic[K]):
+class RemoteValue(Generic[K]):
     """A value kept in the memory of a cluster worker."""
 
     __slots__ = ("future",)
@@ -103,7 +103,7 @@ class Far(Generic[K]):
         self.future = future
 
 
-class OnOtherMachines:
+class RemoteWorkers:
     """Workers on other machines, which keep values in their memory.
 
     It goes from one worker to another where it is needed there, past the client. It is a result of
@@ -127,10 +127,10 @@ class OnOtherMachines:
 
         def send(number: int) -> Future:
             made[number] = self._calls.send(call, tasks[number])
-            return self._calls.client.submit(told_of, made[number], pure=False)
+            return self._calls.client.submit(summary_of_kept, made[number], pure=False)
 
         for number, box in enumerate(self._calls.results(send, len(tasks))):
-            yield box.value, Far(made.pop(number))
+            yield box.value, RemoteValue(made.pop(number))
 
     def map_kept(
         self,
@@ -145,7 +145,7 @@ class OnOtherMachines:
 
     def share(self, value: K) -> Kept[K]:
         """Share the value through a worker; the scheduler can restore it."""
-        return Far(self._calls.client.submit(boxed, value, pure=False))
+        return RemoteValue(self._calls.client.submit(boxed, value, pure=False))
 
     def fetch(self, kept: Kept[K]) -> K:
         """Transfer a kept value to this process.
@@ -186,12 +186,12 @@ class OnOtherMachines:
             return task
 
 
-def _far(kept: Kept[K]) -> Far[K]:
+def _far(kept: Kept[K]) -> RemoteValue[K]:
     """What a worker of a cluster keeps.
 
     Raises:
         ValueError: It does not.
     """
-    if not isinstance(kept, Far):
+    if not isinstance(kept, RemoteValue):
         raise ValueError("only what was kept on the cluster can be fetched from it")
     return kept

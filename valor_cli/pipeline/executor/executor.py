@@ -71,7 +71,7 @@ class Workers(Protocol):
         """Release values that are no longer needed."""
 
 
-class Held(Generic[K]):
+class LocalValue(Generic[K]):
     """A value kept in the memory of this process."""
 
     __slots__ = ("value",)
@@ -133,7 +133,7 @@ class ThisProcess:
 
     def share(self, value: K) -> Kept[K]:
         """The value itself."""
-        return Held(value)
+        return LocalValue(value)
 
     @property
     def folder(self) -> str:
@@ -158,12 +158,12 @@ class ThisProcess:
             local(one).drop()
 
 
-def local(kept: Kept[K]) -> Held[K] | Parcel[K]:
+def local(kept: Kept[K]) -> LocalValue[K] | Parcel[K]:
     """The handle of a value kept on this machine.
 
     Raises:
         ValueError: It was not.
     """
-    if not isinstance(kept, Held | Parcel):
+    if not isinstance(kept, LocalValue | Parcel):
         raise ValueError("only what was kept on this machine can be fetched here")
     return kept

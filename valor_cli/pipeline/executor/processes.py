@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from valor_cli.errors import Problem, ValorError
 from valor_cli.kernels import threads
-from valor_cli.pipeline.executor.executor import Held, Kept, local
+from valor_cli.pipeline.executor.executor import Kept, LocalValue, local
 from valor_cli.pipeline.executor.handover import Parcel, parcel
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class _Work(NamedTuple):
 
     function: Callable[..., Any]
     task: Any
-    parts: Sequence[Parcel[Any] | Held[Any]] | None
+    parts: Sequence[Parcel[Any] | LocalValue[Any]] | None
     keeps: bool
     folder: str
 

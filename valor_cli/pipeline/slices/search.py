@@ -22,7 +22,7 @@ NO_VALUES = "slices: auto: no metric of this run has values of single samples to
 NO_COLUMNS = "slices: auto: the data has no metadata to look at"
 
 
-class Whole(NamedTuple):
+class ModelValues(NamedTuple):
     """The data and findings of one model under one wing."""
 
     model: str
@@ -43,7 +43,7 @@ class Searched(NamedTuple):
         """The call itself."""
         return self.part.calls[self.at]
 
-    def samples(self, whole: Whole) -> MetricSamples | None:
+    def samples(self, whole: ModelValues) -> MetricSamples | None:
         """The per-sample values of a model; None if there are none."""
         found = whole.findings[self.at].samples
         return found if found is not None and self.output in found.columns else None
@@ -74,7 +74,7 @@ def searchable(plan: Plan) -> Iterator[Searched]:
 def searches(
     asked: SliceSearch,
     searched: Searched,
-    wholes: Sequence[Whole],
+    wholes: Sequence[ModelValues],
     loaded: Loaded[Any],
     groups: Mapping[str, Sequence[Scalar]],
     listed: Sequence[Slice],

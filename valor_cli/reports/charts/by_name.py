@@ -11,7 +11,7 @@ from valor_cli.reports.charts import sheets
 from valor_cli.reports.charts.distribution_sheet import distribution
 from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Sheet, standalone
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import RunResult
 
 
@@ -115,7 +115,7 @@ def render(
     """
     known = {chart.name: chart for chart in CHARTS}
     if name not in known:
-        message = f"unknown '{plain(name)}'{did_you_mean(name, known)}"
+        message = f"unknown '{clean(name)}'{did_you_mean(name, known)}"
         raise UnknownNameError(Problem("chart", message), hint=f"charts: {', '.join(known)}")
     chart = known[name]
     wanted = Wanted(name, result, label, model, metric)

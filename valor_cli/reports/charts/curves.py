@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.charts.plots import PLOT, Column
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import LABEL_KEY, Names, frozen
 from valor_cli.results import CurveResult, MetricResult, RunResult
 
@@ -223,8 +223,8 @@ class Columns:
 
 
 def _title(row: CurveResult, names: Names, several: bool) -> str:
-    label = "all labels" if row.label is None else plain(row.label, 60)
-    label = f"{plain(row.metric)}, {label}" if several else label
+    label = "all labels" if row.label is None else clean(row.label, 60)
+    label = f"{clean(row.metric)}, {label}" if several else label
     detail = names.detail(row.metric, row.parameters)
     return f"{label} ({detail})" if detail else label
 

@@ -8,7 +8,7 @@ from valor_cli.reports.charts.calibration import error_of, reliability, span
 from valor_cli.reports.charts.distribution import MARKS, distributions
 from valor_cli.reports.charts.distribution_sheet import spread
 from valor_cli.reports.sections.anchors import Anchors
-from valor_cli.reports.sections.formatting import capital, number, plain, signed
+from valor_cli.reports.sections.formatting import capital, clean, number, signed
 from valor_cli.reports.sections.reliability import Reliability, calibrations
 from valor_cli.reports.sections.samples.table import sample_tables
 from valor_cli.results import RunResult
@@ -23,7 +23,7 @@ SETTINGS = 12
 def diagrams(result: RunResult, anchors: Anchors) -> dict[str, Any]:
     """The parts of calibration.html.j2 and samples.html.j2."""
     found = calibrations(result)
-    models = [plain(model, 60) for model in result.models]
+    models = [clean(model, 60) for model in result.models]
     unit = "image" if "images" in result.data else "sample"
     spreads = distributions(result)[:SETTINGS]
     return {

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from valor_cli.reports.sections.formatting import number
 from valor_cli.reports.sections.naming import Names, frozen
-from valor_cli.reports.sections.samples.table import spoken
+from valor_cli.reports.sections.samples.table import output_words
 from valor_cli.results import CurveResult, RunResult
 
 AXIS = "quantile"
@@ -57,7 +57,7 @@ def distributions(result: RunResult) -> tuple[Distribution, ...]:
         groups.setdefault((row.metric, frozen(row.parameters)), []).append(row)
     return tuple(
         Distribution(
-            spoken(output),
+            output_words(output),
             names.detail(group[0].metric, group[0].parameters),
             tuple(_spread(row, models[row.model], output) for row in group),
             group[0].metric,

@@ -12,9 +12,9 @@ from valor_cli.reports.charts.lines import lined, listed
 from valor_cli.reports.charts.plots import Drawing, path
 from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.sections.formatting import capital, plain
+from valor_cli.reports.sections.formatting import capital, clean
 from valor_cli.reports.sections.naming import Names, frozen
-from valor_cli.reports.sections.samples.table import spoken, whole
+from valor_cli.reports.sections.samples.table import output_words, whole
 from valor_cli.results import THRESHOLD, RunResult, SamplesResult
 
 _MEDIAN = [name for _, name in MARKS].index("median")
@@ -73,9 +73,9 @@ def _spreads(
         unit = "count"
     return Spreads(
         metric=first.metric,
-        name=plain(first.metric)
+        name=clean(first.metric)
         if output == "value"
-        else f"{plain(first.metric)} {spoken(output)}",
+        else f"{clean(first.metric)} {output_words(output)}",
         detail=names.detail(first.metric, first.parameters),
         unit=unit,
         threshold=float(limit) if isinstance(limit, int | float) else None,

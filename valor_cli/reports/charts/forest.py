@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, round_step, text, title
-from valor_cli.reports.sections.formatting import number, plain, signed
+from valor_cli.reports.sections.formatting import clean, number, signed
 from valor_cli.results import ComparisonResult
 
 Named: TypeAlias = tuple[str, ComparisonResult]
@@ -58,8 +58,8 @@ def forest(rows: Sequence[Named]) -> Drawing:
 
 
 def _pair(one: ComparisonResult) -> str:
-    other = f"{plain(one.other, 40)} (baseline)" if one.baseline else plain(one.other, 40)
-    return f"{plain(one.model, 40)} less {other}"
+    other = f"{clean(one.other, 40)} (baseline)" if one.baseline else clean(one.other, 40)
+    return f"{clean(one.model, 40)} less {other}"
 
 
 def _most(rows: Sequence[Named]) -> dict[str, float]:
@@ -103,7 +103,7 @@ def _axis(most: dict[str, float], left: float, floor: float) -> str:
 
 def _value(one: ComparisonResult) -> str:
     if one.difference is None:
-        return f"{plain(one.reason, 60) if one.reason else 'no difference'}"
+        return f"{clean(one.reason, 60) if one.reason else 'no difference'}"
     told = signed(one.difference, one.unit)
     if one.interval:
         told += " [" + ", ".join(signed(end, one.unit) for end in one.interval) + "]"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 
 PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
 """Where the axes stand in a chart; the script draws by the same numbers."""
@@ -68,7 +68,7 @@ def text(
     words: str, x: float, y: float, kind: str = "", anchor: str = "", *, limit: int = 60
 ) -> str:
     """A line of text; data is cleaned, shortened and escaped."""
-    shown = escape(plain(words, limit))
+    shown = escape(clean(words, limit))
     named = f' class="{kind}"' if kind else ""
     side = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text{named} x="{x:.1f}" y="{y:.1f}"{side}>{shown}</text>'
@@ -92,7 +92,7 @@ def extent(words: str) -> float:
 
 def fitted(words: str, room: float) -> str:
     """A text shortened to fit."""
-    shown = plain(words, 200)
+    shown = clean(words, 200)
     while extent(shown) > room and len(shown) > 2:
         shown = shown[:-2].rstrip() + "…"
     return shown

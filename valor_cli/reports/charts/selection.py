@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import RunResult
 
 LISTED = 12
@@ -28,7 +28,7 @@ class Wanted:
     models: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        named = tuple(plain(model, 60) for model in self.result.models)
+        named = tuple(clean(model, 60) for model in self.result.models)
         object.__setattr__(self, "models", named)
 
     def shown(self) -> tuple[int, ...]:
@@ -51,9 +51,9 @@ class Wanted:
         names = list(dict.fromkeys(known))
         if name in names:
             return name
-        listed = ", ".join(plain(one, 40) for one in names[:LISTED]) or "none"
+        listed = ", ".join(clean(one, 40) for one in names[:LISTED]) or "none"
         more = f" … ({len(names)})" if len(names) > LISTED else ""
-        message = f"{kind}: unknown '{plain(name)}'{did_you_mean(name, names)}"
+        message = f"{kind}: unknown '{clean(name)}'{did_you_mean(name, names)}"
         raise UnknownNameError(
             Problem(f"chart {self.chart}", message), hint=f"{kind}s it has: {listed}{more}"
         )

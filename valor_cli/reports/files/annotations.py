@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.judge_usage import stopped
 from valor_cli.results import RunResult
 
@@ -48,7 +48,7 @@ def workflow_commands(result: RunResult, place_of_gate: PlaceOfGate) -> list[str
         for check in problem_checks(result)
     ]
     why = stopped(result) or result.incomplete
-    notices = [_command("notice", "the run is incomplete", plain(why, 400))] if why else []
+    notices = [_command("notice", "the run is incomplete", clean(why, 400))] if why else []
     return [
         *_most("error", failed, "failed gates"),
         *_most("warning", problems, "problems"),
@@ -77,7 +77,7 @@ def _command(level: _Level, title: str, message: str, place: Place | None = None
     if place is not None:
         file, line, column = place
         properties = [
-            f"file={_property(plain(file, PATH))}",
+            f"file={_property(clean(file, PATH))}",
             f"line={line}",
             f"col={column}",
             *properties,

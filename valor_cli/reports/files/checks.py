@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from valor_cli.reports.sections.formatting import against, against_share, plain, words
+from valor_cli.reports.sections.formatting import against, against_share, clean, words
 from valor_cli.reports.sections.grids import Scopes
-from valor_cli.reports.sections.naming import called
+from valor_cli.reports.sections.naming import output_name
 from valor_cli.reports.sections.problems import SEVERITIES, UNCLEAR
 from valor_cli.results import COVERAGE, NOT_WORSE, GateResult, ProblemResult, RunResult
 from valor_cli.results.document import dumps
@@ -77,7 +77,7 @@ def problem_checks(result: RunResult) -> tuple[Check, ...]:
 def _gate(gate: GateResult, unit: str, names: Scopes) -> Check:
     asked = _ASKED.get(gate.rule, gate.rule + " {0}")
     covers = gate.rule == COVERAGE
-    subject = f"coverage of {gate.metric}" if covers else called(gate.metric, gate.output)
+    subject = f"coverage of {gate.metric}" if covers else output_name(gate.metric, gate.output)
     # The limit as the config has it: the decimals that a message needs depend on the value.
     limit = f"{gate.limit:.15g}"
     parts = [f"{subject} {asked.format(limit)}", *_where(gate, names)]
@@ -87,7 +87,7 @@ def _gate(gate: GateResult, unit: str, names: Scopes) -> Check:
         message = _found(gate, unit, asked)
     reason = _clean(gate.reason) if gate.reason else ""
     return Check(
-        name=plain(" · ".join(parts), NAME),
+        name=clean(" · ".join(parts), NAME),
         kind=gate.rule,
         status=gate.status,
         message=message,
@@ -111,16 +111,16 @@ def _found(gate: GateResult, unit: str, asked: str) -> str:
 
 
 def _problem(problem: ProblemResult, names: Scopes) -> Check:
-    about = called(problem.metric or "", problem.output or "")
-    parts = [plain(f"{words(problem.kind)} {about}".rstrip(), 160)]
+    about = output_name(problem.metric or "", problem.output or "")
+    parts = [clean(f"{words(problem.kind)} {about}".rstrip(), 160)]
     detail = names.detail(problem.metric or "", None, problem.parameters)
     parts += [detail] if detail else []
     if problem.kind == "flip":  # the samples of others may be others in the next run
-        parts += [plain(str(name), 60) for name in problem.sample_ids]
-    parts += [plain(problem.model, 80)] if problem.model else []
-    samples = ", ".join(plain(str(name), 60) for name in problem.sample_ids[:SAMPLES])
+        parts += [clean(str(name), 60) for name in problem.sample_ids]
+    parts += [clean(problem.model, 80)] if problem.model else []
+    samples = ", ".join(clean(str(name), 60) for name in problem.sample_ids[:SAMPLES])
     return Check(
-        name=plain(" · ".join(parts), NAME),
+        name=clean(" · ".join(parts), NAME),
         kind=problem.severity or "unclear",
         status="problem",
         message=_clean(problem.message),
@@ -131,7 +131,7 @@ def _problem(problem: ProblemResult, names: Scopes) -> Check:
 def _where(gate: GateResult, names: Scopes) -> Iterator[str]:
     for part in (gate.label, gate.slice, gate.model):
         if part is not None:
-            yield plain(part, 120)
+            yield clean(part, 120)
     detail = names.detail(gate.metric, gate.label, gate.parameters)
     if detail:
         yield detail
@@ -141,11 +141,11 @@ def _details(one: GateResult | ProblemResult, **more: str | None) -> dict[str, s
     parameters = dumps(one.parameters).decode() if one.parameters else None
     told = {"metric": one.metric, "output": one.output, "model": one.model, **more}
     told["parameters"] = parameters
-    return {name: plain(text, DETAIL) for name, text in told.items() if text}
+    return {name: clean(text, DETAIL) for name, text in told.items() if text}
 
 
 def _clean(text: str) -> str:
-    return plain(text, MESSAGE)
+    return clean(text, MESSAGE)
 
 
 def _unlike(checks: Iterable[Check]) -> Iterator[Check]:

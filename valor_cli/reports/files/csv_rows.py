@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from io import StringIO
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import MetricResult, RunResult
 from valor_cli.results.document import dumps
 
@@ -56,7 +56,7 @@ def _cells(row: MetricResult) -> Sequence[str]:
 def _text(text: str | None) -> str:
     if not text:
         return ""
-    text = plain(text, sys.maxsize)
+    text = clean(text, sys.maxsize)
     return f"'{text}" if _may_be_formula(text) else text
 
 

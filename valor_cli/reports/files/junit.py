@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
-from valor_cli.reports.sections.formatting import plain, words
+from valor_cli.reports.sections.formatting import clean, words
 from valor_cli.reports.sections.judge_usage import stopped
 from valor_cli.results import RunResult
 
@@ -32,7 +32,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def to_junit(result: RunResult) -> bytes:
     """The file, UTF-8, with an XML declaration."""
-    task = plain(result.task)
+    task = clean(result.task)
     suites = [
         _suite("gates", [_gate(check, task) for check in gate_checks(result)]),
         _suite("problems", [_problem(check, task) for check in problem_checks(result)]),
@@ -40,7 +40,7 @@ def to_junit(result: RunResult) -> bytes:
     whole = _suite("run", [_whole(result, task)])
     duration = f"{result.run.duration_s:.3f}"
     whole.set("time", duration)
-    whole.set("timestamp", _legal(plain(result.run.started_at)))
+    whole.set("timestamp", _legal(clean(result.run.started_at)))
     whole.insert(0, _properties(result))
     root = Element("testsuites", {"name": "valor", "time": duration})
     root.extend([*(suite for suite in suites if len(suite)), whole])
@@ -81,7 +81,7 @@ def _whole(result: RunResult, task: str) -> Element:
     case = _case("run is complete", f"{task}.run")
     why = stopped(result) or result.incomplete
     if why:
-        _outcome(case, "error", "incomplete", Check("", "", "", plain(why, 400), {}))
+        _outcome(case, "error", "incomplete", Check("", "", "", clean(why, 400), {}))
     return case
 
 
@@ -102,11 +102,11 @@ def _properties(result: RunResult) -> Element:
         "valor": result.run.valor_version,
         "config": result.run.config,
         "config sha256": result.run.config_sha256,
-        "models": ", ".join(plain(model, 60) for model in result.models),
+        "models": ", ".join(clean(model, 60) for model in result.models),
     }
     properties = Element("properties")
     for name, text in told.items():
-        SubElement(properties, "property", {"name": name, "value": _legal(plain(text, 400))})
+        SubElement(properties, "property", {"name": name, "value": _legal(clean(text, 400))})
     return properties
 
 

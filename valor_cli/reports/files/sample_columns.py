@@ -12,8 +12,8 @@ from valor_cli.reports.files.samples_jsonl import named
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import (
     STATUSES,
-    Asked,
     CoverageResult,
+    JudgeCalls,
     MetricResult,
     Parameters,
     RunResult,
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
     undefined: list[str | None]
     statuses: list[Status] | None
     details: list[dict[str, Any] | None] | None
-    asked: list[Asked] | None
+    asked: list[JudgeCalls] | None
 
     @property
     def form(self) -> tuple[object, ...]:
@@ -143,7 +143,7 @@ def _are(values: Iterable[object], kinds: Set[type]) -> bool:
     return set(map(type, values)) <= kinds
 
 
-def _asked(record: Mapping[str, Any]) -> Asked:
+def _asked(record: Mapping[str, Any]) -> JudgeCalls:
     """Judge calls for one sample.
 
     Raises:
@@ -153,7 +153,7 @@ def _asked(record: Mapping[str, Any]) -> Asked:
     counted = _are((calls, cached), {int})
     if not counted or type(replies) is not list or not _are(replies, {str}):
         raise ValueError
-    return Asked(calls, cached, tuple(replies))
+    return JudgeCalls(calls, cached, tuple(replies))
 
 
 def check_count(path: str, name: str, measure: Measure, found: Columns) -> None:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Final
 
 from valor_cli.reports.sections.naming import Names
-from valor_cli.reports.sections.samples.places import placed, same_samples
+from valor_cli.reports.sections.samples.places import same_samples, sample_order
 from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
 from valor_cli.results.document import dumps, finite
 
@@ -52,7 +52,7 @@ def _rows(
     model: str, columns: Mapping[str, SamplesResult], texts: TextsResult | None
 ) -> Iterator[bytes]:
     """The lines of a model, one at a time: all records at once would be ten times the file."""
-    ids, where = placed(list(columns.values()))
+    ids, where = sample_order(list(columns.values()))
     beside = _beside(ids, columns.values(), texts)
     records = {name: _records(one) for name, one in columns.items()}
     if all(lines is where[0] for lines in where):

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import NO_VALUE, number, plain
+from valor_cli.reports.sections.formatting import NO_VALUE, clean, number
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import CalibrationResult, UsageResult
 from valor_cli.results.document import dumps
@@ -44,8 +44,8 @@ def _table(rows: Sequence[CalibrationResult], names: Names) -> RenderableType:
     for row in rows:
         table.add_row(
             _name(row, names),
-            "all models" if row.model is None else plain(row.model),
-            *(("together" if row.judge is None else plain(row.judge),) if several else ()),
+            "all models" if row.model is None else clean(row.model),
+            *(("together" if row.judge is None else clean(row.judge),) if several else ()),
             f"{row.n:,}",
             number(row.agreement),
             number(row.kappa),
@@ -60,7 +60,7 @@ def _name(row: CalibrationResult, names: Names) -> str:
     """The name in the config; otherwise the metric with its distinguishing parameters."""
     own = row.parameters.get("name")
     told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
-    return plain(f"{row.metric} {told}".rstrip(), 120)
+    return clean(f"{row.metric} {told}".rstrip(), 120)
 
 
 def _span(around: tuple[float, float]) -> str:
@@ -69,7 +69,7 @@ def _span(around: tuple[float, float]) -> str:
 
 def _block(row: CalibrationResult, name: str) -> Iterator[RenderableType]:
     yield Text()
-    yield Text(f"{name} against {plain(row.column)}", "bold")
+    yield Text(f"{name} against {clean(row.column)}", "bold")
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_column()
     facts.add_column(overflow="fold")
@@ -93,7 +93,7 @@ def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
         yield "with itself", f"{number(row.self_agreement)} of pairs of its own repeats agree"
     if row.disagreements:
         count = row.n - round((row.agreement or 0) * row.n)
-        named = ", ".join(plain(str(one), 40) for one in row.disagreements[:LISTED])
+        named = ", ".join(clean(str(one), 40) for one in row.disagreements[:LISTED])
         more = f" … {count:,} in all" if count > LISTED else ""
         yield "differ on", named + more
 
@@ -109,13 +109,13 @@ def _matrix(row: CalibrationResult) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("  people ↓  judge →", style="dim", no_wrap=True)
     for label in row.labels:
-        table.add_column(plain(label, 20), justify="right", no_wrap=True)
+        table.add_column(clean(label, 20), justify="right", no_wrap=True)
     for at, (label, counts) in enumerate(zip(row.labels, row.matrix, strict=True)):
         cells = [
             Text(f"{count:,}", "green" if at == other else "" if count else "dim")
             for other, count in enumerate(counts)
         ]
-        table.add_row(f"  {plain(label, 20)}", *cells)
+        table.add_row(f"  {clean(label, 20)}", *cells)
     return table
 
 

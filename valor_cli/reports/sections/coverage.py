@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import NO_VALUE, capital, covered, plain, words
+from valor_cli.reports.sections.formatting import NO_VALUE, capital, clean, covered, words
 from valor_cli.reports.sections.naming import Names
 from valor_cli.results import STATUSES, CoverageResult, RunResult
 
@@ -68,8 +68,8 @@ def coverage_table(result: RunResult) -> CoverageTable:
 def _line(row: CoverageResult, statuses: Sequence[str], names: Names) -> CoverageLine:
     detail = names.detail(row.metric, row.parameters)
     return CoverageLine(
-        f"{plain(row.metric)} ({detail})" if detail else plain(row.metric),
-        plain(row.model, 60),
+        f"{clean(row.metric)} ({detail})" if detail else clean(row.metric),
+        clean(row.model, 60),
         tuple(row.statuses.get(name, 0) for name in statuses),
         NO_VALUE if row.coverage is None else covered(row.coverage),
     )

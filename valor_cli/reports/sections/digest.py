@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import number, parameter, plain, words
+from valor_cli.reports.sections.formatting import clean, number, parameter, words
 from valor_cli.reports.sections.gates import Gate, Verdict, gates, verdict
 from valor_cli.reports.sections.grids import Cell, Grid, Key, Line, RowIndex, Scopes
-from valor_cli.reports.sections.intervals import few_counted
+from valor_cli.reports.sections.intervals import small_n_unit
 from valor_cli.reports.sections.judge_usage import stopped
 from valor_cli.reports.sections.row_keys import LabelRows
 from valor_cli.results import Direction, RunResult, Scalar
@@ -87,7 +87,7 @@ def _prepared(result: RunResult) -> Digest:
     unit = "image" if "images" in counted else "sample"
     rows = RowIndex(
         *(result.models, placed, names, result.coverage),
-        counted=lambda row: few_counted(result, row, n_name, unit),
+        counted=lambda row: small_n_unit(result, row, n_name, unit),
     )
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
     primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
@@ -108,7 +108,7 @@ def _prepared(result: RunResult) -> Digest:
             *_unusual(result.settings),
         ),
         settings=tuple((words(name), parameter(value)) for name, value in result.settings.items()),
-        models=tuple(plain(model, 60) for model in result.models),
+        models=tuple(clean(model, 60) for model in result.models),
         headline=rows.grid(headline[:HEADLINES], [(None, None)]),
         leading=len(primary[:HEADLINES]),
         unlisted=len(headline[HEADLINES:]),
@@ -151,7 +151,7 @@ def difference(cells: Sequence[Cell]) -> float | None:
     return cells[1].value - cells[0].value
 
 
-def worse(direction: Direction) -> Callable[[Cell], float]:
+def worst_key(direction: Direction) -> Callable[[Cell], float]:
     """A sort key with a measure's worst values first and undefined ones last."""
     sign = -1.0 if direction == "lower" else 1.0
     return lambda cell: float("inf") if cell.value is None else sign * cell.value
@@ -161,7 +161,7 @@ def worst_first(grid: Grid) -> tuple[Line, ...]:
     """Lines sorted by the worst model's value of the first measure."""
     if not grid.measures:
         return grid.lines
-    key = worse(grid.measures[0].direction)
+    key = worst_key(grid.measures[0].direction)
     return tuple(sorted(grid.lines, key=lambda line: min(map(key, line.cells[0]))))
 
 
@@ -179,10 +179,10 @@ def ranking(grid: Grid, models: int) -> list[int]:
 def _by_model(labels: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A line such as "small: kite, toaster" for each model that has any."""
     return tuple(
-        f"{plain(model, 60)}: {_listed(names)}" for model, names in labels.items() if names
+        f"{clean(model, 60)}: {_listed(names)}" for model, names in labels.items() if names
     )
 
 
 def _listed(names: Sequence[str], most: int = 40) -> str:
     more = f" … and {number(len(names) - most, 'count')} more" if len(names) > most else ""
-    return ", ".join(plain(name, 40) for name in names[:most]) + more
+    return ", ".join(clean(name, 40) for name in names[:most]) + more

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import NO_VALUE, UNKNOWN, money, plain
+from valor_cli.reports.sections.formatting import NO_VALUE, UNKNOWN, clean, money
 from valor_cli.results import UsageResult, totals
 from valor_cli.results.document import dumps
 
@@ -24,7 +24,7 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> RenderableType:
     for row in usage:
         groups.setdefault((row.metric, row.judge), []).append(row)
     for (metric, judge), rows in groups.items():
-        table.add_row(plain(metric), plain(judge), *_cells(rows))
+        table.add_row(clean(metric), clean(judge), *_cells(rows))
     if len(groups) > 1:
         table.add_row("total", "", *_cells(usage), style="bold")
     noun = "sample" if samples == 1 else "samples"

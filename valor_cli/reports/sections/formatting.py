@@ -41,7 +41,7 @@ class ShownInput(NamedTuple):
     sha256: str
 
 
-def plain(text: str, limit: int = 80) -> str:
+def clean(text: str, limit: int = 80) -> str:
     """Untrusted text as one line of printable characters, at most `limit`."""
     if not text.isprintable():
         seen = text[: CLEANED * limit]
@@ -162,7 +162,7 @@ def against_share(share: float | None, limit: float) -> tuple[str, str]:
 
 def words(name: str) -> str:
     """An identifier as words: "ground_truths" as "ground truths"."""
-    return plain(name.replace("_", " "))
+    return clean(name.replace("_", " "))
 
 
 def parameter(value: ParameterValue) -> str:
@@ -172,11 +172,11 @@ def parameter(value: ParameterValue) -> str:
     other JSON by its first keys: `{type, properties, … (5)}`.
     """
     if isinstance(value, str):
-        return plain(_HASH.sub(r"\1", value), 40)
+        return clean(_HASH.sub(r"\1", value), 40)
     if isinstance(value, Mapping):
         if not all(isinstance(item, int | float) for item in value.values()):
             return _keys(value)
-        told = [f"{plain(label, 24)} {number:g}" for label, number in value.items()]
+        told = [f"{clean(label, 24)} {number:g}" for label, number in value.items()]
         more = [f"… ({len(told)})"] if len(told) > 4 else []
         return ", ".join([*told[: 3 if more else 4], *more]) or "none"
     if isinstance(value, Sequence):
@@ -189,7 +189,7 @@ def parameter(value: ParameterValue) -> str:
 
 
 def _keys(value: Mapping[str, Any]) -> str:
-    keys = [plain(key, 16) for key in list(value)[:3]]
+    keys = [clean(key, 16) for key in list(value)[:3]]
     more = [f"… ({len(value)})"] if len(value) > 3 else []
     return f"{{{', '.join([*keys, *more])}}}"
 
@@ -197,8 +197,8 @@ def _keys(value: Mapping[str, Any]) -> str:
 def shown_input(file: InputFile) -> ShownInput:
     """A file as shown in reports, also when it was skipped."""
     return ShownInput(
-        plain(file.path, _LONGEST),
+        clean(file.path, _LONGEST),
         NO_VALUE if file.rows is None else f"{file.rows:,}",
         f"{file.skipped:,}" if file.left_out is None else "left out",
-        NO_VALUE if file.sha256 is None else plain(file.sha256),
+        NO_VALUE if file.sha256 is None else clean(file.sha256),
     )

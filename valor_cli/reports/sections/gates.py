@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import against, against_share, plain
+from valor_cli.reports.sections.formatting import against, against_share, clean
 from valor_cli.reports.sections.grids import RowIndex, Scopes
-from valor_cli.reports.sections.naming import called, frozen
+from valor_cli.reports.sections.naming import frozen, output_name
 from valor_cli.reports.sections.row_keys import LabelRows
 from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult
 
@@ -113,24 +113,24 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
     label, parameters = keyed.place(gate.metric, gate.output, gate.label, gate.parameters)
     measure = rows.measures.get((gate.metric, gate.output, frozen(parameters)))
     own = {name: gate.parameters[name] for name in parameters}
-    where = [plain(part) for part in (label, gate.slice) if part is not None] + [
+    where = [clean(part) for part in (label, gate.slice) if part is not None] + [
         detail for detail in [names.detail(gate.metric, label, own)] if detail
     ]
     if gate.rule == COVERAGE:
         subject = f"coverage of {gate.metric}"
         value, limit = against_share(gate.value, gate.limit)
     else:
-        subject = called(gate.metric, gate.output)
+        subject = output_name(gate.metric, gate.output)
         unit = measure.unit if measure and gate.rule != NOT_WORSE else "fraction"
         value, limit = against(gate.value, gate.limit, unit)
     if gate.rule == NOT_WORSE and gate.value is not None:
         value = f"p {value}"
     return Gate(
         status=gate.status,
-        subject=plain(subject),
+        subject=clean(subject),
         where=" / ".join(where),
-        model=plain(gate.model, 60),
+        model=clean(gate.model, 60),
         rule=f"{_RULES.get(gate.rule, gate.rule)} {limit}",
         value=value,
-        reason=plain(gate.reason, 200) if gate.reason else "",
+        reason=clean(gate.reason, 200) if gate.reason else "",
     )

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import plain
-from valor_cli.reports.sections.naming import Kind, Names, called, frozen
+from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.sections.naming import Kind, Names, frozen, output_name
 from valor_cli.reports.sections.row_keys import BY_LABEL, THRESHOLD
 from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
@@ -165,7 +165,7 @@ class RowIndex:
         for row in placed:
             key = (row.metric, row.output, frozen(row.parameters))
             if key not in self.measures:
-                name = plain(called(row.metric, row.output))
+                name = clean(output_name(row.metric, row.output))
                 detail = names.detail(row.metric, row.label, row.parameters)
                 self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric, key)
             if row.model in self.models:
@@ -188,7 +188,7 @@ class RowIndex:
             for at, key in zip(rows, keys, strict=True)
         )
         return Line(
-            plain(name if label is None and name is not None else label or "", 120), n, cells
+            clean(name if label is None and name is not None else label or "", 120), n, cells
         )
 
     def _cells(self, at: Mapping[int, MetricResult], direction: Direction) -> tuple[Cell, ...]:
@@ -201,7 +201,7 @@ class RowIndex:
         )
 
     def _cell(self, row: MetricResult, best: float | None) -> Cell:
-        reason = plain(row.undefined, 200) if row.undefined else None
+        reason = clean(row.undefined, 200) if row.undefined else None
         leads = best is not None and row.value == best
         few = self._counted(row) if row.caution == "small_n" else ""
         return Cell(row.value, reason, row.interval, leads, self._covered.part(row), few)

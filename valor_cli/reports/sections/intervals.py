@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import FEW, MetricResult, RunResult
 
 
-def intervals_told(result: RunResult, unit: str) -> str:
+def interval_text(result: RunResult, unit: str) -> str:
     """How intervals were computed: "95% intervals by the bootstrap over images (200 resamples, seed
     0)".
 
@@ -20,7 +20,7 @@ def intervals_told(result: RunResult, unit: str) -> str:
     if how is None:
         return ""
     methods = {row.method for row in result.metrics if row.interval is not None}
-    over = f"groups of {plain(how.group, 40)}" if how.group else f"{unit}s"
+    over = f"groups of {clean(how.group, 40)}" if how.group else f"{unit}s"
     drawn = f"the bootstrap over {over} ({how.resamples:,} resamples, seed {how.seed})"
     level = f"{how.level * 100:g}% intervals"
     if methods == {"wilson"}:
@@ -28,7 +28,7 @@ def intervals_told(result: RunResult, unit: str) -> str:
     return f"{level} by {drawn}" + (", of proportions by Wilson's" if "wilson" in methods else "")
 
 
-def few_counted(result: RunResult, row: MetricResult, n_name: str, unit: str) -> str:
+def small_n_unit(result: RunResult, row: MetricResult, n_name: str, unit: str) -> str:
     """The unit of which a row has few: that of its n, or the resampled one.
 
     Args:
@@ -44,6 +44,6 @@ def few_counted(result: RunResult, row: MetricResult, n_name: str, unit: str) ->
     return "groups" if grouped or any(one.groups for one in result.samples) else f"{unit}s"
 
 
-def few_told(counted: Iterable[str]) -> str:
+def small_n_note(counted: Iterable[str]) -> str:
     """The explanation of the small-n mark."""
     return f"rests on fewer than {FEW} {' or '.join(counted)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import NO_VALUE, covered, number, plain, words
+from valor_cli.reports.sections.formatting import NO_VALUE, clean, covered, number, words
 from valor_cli.reports.sections.naming import Names
 from valor_cli.results import AgreementResult, RunResult
 
@@ -83,11 +83,11 @@ def agreement_lines(result: RunResult) -> tuple[AgreementLine, ...]:
 
 def _line(row: AgreementResult, names: Names) -> AgreementLine:
     detail = names.detail(row.metric, row.parameters)
-    apart = tuple(plain(str(name), 40) for name in row.disagreements[:APART])
+    apart = tuple(clean(str(name), 40) for name in row.disagreements[:APART])
     statistic = words(row.statistic) if row.statistic else ""
     return AgreementLine(
-        f"{plain(row.metric)} ({detail})" if detail else plain(row.metric),
-        plain(row.model, 60),
+        f"{clean(row.metric)} ({detail})" if detail else clean(row.metric),
+        clean(row.model, 60),
         _raters(row),
         f"{row.n:,}",
         NO_VALUE if row.agreement is None else covered(row.agreement),
@@ -102,10 +102,10 @@ def _line(row: AgreementResult, names: Names) -> AgreementLine:
 
 def _raters(row: AgreementResult) -> str:
     if row.kind == "repeats":
-        of = f" of {plain(row.judge, 60)}" if row.judge else ""
+        of = f" of {clean(row.judge, 60)}" if row.judge else ""
         return f"{len(row.raters)} repeats{of}"
     more = f" and {len(row.raters) - RATERS} more" if len(row.raters) > RATERS else ""
-    return f"judges {', '.join(plain(name, 40) for name in row.raters[:RATERS])}{more}"
+    return f"judges {', '.join(clean(name, 40) for name in row.raters[:RATERS])}{more}"
 
 
 def _means(row: AgreementResult) -> str:
@@ -113,16 +113,16 @@ def _means(row: AgreementResult) -> str:
     pairs = list(zip(row.raters, row.values, strict=True))[:RATERS]
     if row.kind == "repeats":
         return ", ".join(number(value) for _, value in pairs)
-    return ", ".join(f"{plain(name, 40)} {number(value)}" for name, value in pairs)
+    return ", ".join(f"{clean(name, 40)} {number(value)}" for name, value in pairs)
 
 
 def prompt_lines(result: RunResult) -> tuple[PromptLine, ...]:
     """In the order of the run."""
     return tuple(
         PromptLine(
-            plain(one.name, 60),
+            clean(one.name, 60),
             f"{one.version}",
-            plain(one.sha256[:12]),
+            clean(one.sha256[:12]),
             "the config" if one.own else "valor",
         )
         for one in result.prompts

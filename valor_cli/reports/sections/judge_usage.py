@@ -7,7 +7,7 @@ from math import fsum
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import NO_VALUE, UNKNOWN, money, plain
+from valor_cli.reports.sections.formatting import NO_VALUE, UNKNOWN, clean, money
 from valor_cli.results import RunResult, UsageResult, totals
 
 TOTAL = "total"
@@ -72,7 +72,7 @@ def usage_table(
         groups = _grouped(rows, by_metric, by_model)
     ordered = sorted(groups, key=lambda names: judges.index(names[0]))
     return UsageTable(
-        tuple(plain(judge, 60) for judge in judges),
+        tuple(clean(judge, 60) for judge in judges),
         tuple(_line(*names, groups[names]) for names in ordered[:most]),
         _line("", TOTAL, "", rows) if len(groups) > 1 else None,
         by_metric,
@@ -94,9 +94,9 @@ def _grouped(
 def _line(judge: str, metric: str, model: str, rows: Sequence[UsageResult]) -> UsageLine:
     whole = totals(rows)
     return UsageLine(
-        plain(judge, 60) if judge else "",
-        plain(metric, 60) if metric else "",
-        plain(model, 60) if model else "",
+        clean(judge, 60) if judge else "",
+        clean(metric, 60) if metric else "",
+        clean(model, 60) if model else "",
         f"{whole.calls:,}",
         _count(whole.cached),
         _count(whole.failed),
@@ -134,7 +134,7 @@ def stopped(result: RunResult) -> str:
     """Why requests were stopped, how far the run got and how to resume; empty if complete."""
     if not result.run.stopped:
         return ""
-    parts = [plain(result.run.stopped, 200)]
+    parts = [clean(result.run.stopped, 200)]
     samples, reached = _reached(result)
     if samples:
         parts.append(f"the judges got to {reached:,} of {samples:,} samples")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from valor_cli.reports.sections.formatting import parameter, plain
+from valor_cli.reports.sections.formatting import clean, parameter
 from valor_cli.results import Parameters
 
 LABEL_KEY = "label_key"
@@ -50,13 +50,13 @@ class Names:
     def _told(self, metric: str, parameters: Parameters) -> str:
         varying = self._varying.get(metric, frozenset())
         return ", ".join(
-            parameter(value) if name == LABEL_KEY else f"{plain(name, 40)}={parameter(value)}"
+            parameter(value) if name == LABEL_KEY else f"{clean(name, 40)}={parameter(value)}"
             for name, value in parameters.items()
             if name in varying
         )
 
 
-def called(metric: str, output: str) -> str:
+def output_name(metric: str, output: str) -> str:
     """A metric's name, with its output's name if it has one."""
     return metric if output in ("value", "") else f"{metric} {output}"
 

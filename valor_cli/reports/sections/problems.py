@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import Names
 from valor_cli.results import InsightResult, ProblemResult, RunResult, Scalar
 
@@ -45,13 +45,13 @@ def shown_problems(result: RunResult) -> tuple[ShownProblem, ...]:
 
 
 def _shown(problem: ProblemResult, several: bool, names: Names) -> ShownProblem:
-    message, model = plain(problem.message, MESSAGE), plain(problem.model, 60)
+    message, model = clean(problem.message, MESSAGE), clean(problem.model, 60)
     detail = names.detail(problem.metric or "", problem.parameters)
     if detail:
         message = f"{message} ({detail})"
     if several and problem.model and model not in message:
         message = f"{model}: {message}"
-    samples = [plain(str(name), 40) for name in problem.sample_ids[:SAMPLES]]
+    samples = [clean(str(name), 40) for name in problem.sample_ids[:SAMPLES]]
     more = len(problem.sample_ids) - len(samples)
     return ShownProblem(
         problem.severity or UNCLEAR,
@@ -75,7 +75,7 @@ RANKS = frozenset({"best_model", "worst_model", "no_best_model"})
 def shown_insights(result: RunResult) -> tuple[str, ...]:
     """All but `RANKS`, one of each kind before the second of any."""
     ordered = ordered_insights(one for one in result.insights if one.kind not in RANKS)
-    return tuple(plain(insight.message, MESSAGE) for insight in ordered)
+    return tuple(clean(insight.message, MESSAGE) for insight in ordered)
 
 
 def ordered_insights(insights: Iterable[InsightResult]) -> list[InsightResult]:

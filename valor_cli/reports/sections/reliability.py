@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import CurveResult, MetricResult, RunResult
 
@@ -105,7 +105,7 @@ def _errors(
 
 def _title(row: CurveResult, names: Names) -> str:
     detail = names.detail(row.metric, row.parameters)
-    label = "" if row.label is None else plain(row.label, 60)
+    label = "" if row.label is None else clean(row.label, 60)
     return f"{label} ({detail})" if label and detail else label or detail
 
 

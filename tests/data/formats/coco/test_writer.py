@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.data.conversion.scenes import BOXES, polygons, scene, text, with_images
 from valor_cli.data.formats.coco.writer import write_coco
 from valor_cli.data.formats.jsonl.object_writer import write_jsonl
-from valor_cli.data.shapes.objects.written_files import Wishes
+from valor_cli.data.shapes.objects.written_files import WriteOptions
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Masks, Shapes
 
@@ -30,7 +30,7 @@ def test_ground_truth() -> None:
         area=np.array([150.5, np.nan, 0.0]),
         crowd=np.array([False, True, False]),
     )
-    written = write_coco(objects, Wishes())
+    written = write_coco(objects, WriteOptions())
     # The second area is the box's own: 30 * 40.
     assert written.files[""] == (
         b"{" + IMAGES + b',"annotations":['
@@ -43,7 +43,7 @@ def test_ground_truth() -> None:
 
 
 def test_predictions_are_a_dictionary_with_scores() -> None:
-    written = write_coco(scene(BOXES, score=np.array([0.1 + 0.2, 1.0, 1e-300])), Wishes())
+    written = write_coco(scene(BOXES, score=np.array([0.1 + 0.2, 1.0, 1e-300])), WriteOptions())
     document = json.loads(written.files[""])
     assert [row["score"] for row in document["annotations"]] == [0.30000000000000004, 1.0, 1e-300]
     assert [row["id"] for row in document["annotations"]] == [1, 2, 3]
@@ -53,7 +53,7 @@ def test_predictions_are_a_dictionary_with_scores() -> None:
 
 def test_results_list() -> None:
     objects = scene(BOXES, score=np.array([0.5, 1.0, 0.25]))
-    assert write_coco(objects, Wishes(results=True)).files[""] == (
+    assert write_coco(objects, WriteOptions(results=True)).files[""] == (
         b'[{"image_id":5,"category_id":20,"bbox":[0.1,0.2,20.0,10.0],"score":0.5},'
         b'{"image_id":3,"category_id":10,"bbox":[10.0,20.0,30.0,40.0],"score":1.0},'
         b'{"image_id":5,"category_id":10,"bbox":[8.0,8.0,0.0,4.0],"score":0.25}]\n'
@@ -62,17 +62,21 @@ def test_results_list() -> None:
 
 def test_a_results_list_without_names_stays_one() -> None:
     objects = replace(scene(BOXES, score=np.ones(3)), categories=None)
-    assert write_coco(objects, Wishes()).files[""].startswith(b'[{"image_id":5,"category_id":20,')
+    assert (
+        write_coco(objects, WriteOptions())
+        .files[""]
+        .startswith(b'[{"image_id":5,"category_id":20,')
+    )
 
 
 def test_a_results_list_needs_scores() -> None:
     with pytest.raises(DataError, match="needs scores"):
-        write_coco(scene(BOXES), Wishes(results=True))
+        write_coco(scene(BOXES), WriteOptions(results=True))
 
 
 def test_a_results_list_says_that_crowds_are_lost() -> None:
     objects = scene(BOXES, score=np.ones(3), crowd=np.array([True, False, True]))
-    (warning,) = write_coco(objects, Wishes(results=True)).warnings
+    (warning,) = write_coco(objects, WriteOptions(results=True)).warnings
     assert warning.startswith(
         "a COCO results list holds no crowd flags: 2 crowds now are single objects"
     )
@@ -87,7 +91,7 @@ def test_polygons_and_masks() -> None:
     mask = Masks(np.array([3, 1, 2]), np.array([0, 3]), np.array([[2, 3]]))
     kind = np.array([2, 3, 2], np.uint8)
     shapes = Shapes(kind, np.zeros((0, 4)), np.zeros((0, 5)), polygon, mask)
-    rows = json.loads(write_coco(scene(shapes), Wishes()).files[""])["annotations"]
+    rows = json.loads(write_coco(scene(shapes), WriteOptions()).files[""])["annotations"]
     assert [row["segmentation"] for row in rows] == [
         [[0, 0, 4, 0, 4, 3]],
         # Six-bit groups, low five bits first, plus 48: 3 is "3", 1 is "1", 2 is "2".
@@ -101,7 +105,7 @@ def test_polygons_and_masks() -> None:
 def test_boxes_that_stand_beside_shapes_are_kept() -> None:
     triangle = [[[0, 0, 4, 0, 4, 3]]]
     boxes = np.array([[0, 0, 4, 3.5], [1, 1, 1, 1], [2, 2, 2, 2]])
-    written = write_coco(scene(polygons(*[triangle] * 3)), Wishes(box=boxes))
+    written = write_coco(scene(polygons(*[triangle] * 3)), WriteOptions(box=boxes))
     rows = json.loads(written.files[""])["annotations"]
     assert [row["bbox"] for row in rows] == boxes.tolist()
 
@@ -109,12 +113,12 @@ def test_boxes_that_stand_beside_shapes_are_kept() -> None:
 def test_a_results_list_has_no_box_that_was_not_there() -> None:
     triangle = [[[0, 0, 4, 0, 4, 3]]]
     objects = scene(polygons(*[triangle] * 3), score=np.ones(3))
-    rows = json.loads(write_coco(objects, Wishes(results=True)).files[""])
+    rows = json.loads(write_coco(objects, WriteOptions(results=True)).files[""])
     assert [sorted(row) for row in rows] == [
         ["category_id", "image_id", "score", "segmentation"]
     ] * 3
     boxes = np.array([[0, 0, 4, 3.5], [np.nan] * 4, [2, 2, 2, 2]])
-    rows = json.loads(write_coco(objects, Wishes(results=True, box=boxes)).files[""])
+    rows = json.loads(write_coco(objects, WriteOptions(results=True, box=boxes)).files[""])
     assert [row.get("bbox") for row in rows] == [[0, 0, 4, 3.5], None, [2, 2, 2, 2]]
 
 
@@ -124,7 +128,7 @@ def test_text_ids_stay_text() -> None:
     assert objects.categories is not None
     columns = {"id": text(["a", "b"]), "name": text(["cat", "dög"])}
     objects = replace(objects, categories=replace(objects.categories, columns=columns))
-    document = json.loads(write_coco(objects, Wishes()).files[""])
+    document = json.loads(write_coco(objects, WriteOptions()).files[""])
     assert document["images"] == [{"id": "3"}, {"id": "5"}, {"id": "7"}]
     assert document["annotations"][0]["category_id"] == "b"
     assert document["categories"][1] == {"id": "b", "name": "dög"}
@@ -137,7 +141,7 @@ def test_keypoints_metadata_and_lists_of_lvis() -> None:
     assert objects.images is not None
     lists = np.fromiter([[10], [], [10, 20]], dtype=object, count=3)
     objects = with_images(objects, id=objects.images["id"], negative=lists)
-    document = json.loads(write_coco(objects, Wishes()).files[""])
+    document = json.loads(write_coco(objects, WriteOptions()).files[""])
     assert document["annotations"][1]["keypoints"] == [1, 2, 2, 0, 0, 0]
     assert [row["num_keypoints"] for row in document["annotations"]] == [0, 1, 0]
     assert document["images"] == [
@@ -149,14 +153,14 @@ def test_keypoints_metadata_and_lists_of_lvis() -> None:
 
 def test_rotated_boxes_and_holes_are_refused() -> None:
     with pytest.raises(DataError) as error:
-        write_coco(scene(Shapes.rotated_boxes(np.ones((3, 5)))), Wishes())
+        write_coco(scene(Shapes.rotated_boxes(np.ones((3, 5)))), WriteOptions())
     assert str(error.value) == (
         "in.json: COCO holds no rotated_box, found 3\n"
         "convert them: --geometry box or polygon or mask"
     )
     square, hole = [0, 0, 9, 0, 9, 9, 0, 9], [1, 1, 2, 1, 2, 2]
     with pytest.raises(DataError) as error:
-        write_coco(scene(polygons([[square]], [[square, hole]], [[square]])), Wishes())
+        write_coco(scene(polygons([[square]], [[square, hole]], [[square]])), WriteOptions())
     assert str(error.value) == (
         "in.json: annotations[1]: COCO cannot hold a polygon with holes\n"
         "convert it: --geometry mask"
@@ -169,7 +173,7 @@ def test_things_and_stuff_stay_known() -> None:
     assert kinds is not None
     told = replace(kinds, columns={**kinds.columns, "isthing": np.array([1, 0])})
     objects = replace(objects, categories=told)
-    document = json.loads(write_coco(objects, Wishes()).files[""])
+    document = json.loads(write_coco(objects, WriteOptions()).files[""])
     assert [row["isthing"] for row in document["categories"]] == [1, 0]
     lost = "JSONL holds no kinds of categories (things or stuff): 2 are lost"
-    assert lost in write_jsonl(objects, Wishes()).warnings
+    assert lost in write_jsonl(objects, WriteOptions()).warnings

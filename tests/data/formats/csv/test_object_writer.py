@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.data.conversion.scenes import BOXES, polygons, scene, text, with_categories, with_images
 from valor_cli.data.formats.csv.object_writer import write_csv
-from valor_cli.data.shapes.objects.written_files import Wishes
+from valor_cli.data.shapes.objects.written_files import WriteOptions
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Masks, Polygons, Shapes
 
@@ -20,7 +20,7 @@ def test_ground_truth() -> None:
         area=np.array([150.5, np.nan, np.nan]),
         crowd=np.array([False, True, False]),
     )
-    written = write_csv(replace(objects, coded=True), Wishes())
+    written = write_csv(replace(objects, coded=True), WriteOptions())
     assert written.files[""].decode() == (
         "image_id,label,x,y,width,height,crowd,id,area,image_width,image_height\n"
         "3,cat,10.0,20.0,30.0,40.0,1,1,,100,80\n"
@@ -33,7 +33,7 @@ def test_ground_truth() -> None:
 
 def test_detections() -> None:
     objects = scene(BOXES, score=np.array([0.1 + 0.2, 1.0, 5e-324]))
-    written = write_csv(replace(objects, coded=True), Wishes())
+    written = write_csv(replace(objects, coded=True), WriteOptions())
     assert written.files[""].decode() == (
         "image_id,label,x,y,width,height,score\n"
         "3,cat,10.0,20.0,30.0,40.0,1.0\n"
@@ -50,7 +50,7 @@ def test_detections() -> None:
 def test_rotated_boxes() -> None:
     rotated = Shapes.rotated_boxes(np.arange(15.0).reshape(3, 5))
     objects = with_images(scene(rotated))
-    assert write_csv(objects, Wishes()).files[""].decode() == (
+    assert write_csv(objects, WriteOptions()).files[""].decode() == (
         "image_id,label,cx,cy,width,height,angle\n"
         "5,dog,0.0,1.0,2.0,3.0,4.0\n"
         "5,cat,10.0,11.0,12.0,13.0,14.0\n"
@@ -61,7 +61,7 @@ def test_rotated_boxes() -> None:
 def test_text_is_quoted_where_it_must_be() -> None:
     objects = scene(BOXES, image_id=text(["b,1", "a", "b,1"]))
     objects = with_categories(with_images(objects), 'a "cat"', "two\rlines")
-    assert write_csv(objects, Wishes()).files[""].decode() == (
+    assert write_csv(objects, WriteOptions()).files[""].decode() == (
         "image_id,label,x,y,width,height\n"
         '"b,1","two\rlines",0.1,0.2,20.0,10.0\n'
         '"b,1","a ""cat""",8.0,8.0,0.0,4.0\n'
@@ -71,10 +71,10 @@ def test_text_is_quoted_where_it_must_be() -> None:
 
 def test_what_csv_cannot_hold() -> None:
     with pytest.raises(DataError, match="CSV holds no polygon, found 3\nconvert them: --geometry"):
-        write_csv(scene(polygons(*[[[[0, 0, 4, 0, 4, 3]]]] * 3)), Wishes())
+        write_csv(scene(polygons(*[[[[0, 0, 4, 0, 4, 3]]]] * 3)), WriteOptions())
     kind = np.array([0, 1, 0], np.uint8)
     both = Shapes(kind, np.ones((2, 4)), np.ones((1, 5)), Polygons.none(), Masks.none())
     with pytest.raises(DataError, match="CSV holds boxes or rotated boxes, not both"):
-        write_csv(scene(both), Wishes())
+        write_csv(scene(both), WriteOptions())
     with pytest.raises(DataError, match=r"annotations\[1\]: an empty label marks an image"):
-        write_csv(with_categories(scene(BOXES), "", "dog"), Wishes())
+        write_csv(with_categories(scene(BOXES), "", "dog"), WriteOptions())

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.data.conversion.scenes import BOXES, polygons, scene, with_categories, with_images
 from valor_cli.data.formats.jsonl.object_writer import write_jsonl
-from valor_cli.data.shapes.objects.written_files import Wishes
+from valor_cli.data.shapes.objects.written_files import WriteOptions
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Shapes
 
@@ -21,7 +21,7 @@ def test_ground_truth_image_by_image() -> None:
         area=np.array([150.5, np.nan, np.nan]),
         crowd=np.array([False, True, False]),
     )
-    written = write_jsonl(replace(objects, coded=True), Wishes())
+    written = write_jsonl(replace(objects, coded=True), WriteOptions())
     assert written.files[""] == (
         b'{"image_id":3,"file_name":"three.jpg","width":100,"height":80,"objects":'
         b'[{"label":"cat","box":[10.0,20.0,30.0,40.0],"id":1,"crowd":true}]}\n'
@@ -35,7 +35,7 @@ def test_ground_truth_image_by_image() -> None:
 
 def test_detections_of_unlisted_images() -> None:
     objects = replace(with_images(scene(BOXES, score=np.array([0.5, 1, 0.1]))), coded=True)
-    assert write_jsonl(objects, Wishes()).files[""] == (
+    assert write_jsonl(objects, WriteOptions()).files[""] == (
         b'{"image_id":5,"objects":[{"label":"dog","box":[0.1,0.2,20.0,10.0],"score":0.5},'
         b'{"label":"cat","box":[8.0,8.0,0.0,4.0],"score":0.1}]}\n'
         b'{"image_id":3,"objects":[{"label":"cat","box":[10.0,20.0,30.0,40.0],"score":1.0}]}\n'
@@ -45,7 +45,7 @@ def test_detections_of_unlisted_images() -> None:
 def test_polygons_with_holes_are_geojson() -> None:
     square, hole, other = [0, 0, 9, 0, 9, 9], [1, 1, 2, 1, 2, 2], [20, 20, 21, 20, 21, 21]
     shapes = polygons([[square], [other]], [[square, hole], [other]], [[square]])
-    lines = write_jsonl(scene(shapes), Wishes()).files[""].splitlines()
+    lines = write_jsonl(scene(shapes), WriteOptions()).files[""].splitlines()
     (holed,) = orjson.loads(lines[0])["objects"]
     assert holed["polygon"] == {
         "type": "MultiPolygon",
@@ -61,7 +61,7 @@ def test_polygons_with_holes_are_geojson() -> None:
 def test_rotated_boxes_and_metadata() -> None:
     rotated = Shapes.rotated_boxes(np.arange(15.0).reshape(3, 5))
     objects = replace(scene(rotated), metadata={"weather": [None, "rain", None]})
-    lines = write_jsonl(objects, Wishes()).files[""].splitlines()
+    lines = write_jsonl(objects, WriteOptions()).files[""].splitlines()
     assert orjson.loads(lines[0])["objects"] == [{"label": "cat", "rotated_box": [5, 6, 7, 8, 9]}]
     assert orjson.loads(lines[1])["metadata"] == {"weather": "rain"}
     assert "metadata" not in orjson.loads(lines[2])
@@ -71,13 +71,13 @@ def test_a_box_that_stands_beside_a_shape() -> None:
     shapes = polygons(*[[[[0, 0, 4, 0, 4, 3]]]] * 3)
     box = np.full((3, 4), np.nan)
     box[1] = [0, 0, 4, 3.5]
-    lines = write_jsonl(scene(shapes), Wishes(box=box)).files[""].splitlines()
+    lines = write_jsonl(scene(shapes), WriteOptions(box=box)).files[""].splitlines()
     assert orjson.loads(lines[0])["objects"][0]["box"] == [0, 0, 4, 3.5]
     assert all("box" not in each for each in orjson.loads(lines[1])["objects"])
 
 
 def test_ids_of_categories_are_lost() -> None:
-    assert write_jsonl(scene(BOXES), Wishes()).warnings == [
+    assert write_jsonl(scene(BOXES), WriteOptions()).warnings == [
         "JSONL holds no category ids: 2 are lost"
     ]
 
@@ -85,10 +85,10 @@ def test_ids_of_categories_are_lost() -> None:
 def test_labels_are_needed() -> None:
     objects = replace(scene(BOXES), categories=None)
     with pytest.raises(DataError) as error:
-        write_jsonl(objects, Wishes())
+        write_jsonl(objects, WriteOptions())
     assert str(error.value) == (
         "in.json: a COCO results list names categories by id, not by label\n"
         "give the file with the names: --ground-truth FILE"
     )
     with pytest.raises(DataError, match="the ids 10 and 20 are both named 'cat'"):
-        write_jsonl(with_categories(scene(BOXES), "cat", "cat"), Wishes())
+        write_jsonl(with_categories(scene(BOXES), "cat", "cat"), WriteOptions())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from valor_cli.data.formats.jsonl.score_objects import DecodedScoreLines
 from valor_cli.data.formats.jsonl.score_rows import ScoreLineReader
-from valor_cli.data.shapes.scores.rows import ScorePiece, Sifted
+from valor_cli.data.shapes.scores.rows import ParsedRows, ScorePiece
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.values import LineProblems
 from valor_cli.kernels.columns.vocabulary import Vocabulary
@@ -55,7 +55,7 @@ RECORDS = st.fixed_dictionaries(
 
 def readings(
     block: bytes, side: Side, reading: ScoreReading
-) -> tuple[tuple[Sifted, Any], tuple[ScorePiece, Any], int]:
+) -> tuple[tuple[ParsedRows, Any], tuple[ScorePiece, Any], int]:
     """What both readings make of the lines that the first reads, the names, and the faults."""
     names = [(Vocabulary(), Vocabulary()) for _ in range(2)]
     problems = LineProblems("a.jsonl")

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.data.png_files import label_map, write
-from valor_cli.data.formats.png.label_map_folders import meet, read_folder, refuse_unpaired
+from valor_cli.data.formats.png.label_map_folders import pair_names, read_folder, refuse_unpaired
 from valor_cli.data.formats.png.label_maps import LabelMaps, PngLabelMap
 from valor_cli.errors import DataError
 
@@ -28,7 +28,7 @@ def side(path: str, *names: str) -> LabelMaps:
 
 def refused(truth: LabelMaps, found: LabelMaps, *, skip: bool = False) -> list[str]:
     with pytest.raises(DataError) as caught:
-        refuse_unpaired(meet(truth, found), truth, found, skip=skip)
+        refuse_unpaired(pair_names(truth, found), truth, found, skip=skip)
     return str(caught.value).split("\n")
 
 
@@ -82,7 +82,7 @@ def test_a_name_that_is_no_text() -> None:
 
 
 def test_equal_paths_meet() -> None:
-    found = meet(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
+    found = pair_names(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
     assert found.pairs == {"x/a": "x/a", "y/a": "y/a"}
     assert (found.alone, found.strangers, found.doubtful) == (["b"], ["c"], {})
 
@@ -90,21 +90,21 @@ def test_equal_paths_meet() -> None:
 def test_ids_of_images_go_before_names() -> None:
     truth = replace(side("gt", "1", "2", "3"), images={"1": 10, "2": 20, "3": 30})
     found = replace(side("pred", "1", "b", "c"), images={"1": 20, "b": 10, "c": 40})
-    met = meet(truth, found)
+    met = pair_names(truth, found)
     assert met.pairs == {"1": "b", "2": "1"}
     assert (met.alone, met.strangers) == (["3"], ["c"])
     # Where one side says no ids, names decide.
-    assert meet(truth, replace(found, images=None)).pairs == {"1": "1"}
+    assert pair_names(truth, replace(found, images=None)).pairs == {"1": "1"}
 
 
 def test_last_parts_decide_where_no_path_is_equal() -> None:
-    found = meet(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
+    found = pair_names(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
     assert found.pairs == {"city/a": "a", "city/b": "out/b"}
     assert (found.alone, found.strangers) == (["c"], ["d"])
 
 
 def test_one_equal_path_is_enough_to_compare_paths() -> None:
-    found = meet(side("gt", "city/a", "b"), side("pred", "a", "b"))
+    found = pair_names(side("gt", "city/a", "b"), side("pred", "a", "b"))
     assert (found.pairs, found.alone, found.strangers) == ({"b": "b"}, ["city/a"], ["a"])
 
 
@@ -137,7 +137,7 @@ def test_missing_partners_are_listed() -> None:
         "pred/c.png: has no ground truth in gt",
         "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out.",
     ]
-    refuse_unpaired(meet(truth, found), truth, found, skip=True)
+    refuse_unpaired(pair_names(truth, found), truth, found, skip=True)
 
 
 def test_of_many_missing_partners_twenty_are_listed() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.label_map_problems import codes_of
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset, StrayPixels
+from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset, UnexpectedPixels
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.label_maps import IGNORED, UNKNOWN, RawPair
 from valor_cli.results import MetricExample, Picture
@@ -101,7 +101,7 @@ def told(truth: list[int], prediction: list[int], *, void_known: bool = True) ->
     if not void_known:
         truth_codes = codes = np.where(np.arange(256) < 2, np.arange(256), -2).astype(np.int32)
     sides = (np.array([side], np.uint8) for side in (truth, prediction))
-    stray = StrayPixels()
+    stray = UnexpectedPixels()
     stray.note(PLACES, RawPair(*sides, truth_codes, codes))
     with pytest.raises(DataError) as caught:
         stray.stop()
@@ -109,7 +109,7 @@ def told(truth: list[int], prediction: list[int], *, void_known: bool = True) ->
 
 
 def test_nothing_stray_stops_nothing() -> None:
-    stray = StrayPixels()
+    stray = UnexpectedPixels()
     values = np.array([[0, 1, 255]], np.uint8)
     stray.note(PLACES, RawPair(values, values, *codes_of(2)))
     stray.stop()
@@ -137,7 +137,7 @@ def test_255_among_others_is_what_is_ignored_mostly() -> None:
 
 
 def test_files_that_cannot_be_read_are_listed_among_them() -> None:
-    stray = StrayPixels()
+    stray = UnexpectedPixels()
     values = np.array([[0, 9]], np.uint8)
     stray.note_error(DataError(Problem("truth/b.png", "damaged"), hint="Copy it again."))
     stray.note(PLACES, RawPair(values, values, *codes_of(2)))
@@ -162,7 +162,7 @@ def test_files_that_cannot_be_read_are_listed_among_them() -> None:
 
 
 def test_a_file_that_cannot_be_read_has_no_values() -> None:
-    stray = StrayPixels()
+    stray = UnexpectedPixels()
     stray.note_error(DataError(Problem("truth/b.png", "damaged")))
     with pytest.raises(DataError) as caught:
         stray.stop()

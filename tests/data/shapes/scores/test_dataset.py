@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from valor_cli.data.shapes.scores.dataset import ClassificationDataset, no_picture
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset, no_image
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 from valor_cli.results import MetricExample, ObjectRef, Picture
 
@@ -79,6 +79,6 @@ def test_a_shard_keeps_numbers_and_knows_no_pictures(scores: Scores) -> None:
     assert part.number.tolist() == [2]
     assert part.scores.of(np.array([0])).tolist() == [0.75]
     assert part.unit_count == 1
-    assert part.picture is no_picture
+    assert part.picture is no_image
     again = pickle.loads(pickle.dumps(part))  # noqa: S301 - our own
     assert again.picture("ä") is None

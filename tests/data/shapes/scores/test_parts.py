@@ -18,7 +18,7 @@ from valor_cli.data.inputs import score_part_reader
 from valor_cli.data.inputs.score_part_reader import read_score_piece
 from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import Piece, cut, seamless
-from valor_cli.data.shapes.scores.parts import ScorePart, file_told
+from valor_cli.data.shapes.scores.parts import ScorePart, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
 
@@ -249,7 +249,7 @@ def test_what_no_piece_can_say_alone_is_said_by_the_facts_of_all() -> None:
         facts = [part.facts for part in found if isinstance(part, ScorePart)]
         assert len(facts) == len(found) > 1
         with pytest.raises(DataError) as caught:
-            file_told("a.jsonl", "ground_truth", facts)
+            file_warnings("a.jsonl", "ground_truth", facts)
         assert str(caught.value).startswith(expected)
         with pytest.raises(DataError) as caught:
             read_score_file("a.jsonl", "ground_truth", reading, "jsonl")
@@ -261,7 +261,7 @@ def test_label_keys_in_some_pieces_only_are_left_to_the_whole_file() -> None:
     found = parts_of(written(text, "a.jsonl"), 25, "ground_truth", ScoreReading())
     facts = [part.facts for part in found if isinstance(part, ScorePart)]
     assert [one.keys for one in facts] == [(None,), ("kind",), ()]
-    assert file_told("a.jsonl", "ground_truth", facts) is None
+    assert file_warnings("a.jsonl", "ground_truth", facts) is None
 
 
 def test_columns_that_are_not_read_are_told_once() -> None:
@@ -269,7 +269,7 @@ def test_columns_that_are_not_read_are_told_once() -> None:
     told = ["a.csv: columns that are not among `classes` are not read: owl"]
     reading = ScoreReading(classes=["cat", "dog"])
     parts = good_parts(text, 26, classes=["cat", "dog"])
-    assert file_told("a.csv", "samples", [part.facts for part in parts]) == told
+    assert file_warnings("a.csv", "samples", [part.facts for part in parts]) == told
     assert read_score_file("a.csv", "samples", reading, "csv").warnings == told
 
 

@@ -24,7 +24,7 @@ from valor_cli.evaluators.classification.evidence.scores import (
     merge_scored,
     score_samples,
 )
-from valor_cli.evaluators.classification.evidence.tallies import Tallied
+from valor_cli.evaluators.classification.evidence.tallies import CondensedScores
 from valor_cli.evaluators.classification.metrics import confusion_matrix as confusion
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 from valor_cli.metric import Call
@@ -108,21 +108,21 @@ def _listed(
     )
 
 
-def merged_somehow(rng: np.random.Generator, parts: list[Tallied]) -> Tallied:
+def merged_somehow(rng: np.random.Generator, parts: list[CondensedScores]) -> CondensedScores:
     """Some parts at a time, in an order and a tree by chance, each from another process."""
     parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - made here
     while len(parts) > 1:
         rng.shuffle(parts)
         some = int(rng.integers(2, len(parts) + 1))
         one = merge_scored(parts[:some])
-        assert isinstance(one, Tallied)
+        assert isinstance(one, CondensedScores)
         parts = [*parts[some:], one]
     return parts[0]
 
 
 def shards(
     dataset: ClassificationDataset, rng: np.random.Generator, count: int, asked: list[Call]
-) -> list[Tallied]:
+) -> list[CondensedScores]:
     """Condensed shards of samples by chance; some may have none."""
     of = rng.integers(0, count, dataset.unit_count)
     return [condense(score_samples(dataset.shard(of == at), None), asked) for at in range(count)]

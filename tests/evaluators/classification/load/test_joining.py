@@ -10,7 +10,7 @@ from tests.evaluators.classification.files import listed, rows_of, score_file
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError
-from valor_cli.evaluators.classification.load.joining import join, join_predictions, placed
+from valor_cli.evaluators.classification.load.joining import join, join_predictions, reordered
 from valor_cli.evaluators.classification.load.rows import make_frame
 
 HINT = (
@@ -143,12 +143,12 @@ def test_scores_go_where_they_belong(wide: bool) -> None:
         ([3, 1, 0], [ROWS[2], ROWS[1], empty, ROWS[0]]),
         ([-1, 0, -1], [ROWS[1]]),
     ):
-        found = placed(scores, np.array(at), len(expected))
+        found = reordered(scores, np.array(at), len(expected))
         assert listed(found, ["cat", "dog"]) == expected
 
 
 @pytest.mark.parametrize("wide", [True, False])
 def test_scores_that_are_in_order_are_not_copied(wide: bool) -> None:
     scores = rows_of(ROWS, {"cat": 0, "dog": 1}, wide=wide)
-    assert placed(scores, np.arange(3), 3) is scores
-    assert placed(scores, np.arange(3), 5).score.sum() == scores.score.sum()
+    assert reordered(scores, np.arange(3), 3) is scores
+    assert reordered(scores, np.arange(3), 5).score.sum() == scores.score.sum()

@@ -7,10 +7,10 @@ import pytest
 
 from tests.evaluators.classification.files import rows_of, score_file
 from valor_cli.evaluators.classification.load.labels import (
-    alike,
     label_order,
+    label_use,
     name_labels,
-    said_labels,
+    similar_label_warnings,
 )
 
 
@@ -74,7 +74,7 @@ def test_labels_listed_by_rows_of_one_key() -> None:
     key = np.zeros(2, np.int64)
     rows = [{"red": 0.5, "disc": 0.0}, {"red": 0.5, "disc": 0.0}]
     for wide in (True, False):
-        found = said_labels(rows_of(rows, LABELS, wide=wide), key, 1, 4)
+        found = label_use(rows_of(rows, LABELS, wide=wide), key, 1, 4)
         assert found.listed.tolist() == [[True, False, True, False]]
         assert found.positive.tolist() == [[True, False, False, False]]
 
@@ -82,29 +82,29 @@ def test_labels_listed_by_rows_of_one_key() -> None:
 def test_labels_listed_by_rows_of_several_keys() -> None:
     key = np.array([0, 1, 0])
     rows = [{"red": 0.5}, {"disc": 0.5, "cube": 0.0}, {"blue": 0.0}]
-    found = said_labels(rows_of(rows, LABELS), key, 2, 4)
+    found = label_use(rows_of(rows, LABELS), key, 2, 4)
     assert found.positive.tolist() == [[True, False, False, False], [False, False, True, False]]
     assert found.listed.tolist() == [[True, True, False, False], [False, False, True, True]]
     # A wide file lists labels of all keys in every row: those with a score are meant.
     full = [dict.fromkeys(LABELS, 0.0) | row for row in rows]
-    found = said_labels(rows_of(full, LABELS, wide=True), key, 2, 4)
+    found = label_use(rows_of(full, LABELS, wide=True), key, 2, 4)
     assert found.positive.tolist() == [[True, False, False, False], [False, False, True, False]]
     assert found.listed.tolist() == [[True, False, False, False], [False, False, True, False]]
 
 
 def test_rows_that_are_not_there_list_nothing() -> None:
     none = rows_of([{"red": 1.0}], LABELS, wide=True).take(np.zeros(1, bool))
-    assert not said_labels(none, np.zeros(0, np.int64), 1, 4).listed.any()
+    assert not label_use(none, np.zeros(0, np.int64), 1, 4).listed.any()
 
 
 def test_labels_that_look_the_same_are_told() -> None:
-    assert alike(["cat", "dog", "hot dog", "hotdog"]) == []
-    assert alike([" cat", "Cat", "cat", "dog"]) == [
+    assert similar_label_warnings(["cat", "dog", "hot dog", "hotdog"]) == []
+    assert similar_label_warnings([" cat", "Cat", "cat", "dog"]) == [
         (
             "labels that differ in spaces or case alone: ' cat' and 'Cat' and 'cat' "
             "(label_map makes them one)"
         )
     ]
     many = [name for at in range(5) for name in (f"l{at}", f"L{at}")]
-    (told,) = alike(many)
+    (told,) = similar_label_warnings(many)
     assert told.endswith("'l2' and 'L2' … and 2 more (label_map makes them one)")

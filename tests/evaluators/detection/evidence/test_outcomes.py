@@ -20,9 +20,9 @@ from tests.evaluators.detection.asking import (
 from tests.oracles.confusion import Scene, Verdict, coco, overlap, settle
 from tests.oracles.valor import valor
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
-from valor_cli.evaluators.detection.evidence.error_types import mistakes
+from valor_cli.evaluators.detection.evidence.error_types import error_types
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, encounters, outcomes
+from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, outcomes, overlap_pairs
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, MatchingPlan
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
 from valor_cli.evaluators.detection.metrics.best_f1 import BEST_F1
@@ -115,7 +115,7 @@ def test_encounters_are_all_overlaps_with_regular_ground_truths(
     dataset = confused_dataset(seed, images=6)
     call = asked(CONFUSION_MATRIX, iou_threshold=least, score_threshold=score)
     matches = match_detections(dataset, plan_of(call))
-    pairs = encounters(matches, least)
+    pairs = overlap_pairs(matches, least)
     scene = Scene.of(dataset)
     expected = {
         (found.row, truth.row): overlap(found, truth)
@@ -137,7 +137,7 @@ def test_outcomes_need_a_plan_that_remembers() -> None:
     with pytest.raises(ValueError, match="keeps no ground truths"):
         outcomes(matches, 0.5)
     with pytest.raises(ValueError, match="keeps no encounters"):
-        encounters(matches, 0.5)
+        overlap_pairs(matches, 0.5)
 
 
 def everything(matches: Matches, area: str) -> list[Any]:
@@ -178,7 +178,7 @@ def test_merged_encounters_stand_by_detection_then_ground_truth() -> None:
     )
     columns = []
     for matches in (whole, merged):
-        pairs = encounters(matches, 0.1)
+        pairs = overlap_pairs(matches, 0.1)
         number = matches.gt_number[pairs.ground_truth]
         columns.append((pairs.detection.tolist(), number.tolist(), pairs.iou.tolist()))
         assert (np.diff(pairs.detection) >= 0).all()
@@ -309,6 +309,6 @@ def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
 
 def test_the_score_of_a_mistake_is_that_of_the_plan() -> None:
     matches = match_detections(confused_dataset(1), plan_of(asked(ERROR_BREAKDOWN)))
-    found = mistakes(matches, 0.5, 0.1, 0.4)
+    found = error_types(matches, 0.5, 0.1, 0.4)
     assert not (found.reason[matches.score < 0.4] >= 0).any()
     assert ((found.reason >= 0) == found.outcomes.wrong).all()

@@ -20,7 +20,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.errors import DataError
 from valor_cli.evaluators.embedding.metrics.bertscore import BERTSCORE, baselines_in
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.metric import Call, Lack
+from valor_cli.metric import Call, MissingConfig
 from valor_cli.models.protocols.identity import ModelIdentity
 from valor_cli.models.protocols.token_encoder import TokenStates
 
@@ -135,7 +135,7 @@ def test_rescaled(tmp_path: Path) -> None:
 
 
 def test_rescaling_needs_its_file(tmp_path: Path) -> None:
-    def lack(*, rescaled: bool, baseline: str | None) -> Lack | None:
+    def lack(*, rescaled: bool, baseline: str | None) -> MissingConfig | None:
         named = {"rescale_with_baseline": rescaled, "baseline": baseline}
         return Call(BERTSCORE, named).lack
 

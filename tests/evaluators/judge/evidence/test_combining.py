@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from valor_cli.evaluators.judge.evidence.combining import combined
-from valor_cli.evaluators.judge.evidence.one_word import rated
+from valor_cli.evaluators.judge.evidence.one_word import rating_outcome
 from valor_cli.evaluators.judge.metrics.bias import BIAS
 from valor_cli.evaluators.judge.metrics.custom_judge import CUSTOM_JUDGE
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
@@ -16,7 +16,7 @@ from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict
 from valor_cli.metric import Metric
 from valor_cli.models.settings.judges import Combine
-from valor_cli.results import Asked, Verdict
+from valor_cli.results import JudgeCalls, Verdict
 
 
 def valued(value: float, **more: Any) -> Outcome:
@@ -65,7 +65,7 @@ def test_values_stand_by_their_mean_or_by_majority_of_ties_the_worse() -> None:
 
 
 def rating(number: int) -> Outcome:
-    return rated(number, f"r{number}", passed=number >= 3, details={"cut": 3})
+    return rating_outcome(number, f"r{number}", passed=number >= 3, details={"cut": 3})
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_calls_add_up_and_verdicts_say_whose_they_are() -> None:
     found = of(
         FAITHFULNESS,
         [
-            valued(1.0, verdicts=(told,), asked=Asked(2, 1, ("a", "b"))),
-            valued(0.0, verdicts=(told,), asked=Asked(1, 0, ("c",))),
-            valued(0.0, verdicts=(bare,), asked=Asked(1, 0, ("d",))),
+            valued(1.0, verdicts=(told,), asked=JudgeCalls(2, 1, ("a", "b"))),
+            valued(0.0, verdicts=(told,), asked=JudgeCalls(1, 0, ("c",))),
+            valued(0.0, verdicts=(bare,), asked=JudgeCalls(1, 0, ("d",))),
         ],
         None,
         [("x", 0), ("x", 1), ("y", 0)],
     )
-    assert found.asked == Asked(4, 1, ("a", "b", "c", "d"))
+    assert found.asked == JudgeCalls(4, 1, ("a", "b", "c", "d"))
     # Those of the first of a judge's repeats.
     assert [one.reason for one in found.verdicts] == ["x: seen", "y"]
     alone = of(FAITHFULNESS, [valued(1.0, verdicts=(told,))] * 2, None, [("x", 0), ("x", 1)])

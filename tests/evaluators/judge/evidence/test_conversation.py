@@ -12,31 +12,35 @@ from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.evidence.conversation import (
     LONGEST_REASON,
     QUOTED,
-    Asking,
+    Conversation,
     ParseFailure,
-    in_short,
+    shortened,
 )
 from valor_cli.evaluators.judge.evidence.reply_readings import Judged, verdict
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.judge.prompts import Prompt, from_words
 from valor_cli.models.protocols.judge import Message, NoAnswer, Purpose, Reply, Stopped
-from valor_cli.results import Asked
+from valor_cli.results import JudgeCalls
 
 PROMPT = from_words("mine", "Is {response} kind?")
 
 YES = '{"reason": "", "verdict": 1}'
 
 
-def asking(*replies: str | Reply | Exception, retries: int = 1) -> tuple[Asking, ScriptedJudge]:
+def asking(
+    *replies: str | Reply | Exception, retries: int = 1
+) -> tuple[Conversation, ScriptedJudge]:
     judge = ScriptedJudge(replies, judge_retries=retries)
-    return Asking(Sample.of(samples(["Dear Ada"]), 0, "gpt"), judge, repeat=2, metric="m"), judge
+    return Conversation(
+        Sample.of(samples(["Dear Ada"]), 0, "gpt"), judge, repeat=2, metric="m"
+    ), judge
 
 
-def asked(one: Asking, prompt: str | Prompt = PROMPT, **more: Any) -> Judged:
-    from valor_cli.models.judge.prompts import Data
+def asked(one: Conversation, prompt: str | Prompt = PROMPT, **more: Any) -> Judged:
+    from valor_cli.models.judge.prompts import UntrustedText
 
-    fields = {"response": Data(one.sample.response)}
+    fields = {"response": UntrustedText(one.sample.response)}
     return asyncio.run(one.ask(prompt, verdict(), fields, **more))
 
 
@@ -61,7 +65,7 @@ def test_a_reply_that_does_not_fit_is_answered_with_what_is_wrong() -> None:
     assert said == Message("assistant", "Perhaps.")
     assert words.role == "user"
     assert words.content.startswith("Your reply cannot be used: ")
-    assert one.taken() == Asked(2, 0, ("Perhaps.", YES))
+    assert one.taken() == JudgeCalls(2, 0, ("Perhaps.", YES))
 
 
 def test_the_same_words_sent_again_want_a_reply_of_their_own() -> None:
@@ -126,7 +130,7 @@ def test_no_reply_is_no_reason_to_ask_again(error: Exception) -> None:
         asked(one)
     assert len(judge.requests) == 2
     # A request that got no reply counts; one that the run's stop kept back was not made.
-    assert one.taken() == Asked(2 if isinstance(error, NoAnswer) else 1, 0, ("no",))
+    assert one.taken() == JudgeCalls(2 if isinstance(error, NoAnswer) else 1, 0, ("no",))
 
 
 def test_prompts_go_by_name() -> None:
@@ -142,8 +146,8 @@ def test_what_was_taken_is_counted_once() -> None:
     asked(one)
     assert one.taken().calls == 1
     asked(one)
-    assert one.taken() == Asked(1, 0, (YES,))
-    assert one.taken() == Asked()
+    assert one.taken() == JudgeCalls(1, 0, (YES,))
+    assert one.taken() == JudgeCalls()
 
 
 def test_what_several_need_is_made_once_failures_too() -> None:
@@ -172,7 +176,7 @@ def test_a_metric_of_other_parameters_is_another_one() -> None:
     one, _ = asking()
     made: list[int] = []
 
-    async def measure(asking: Asking, *, size: int) -> Outcome:
+    async def measure(asking: Conversation, *, size: int) -> Outcome:
         made.append(size)
         if size == 0:
             raise Missing("no size")
@@ -191,10 +195,10 @@ def test_a_metric_of_other_parameters_is_another_one() -> None:
 
 
 def test_reasons_are_short_and_on_one_line() -> None:
-    assert in_short("  It \n\n is\tso. ") == "It is so."
-    assert in_short("x" * LONGEST_REASON) == "x" * LONGEST_REASON
-    assert in_short("x" * (LONGEST_REASON + 1)) == "x" * (LONGEST_REASON - 1) + "…"
+    assert shortened("  It \n\n is\tso. ") == "It is so."
+    assert shortened("x" * LONGEST_REASON) == "x" * LONGEST_REASON
+    assert shortened("x" * (LONGEST_REASON + 1)) == "x" * (LONGEST_REASON - 1) + "…"
     # Of 299 characters the last is a space, which goes too.
-    assert in_short("x" * 298 + " yz") == "x" * 298 + "…"
-    assert in_short("a\x1b[31mred\u202eder") == "a\\x1b[31mred\\u202eder"
-    assert in_short(" \n") == ""
+    assert shortened("x" * 298 + " yz") == "x" * 298 + "…"
+    assert shortened("a\x1b[31mred\u202eder") == "a\\x1b[31mred\\u202eder"
+    assert shortened(" \n") == ""

@@ -11,14 +11,14 @@ import pytest
 from tests.oracles.judges import REFUSED, ScriptedJudge, judged
 from tests.oracles.reply_kinds import no_rating, rating
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.dual_rating import DualRating, Heard, dual_rating
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.dual_rating import DualRating, RatingReply, dual_rating
 from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.evaluators.judge.metrics.nv_answer_accuracy import NV_ANSWER_ACCURACY
 from valor_cli.evaluators.judge.metrics.nv_context_relevance import NV_CONTEXT_RELEVANCE
 from valor_cli.evaluators.judge.metrics.nv_response_groundedness import NV_RESPONSE_GROUNDEDNESS
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.models.protocols.judge import NoAnswer, Reply, Stopped
 from valor_cli.results import Verdict
 
@@ -151,14 +151,16 @@ def test_a_judge_that_fails_leaves_no_half_value(
 
 
 def test_only_that_which_was_read_counts() -> None:
-    one = DualRating((Heard("a", 4, ""), Heard("b", None, "why"), Heard("c", 0, "x")), 4)
+    one = DualRating(
+        (RatingReply("a", 4, ""), RatingReply("b", None, "why"), RatingReply("c", 0, "x")), 4
+    )
     assert one.value == 0.5
     assert one.reason == "rated 4 and 0 of 4; b could not be read: x"
 
 
 def test_no_rating_at_all_is_a_failure_that_names_both() -> None:
     judge = ScriptedJudge(["?", "!"], judge_retries=0)
-    asking = Asking(Sample.of(ONE, 0, "m"), judge)
+    asking = Conversation(Sample.of(ONE, 0, "m"), judge)
     prompts = ("nv_context_relevance_1", "nv_context_relevance_2")
     with pytest.raises(Exception, match=r"_1: .*; nv_context_relevance_2: ") as raised:
         asyncio.run(
@@ -167,8 +169,8 @@ def test_no_rating_at_all_is_a_failure_that_names_both() -> None:
                 prompts,
                 (0, 1, 2),
                 judge_retries=0,
-                user_input=Data("a"),
-                contexts=Data("b"),
+                user_input=UntrustedText("a"),
+                contexts=UntrustedText("b"),
             )
         )
     assert type(raised.value).__name__ == "ParseFailure"

@@ -11,7 +11,7 @@ from tests.reports.found_runs import compared, searched, unsure
 from tests.reports.text_runs import METRICS, MODELS, parameters, text_run
 from valor_cli.reports.render.html.differences import ACROSS, differences
 from valor_cli.reports.render.html.report import to_html
-from valor_cli.reports.render.html.worst_slices import searches_told
+from valor_cli.reports.render.html.worst_slices import search_texts
 from valor_cli.reports.sections.naming import frozen
 from valor_cli.results import RunResult
 
@@ -92,7 +92,7 @@ def test_a_run_of_one_model_has_none() -> None:
 
 def test_searches_in_words() -> None:
     run = text_run(searches=[searched("small", "metadata.topic=toll"), searched("large")])
-    first, second = searches_told(run, "sample")
+    first, second = search_texts(run, "sample")
     assert first.where == (
         "small, coco AP: 14 parts of the data (by metadata.camera; 30 samples or more) were held "
         "against the rest; 1 is worse beyond chance:"

@@ -24,7 +24,7 @@ from valor_cli.reports.render.html.example_dialogs import CASES, MISTAKES
 from valor_cli.reports.render.html.line_tables import CELLS, views
 from valor_cli.reports.render.html.report import to_html
 from valor_cli.reports.sections.grids import Measure
-from valor_cli.results import Picture, Pictures, RunResult
+from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 Build = Callable[..., RunResult]
 
@@ -68,7 +68,7 @@ def test_structure(two_models: RunResult) -> None:
 
 
 def test_nothing_is_fetched(two_models: RunResult, hostile: RunResult, found: Build) -> None:
-    pictures = Pictures({"000000000000.jpg": b"\xff\xd8picture"})
+    pictures = EmbeddedImages({"000000000000.jpg": b"\xff\xd8picture"})
     for run in (two_models, hostile, found()):
         text = to_html(run, pictures)
         assert {text.partition(":")[0] for text in re.findall(r'href="([^#].*?)"', text)} <= {
@@ -216,7 +216,7 @@ def test_a_run_without_anything(two_models: RunResult) -> None:
 
 def test_errors_confusion_and_worst_images(found: Build) -> None:
     run = found()
-    text = to_html(run, Pictures({"000000000000.jpg": b"\xff\xd8picture"}))
+    text = to_html(run, EmbeddedImages({"000000000000.jpg": b"\xff\xd8picture"}))
     page = _Page(text)
     assert not page.open
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
@@ -356,7 +356,7 @@ def test_hostile_findings_stay_words(found: Build) -> None:
     at = {"iou_threshold": bad, bad: HOSTILE[0]}
     tables = [replace(table, parameters=at) for table in run.tables]
     run = replace(run, examples=examples, tables=tables, settings={bad: HOSTILE[0]})
-    text = to_html(run, Pictures({HOSTILE[0]: b"</svg><script>"}))
+    text = to_html(run, EmbeddedImages({HOSTILE[0]: b"</svg><script>"}))
     page = _Page(text)
     assert not page.open
     assert page.count("script") == 2
@@ -401,7 +401,7 @@ def test_settings_are_told_where_they_are_unusual(found: Build) -> None:
 @pytest.mark.slow
 def test_findings_are_bounded(found: Build) -> None:
     names = [f"label {i}" for i in range(300)]
-    pictures = Pictures({f"{i:012d}.jpg": b"x" * 15_000 for i in range(7000)})
+    pictures = EmbeddedImages({f"{i:012d}.jpg": b"x" * 15_000 for i in range(7000)})
     run = found(tuple("abcd"), names)
     ring = [[300 + 200 * math.cos(i / 160), 240 + 200 * math.sin(i / 160)] for i in range(1000)]
     mask = {"type": "Polygon", "coordinates": [ring]}

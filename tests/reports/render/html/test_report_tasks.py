@@ -22,7 +22,7 @@ from valor_cli.reports.charts.curves import ROC, curves
 from valor_cli.reports.render.html.error_views import OVERLAYS
 from valor_cli.reports.render.html.example_dialogs import EXAMPLES, LISTED
 from valor_cli.reports.render.html.report import to_html
-from valor_cli.results import Picture, Pictures, RunResult
+from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 JPEG = b"\xff\xd8picture"
 
@@ -44,7 +44,7 @@ def _cells(text: str) -> list[list[str]]:
 def test_sections_of_classification(pictured: bool) -> None:
     run = classified(pictured=pictured)
     files = [one.picture.file for one in run.examples if one.picture]
-    text = to_html(run, Pictures({file: JPEG for file in files if file}))
+    text = to_html(run, EmbeddedImages({file: JPEG for file in files if file}))
     page = _Page(text)
     assert not page.open
     assert _sections(text) == {"results", "confusion", "calibration", "labels", "curves", "run"}
@@ -59,7 +59,7 @@ def test_sections_of_classification(pictured: bool) -> None:
 
 def test_sections_of_segmentation() -> None:
     run = segmented()
-    for pictures in (overlays(run), Pictures()):
+    for pictures in (overlays(run), EmbeddedImages()):
         text = to_html(run, pictures)
         page = _Page(text)
         assert not page.open
@@ -181,7 +181,7 @@ def test_cells_with_photos_show_them() -> None:
     (first, *_) = run.examples
     sized = [replace(first, picture=Picture(f"{i}.jpg", 28, 28)) for i in range(5)]
     unsized = [replace(first, picture=Picture(f"{i}.jpg", None, None)) for i in range(5)]
-    photos = Pictures({f"{i}.jpg": JPEG for i in range(5)})
+    photos = EmbeddedImages({f"{i}.jpg": JPEG for i in range(5)})
     (dialog,) = _dialogs(to_html(replace(run, examples=sized), photos))
     assert dialog.count('<use href="#p') == dialog.count('class="card"') == EXAMPLES
     assert dialog.count("objects drawn") == 0
@@ -195,7 +195,7 @@ def test_overlays_are_bounded_the_worst_of_each_model_first() -> None:
     run = segmented()
     made = overlays(run)
     heavy = {key: content + b"\0" * (OVERLAYS // 7) for key, content in made.overlays.items()}
-    text = to_html(run, Pictures(overlays=heavy))
+    text = to_html(run, EmbeddedImages(overlays=heavy))
     assert len(text) < 3_000_000
     assert text.count('<button type="button" class="overlay"') == 6
     assert "The pictures of 18 more are left out to keep this page small." in text
@@ -223,7 +223,7 @@ def test_the_colours_of_labels_are_explained() -> None:
     assert '<path fill="#0072b2" d="M0 0h12v12H0z"/></svg><bdi>sky &lt;b&gt;</bdi>' in text
     many = replace(shown, colours={f"label {at}": "#000000" for at in range(50)})
     assert "<li>and 10 more labels</li>" in to_html(run, many)
-    assert 'class="patch"' not in to_html(run, Pictures(colours=shown.colours))
+    assert 'class="patch"' not in to_html(run, EmbeddedImages(colours=shown.colours))
 
 
 def test_the_page_of_a_saved_run_has_no_samples() -> None:
@@ -282,7 +282,7 @@ def test_hostile_words_stay_words(task: str) -> None:
     run = _hostile(run)
     photos = {HOSTILE[0]: b"</svg><script>"}
     drawn = {(model, file): b"\x89PNG</script>" for model in run.models for file in HOSTILE}
-    text = to_html(run, Pictures(photos, drawn))
+    text = to_html(run, EmbeddedImages(photos, drawn))
     page = _Page(text)
     assert not page.open
     assert page.count("script") == 2  # the data and ours

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.coco.geometry import (
     extents,
     keypoints_of,
-    legal_boxes,
     shapes_of,
+    valid_boxes,
 )
 from valor_cli.data.formats.coco.structs import (
     LVIS_KEYS,
@@ -77,7 +77,7 @@ def flat_rows(detections: list[FlatDetection]) -> Rows | None:
             return None
     columns["score"] = rows["score"].astype(np.float64)
     boxes = rows["bbox"]["side"].astype(np.float64)
-    return Rows(columns, Shapes.boxes(boxes)) if legal_boxes(boxes) else None
+    return Rows(columns, Shapes.boxes(boxes)) if valid_boxes(boxes) else None
 
 
 def detection_rows(

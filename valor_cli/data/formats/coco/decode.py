@@ -48,10 +48,10 @@ from valor_cli.data.values import LARGEST_COORDINATE
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.coco_objects import (
     DetectedBoxes,
+    allocate_boxes,
     annotated_boxes,
     detected_boxes,
     member_of,
-    room_for,
 )
 from valor_cli.kernels.columns.grouping import are_distinct, positions_of
 from valor_cli.kernels.geometry.shapes import MASK, Shapes, joined
@@ -129,7 +129,7 @@ def objects_listed(texts: Iterable[bytes], request: Request) -> Rows | None:
     lists = _short_lists(texts)
     if request.wanted != "box" or engine.compiled is None:
         return _joined(_detections(text, request) for text in lists)
-    pieces = ((text, room_for(text)) for text in lists)
+    pieces = ((text, allocate_boxes(text)) for text in lists)
     return _joined(in_order(partial(_boxes_or_any, request=request), pieces, usable_threads()))
 
 

@@ -65,7 +65,7 @@ def shapes_of(
     return Shapes(kind, box, np.zeros((0, 5)), polygon, mask)
 
 
-def legal_boxes(boxes: NDArray[np.float64]) -> bool:
+def valid_boxes(boxes: NDArray[np.float64]) -> bool:
     """Whether all boxes are valid; the decoder has rejected NaN and infinities."""
     return bool((np.abs(boxes) <= LARGEST_COORDINATE).all() and (boxes[:, 2:] >= 0).all())
 
@@ -121,7 +121,7 @@ def _boxes(sides: Sequence[Any]) -> NDArray[np.float64] | None:
         return None
     flat = np.fromiter(chain.from_iterable(sides), np.float64, 4 * len(sides))
     boxes = flat.reshape(-1, 4)
-    return boxes if legal_boxes(boxes) else None
+    return boxes if valid_boxes(boxes) else None
 
 
 def _masks(rles: Sequence[Rle]) -> Masks | None:

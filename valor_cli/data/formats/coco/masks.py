@@ -19,7 +19,7 @@ from valor_cli.data.formats.coco.columns import detection_columns, joined_column
 from valor_cli.data.formats.coco.tables import Id, Rows
 from valor_cli.data.table import Columns
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.coco_objects import DetectedMasks, detected_masks, room_for_masks
+from valor_cli.kernels.columns.coco_objects import DetectedMasks, allocate_masks, detected_masks
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.kernels.threads import in_order, usable_threads
@@ -73,7 +73,7 @@ def mask_rows(lists: Iterable[bytes]) -> Rows | None:
 def _pieces(lists: Iterable[bytes]) -> Iterator[_Piece | None]:
     if engine.compiled is None:
         return map(_piece, lists)
-    roomy = ((text, room_for_masks(text)) for text in lists)
+    roomy = ((text, allocate_masks(text)) for text in lists)
     return in_order(_compiled_piece, roomy, usable_threads())
 
 

@@ -20,7 +20,7 @@ from valor_cli.data.formats.coco.segmentation import (
     is_none,
     segmentation,
 )
-from valor_cli.data.formats.coco.tables import Id, Request, Rows, Taken, id_column
+from valor_cli.data.formats.coco.tables import AcceptedRows, Id, Request, Rows, id_column
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, box, describe, number
@@ -32,7 +32,7 @@ _KEY = ".keypoints"
 
 def detection_rows(
     rows: Sequence[Any], categories: Container[Id] | None, request: Request, problems: Problems
-) -> tuple[Rows, Taken]:
+) -> tuple[Rows, AcceptedRows]:
     """The valid detections, and their positions."""
     image_kind, category_kind = kind_of(rows, "image_id"), kind_of(rows, "category_id")
     length = numbers_of(rows) if request.keypoints else 0
@@ -67,7 +67,7 @@ def detection_rows(
         "category_id": id_column(labels),
         "score": np.array(scores, dtype=np.float64),
     } | _keypoint_columns(lists, length)
-    return Rows(columns, geometry_column(shapes)), Taken(kept, len(rows))
+    return Rows(columns, geometry_column(shapes)), AcceptedRows(kept, len(rows))
 
 
 def annotation_rows(
@@ -76,7 +76,7 @@ def annotation_rows(
     categories: Columns,
     request: Request,
     problems: Problems,
-) -> tuple[Rows, Taken]:
+) -> tuple[Rows, AcceptedRows]:
     """The valid ground truth objects, and their positions."""
     sizes, category_ids = _sizes(images), set(categories["id"].tolist())
     with_id = any(isinstance(row, dict) and "id" in row for row in rows)
@@ -105,7 +105,7 @@ def annotation_rows(
         if problems.total == before and found is not None:
             seen[found] = row
             values.append(value)
-    return _annotations(list(seen), values, length), Taken(list(seen.values()), len(rows))
+    return _annotations(list(seen), values, length), AcceptedRows(list(seen.values()), len(rows))
 
 
 def _annotations(ids: Sequence[Id], values: Sequence[Sequence[Any]], length: int) -> Rows:

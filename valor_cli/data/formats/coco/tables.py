@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     shapes: Shapes
 
 
-class Taken(NamedTuple):
+class AcceptedRows(NamedTuple):
     """The accepted rows of a list: their positions, and the length of the list."""
 
     kept: Sequence[int]
@@ -74,7 +74,7 @@ def results(
     *,
     list_name: str = "",
     categories: Columns | None = None,
-    taken: Taken | None = None,
+    taken: AcceptedRows | None = None,
 ) -> ObjectFile:
     """The `ObjectFile` of detections that were read completely.
 
@@ -105,7 +105,7 @@ def ground_truth(
     categories: Columns,
     annotations: Rows,
     metadata: Mapping[str, list[Any]],
-    taken: Taken | None = None,
+    taken: AcceptedRows | None = None,
 ) -> ObjectFile:
     """The `ObjectFile` of a source that was read completely; `taken` as in `results`."""
     table = _table(source.path, annotations.columns, "annotations", taken)
@@ -120,7 +120,7 @@ def ground_truth(
     )
 
 
-def _table(path: str, columns: Columns, list_name: str, taken: Taken | None = None) -> Table:
+def _table(path: str, columns: Columns, list_name: str, taken: AcceptedRows | None = None) -> Table:
     place = f"{list_name}[{{row}}]"
     if taken is None or len(taken.kept) == taken.found:
         return Table(path, columns, place)

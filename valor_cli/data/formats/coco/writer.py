@@ -12,18 +12,18 @@ import orjson
 
 from valor_cli.data.shapes.objects.json_geometry import (
     by_row,
-    refuse_others,
-    refuse_polygons,
+    check_kinds,
+    check_polygons,
     rings_of,
     rle_of,
 )
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import images_of
 from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.conversion import areas, bounds
-from valor_cli.kernels.geometry.polygons import CrowdedError
+from valor_cli.kernels.geometry.polygons import TooComplexError
 from valor_cli.kernels.geometry.shapes import MASK, POLYGON, Floats, Kind
 
 KINDS: tuple[Kind, ...] = ("box", "polygon", "mask")
@@ -35,14 +35,14 @@ _RESULTS = _DICTIONARY - {"id", "area", "crowd"}
 """A results list stands beside its ground truth, which has the images and the categories."""
 
 
-def write_coco(objects: ObjectFile, wishes: Wishes) -> Written:
+def write_coco(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """COCO JSON on one line.
 
     Raises:
         DataError: A geometry that COCO has no words for.
     """
-    refuse_others(objects, KINDS, "COCO")
-    refuse_polygons(objects, "COCO", parts=True, instead="mask")
+    check_kinds(objects, KINDS, "COCO")
+    check_polygons(objects, "COCO", parts=True, instead="mask")
     if wishes.results or objects.categories is None:
         return _results(objects, wishes)
     document = {
@@ -54,7 +54,7 @@ def write_coco(objects: ObjectFile, wishes: Wishes) -> Written:
     return Written({"": content}, losses(objects, "COCO", _DICTIONARY))
 
 
-def _results(objects: ObjectFile, wishes: Wishes) -> Written:
+def _results(objects: ObjectFile, wishes: WriteOptions) -> Written:
     table = objects.objects
     if "score" not in table.columns:
         raise DataError(Problem(objects.path, "a COCO results list needs scores; there are none"))
@@ -82,7 +82,7 @@ def _results(objects: ObjectFile, wishes: Wishes) -> Written:
     return Written({"": content}, losses(objects, "a COCO results list", _RESULTS))
 
 
-def _boxes(objects: ObjectFile, wishes: Wishes) -> Floats:
+def _boxes(objects: ObjectFile, wishes: WriteOptions) -> Floats:
     """The box stated for each object, else the bounds of its shape."""
     own = bounds(objects.shapes)
     return own if wishes.box is None else np.where(np.isnan(wishes.box), own, wishes.box)
@@ -126,7 +126,7 @@ def _add_metadata(rows: list[dict[str, Any]], objects: ObjectFile) -> None:
                 row.setdefault("metadata", {})[name] = value
 
 
-def _annotations(objects: ObjectFile, wishes: Wishes) -> list[dict[str, Any]]:
+def _annotations(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
     table = objects.objects
     count = len(table)
     ids = table["id"].tolist() if "id" in table.columns else range(1, count + 1)
@@ -169,7 +169,7 @@ def _areas(objects: ObjectFile) -> Floats:
     shapes = objects.shapes.take(silent)
     try:
         area[silent] = areas(shapes)
-    except CrowdedError as error:
+    except TooComplexError as error:
         row = int(silent[shapes.rows_of(POLYGON)[error.rows[0]]])
         raise DataError(
             Problem(objects.objects.place_of(row), f"polygon: {error}"),

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from valor_cli.data.column_names import (
     DELIMITERS,
-    absent,
     check_mapped,
+    duplicate_columns,
     fields_of,
     listed,
-    repeated,
+    missing_columns,
 )
 from valor_cli.data.shapes.objects.names import IMAGE_NAMES, OBJECT_NAMES
 from valor_cli.data.shapes.objects.object_file import Role, Wanted
@@ -113,8 +113,8 @@ def read_header(
     needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
     readable = [*needed, *(_OF_TRUTH if role == "ground_truth" else ()), *chain(*FORMS.values())]
     mapped = {file: f"for {name}" for name, file in columns.items() if name in readable}
-    twice = repeated(names, place, ignore_case=True)
-    if problems := [*twice, *absent(mapped, names, place)]:
+    twice = duplicate_columns(names, place, ignore_case=True)
+    if problems := [*twice, *missing_columns(mapped, names, place)]:
         raise DataError(problems)
     found = _positions(names, columns)
     forms = [form for form, sides in FORMS.items() if all(side in found for side in sides)]
@@ -168,7 +168,7 @@ def _positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, in
 
 
 def _metadata(names: Sequence[str], wanted: Sequence[str], path: str) -> dict[str, int]:
-    if problems := absent(dict.fromkeys(wanted, "for this metadata"), names, f"{path}:1"):
+    if problems := missing_columns(dict.fromkeys(wanted, "for this metadata"), names, f"{path}:1"):
         raise DataError(problems)
     return {name: names.index(name) for name in wanted}
 

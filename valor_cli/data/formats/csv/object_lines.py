@@ -74,7 +74,7 @@ class PlainRows:
         header, n = self._header, len(rows)
         numbers = self._numbers(rows)
         sides = box_columns(numbers[:, : len(header.sides)], header.form)
-        if not sound_boxes(sides):
+        if not valid_boxes(sides):
             return None
         columns = {"score": numbers[:, -1]} if self._predicted else self._truth(rows)
         if columns is None or not np.isfinite(columns.get("score", 0.0)).all():
@@ -151,7 +151,7 @@ def box_columns(sides: NDArray[np.float64], form: Form) -> NDArray[np.float64]:
     return sides
 
 
-def sound_boxes(sides: NDArray[np.float64]) -> bool:
+def valid_boxes(sides: NDArray[np.float64]) -> bool:
     """Whether all numbers are finite and within limits, and no size is negative."""
     with np.errstate(invalid="ignore"):
         within = (np.abs(sides) <= LARGEST_COORDINATE).all()

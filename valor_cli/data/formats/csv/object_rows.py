@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from valor_cli.data.column_names import number_in, ragged
+from valor_cli.data.column_names import number_in, wrong_field_count
 from valor_cli.data.formats.csv.object_header import Header
 from valor_cli.data.formats.csv.object_lines import CROWD
 from valor_cli.data.shapes.objects.image_facts import ImageFacts
@@ -50,7 +50,7 @@ class RowReader:
                 self._row(record, line, rows)
             else:
                 expected = len(self._header.names)
-                message = ragged(len(record), expected, self._header.delimiter, "label")
+                message = wrong_field_count(len(record), expected, self._header.delimiter, "label")
                 self._problems.add(line, "", message)
         return rows.piece(self._problems)
 

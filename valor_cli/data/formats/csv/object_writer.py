@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from valor_cli.data.shapes.objects.json_geometry import by_row, refuse_others
+from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     Images,
@@ -16,7 +16,7 @@ from valor_cli.data.shapes.objects.scene import (
     rows_by_image,
 )
 from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
 
@@ -30,14 +30,14 @@ _HOLDS_OF_TRUTH = _HOLDS | {"id", "area", "size"}
 _TO_QUOTE = re.compile('[",;\t\r\n]|^ | $')
 
 
-def write_csv(objects: ObjectFile, wishes: Wishes) -> Written:
+def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """A header and one line per object, by image; empty fields for an image without objects.
 
     Raises:
         DataError: A geometry that CSV has no columns for, boxes beside rotated boxes, no labels,
             or an empty one.
     """
-    refuse_others(objects, KINDS, "CSV")
+    check_kinds(objects, KINDS, "CSV")
     if len(objects.shapes.kinds) > 1:
         message = "CSV holds boxes or rotated boxes, not both"
         raise DataError(Problem(objects.path, message), hint="convert them: --geometry box")

@@ -19,11 +19,11 @@ from typing import Any, Final
 from valor_cli.data.column_names import (
     DELIMITERS,
     csv_reader,
+    duplicate_columns,
     fields_of,
     not_csv,
     number_in,
-    ragged,
-    repeated,
+    wrong_field_count,
 )
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.samples import values
@@ -77,7 +77,7 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
         raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
     names = [name.strip() for name in header]
     place = f"{path}:{begin}"
-    if problems := repeated(names, place):
+    if problems := duplicate_columns(names, place):
         raise DataError(problems)
     check_names(names, reading, place)
     problems_found = LineProblems(path)
@@ -178,7 +178,7 @@ class _CellReader:
         if len(record) == len(self._names):
             row = self._row(record)
         else:
-            message = ragged(len(record), len(self._names), self._delimiter, "field")
+            message = wrong_field_count(len(record), len(self._names), self._delimiter, "field")
             self._note("", message)
         if self._problems.total == before:
             return row

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import (
     DELIMITERS,
-    absent,
     check_mapped,
+    duplicate_columns,
     fields_of,
     listed,
-    repeated,
+    missing_columns,
 )
 from valor_cli.data.shapes.scores.prediction_columns import Columns, form_of
 from valor_cli.data.shapes.scores.rows import ScoreHeader
@@ -85,7 +85,7 @@ def header_of(
     metadata = [] if side == "predictions" else list(reading.metadata)
     mapped = {file: f"for {name}" for name, file in reading.columns.items() if name in _READ[side]}
     wanted = mapped | dict.fromkeys(metadata, "for this metadata")
-    if problems := [*repeated(names, place), *absent(wanted, names, place)]:
+    if problems := [*duplicate_columns(names, place), *missing_columns(wanted, names, place)]:
         raise DataError(problems)
     needed = ["sample_id", *([] if side == "predictions" else ["label"])]
     if missing := [name for name in needed if name not in read]:

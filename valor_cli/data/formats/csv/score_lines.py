@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.fields import LONGEST_BLOCK, finite_numbers, probable, sample_ids
-from valor_cli.data.shapes.scores.rows import Ints, ScoreHeader, ScorePiece, Sifted, every, others
+from valor_cli.data.shapes.scores.rows import (
+    Ints,
+    ParsedRows,
+    ScoreHeader,
+    ScorePiece,
+    every,
+    others,
+)
 from valor_cli.kernels.columns.fields import FieldText
 from valor_cli.kernels.columns.vocabulary import Vocabulary, holding_twice
 
@@ -93,7 +100,7 @@ class PlainScoreRows:
         self._keys = keys
         self._probabilities = probabilities
 
-    def sifted(self, block: bytes, first: int) -> Sifted | None:
+    def sifted(self, block: bytes, first: int) -> ParsedRows | None:
         """Parse whole lines; the first has number `first`.
 
         Left out are rows that have a fault, or that are written in an unusual way. None where rows
@@ -118,7 +125,9 @@ class PlainScoreRows:
                 # Rows that may be refused leave no names behind.
                 self._labels.forget(before)
                 codes = self._codes(fields)
-        return Sifted(self._piece(fields, scores, codes, first), others(fields.line, lines), lines)
+        return ParsedRows(
+            self._piece(fields, scores, codes, first), others(fields.line, lines), lines
+        )
 
     def _piece(self, fields: _Fields, scores: _Scores, codes: Ints, first: int) -> ScorePiece:
         header, listed, pairs = self._header, scores.listed, len(self._header.pairs)

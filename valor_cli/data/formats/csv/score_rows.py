@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from valor_cli.data.column_names import number_in, quoted, ragged
+from valor_cli.data.column_names import number_in, quoted, wrong_field_count
 from valor_cli.data.shapes.scores.fields import PROBABLE
 from valor_cli.data.shapes.scores.pieces import ScoreRows
 from valor_cli.data.shapes.scores.rows import ScoreHeader, ScorePiece
@@ -63,7 +63,7 @@ class ScoreRowReader:
                 self._row(record, line)
             else:
                 expected = len(self._header.names)
-                message = ragged(len(record), expected, self._header.delimiter, "field")
+                message = wrong_field_count(len(record), expected, self._header.delimiter, "field")
                 self._problems.add(line, "", message)
             self.rows.faulty += self._problems.total > before
         header = self._header

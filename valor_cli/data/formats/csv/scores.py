@@ -25,8 +25,8 @@ from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.fields import BLOCK
 from valor_cli.data.shapes.scores.prediction_columns import (
     NAME_CLASSES,
+    unread_column_warnings,
     unread_columns,
-    unread_told,
 )
 from valor_cli.data.shapes.scores.rows import Ints, ScoreHeader
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
@@ -68,7 +68,7 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     rows = CsvRows(begun.header, path, reading)
     rows.read(begun.blocks, begun.line)
     found = rows.file(source.sha256)
-    told = unread_told(path, side, unread_columns(begun.header, reading), found.labels)
+    told = unread_column_warnings(path, side, unread_columns(begun.header, reading), found.labels)
     return replace(found, warnings=[*found.warnings, *told])
 
 

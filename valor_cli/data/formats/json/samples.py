@@ -14,7 +14,7 @@ import msgspec
 
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.json.sample_text import PlainRows
-from valor_cli.data.json_records import Record, Repeated, parsed, said
+from valor_cli.data.json_records import DuplicateKey, Record, parsed, said
 from valor_cli.data.shapes.samples.assembly import sample_file
 from valor_cli.data.shapes.samples.columns import gathered
 from valor_cli.data.shapes.samples.header import Layouts, known_names
@@ -142,7 +142,7 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
     if not isinstance(document, dict):
         message = f"expected a list of objects, one a sample, found {said(document)}"
         raise DataError(Problem(path, message))
-    if isinstance(document, Repeated):
+    if isinstance(document, DuplicateKey):
         raise DataError(Problem(f"{path}: {document.key}", "it stands twice in this object"))
     found = _Found("dataset.inputs", document["dataset"]["inputs"]) if is_lab(document) else None
     found = found or _search(document, path, "", _DEEPEST)
@@ -170,7 +170,7 @@ def _search(document: Record, path: str, name: str, depth: int) -> _Found | None
         return _Found(name + key, lists[key])
     if depth > 1:
         for key in dict.fromkeys(inside):
-            if isinstance(document[key], Repeated):
+            if isinstance(document[key], DuplicateKey):
                 place = f"{path}: {name}{key}.{document[key].key}"
                 raise DataError(Problem(place, "it stands twice in this object"))
             found = _search(document[key], path, f"{name}{key}.", depth - 1)

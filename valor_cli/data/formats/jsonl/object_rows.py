@@ -21,9 +21,9 @@ from valor_cli.data.formats.jsonl.object_geometry import (
 )
 from valor_cli.data.shapes.objects.names import (
     IMAGE_NAMES,
-    lists_beside,
     spelled,
     standard_object,
+    unread_lists,
 )
 from valor_cli.data.shapes.objects.object_file import Role, Wanted
 from valor_cli.data.shapes.objects.rows import Codes, ImageRows, ObjectRows, Piece
@@ -247,7 +247,7 @@ def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[s
             "each line is an image with the list of its objects"
         )
         return
-    for one in lists_beside(record, tuple(names.values()), alone=key is None):
+    for one in unread_lists(record, tuple(names.values()), alone=key is None):
         shown = f'"{printable(one[:_SHOWN])}"'
         if key is None:
             near = did_you_mean(one, ("objects", *IMAGE_NAMES["objects"]))

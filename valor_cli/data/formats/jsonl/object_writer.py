@@ -13,7 +13,7 @@ from valor_cli.data.shapes.objects.json_geometry import by_row, rings_of, rle_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import image_numbers, images_of, labels_of, rows_by_image
 from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     KINDS,
@@ -27,7 +27,7 @@ from valor_cli.kernels.geometry.shapes import (
 _HOLDS = frozenset({"id", "area", "crowd", "size", "file_name", "empty_image", "metadata"})
 
 
-def write_jsonl(objects: ObjectFile, wishes: Wishes) -> Written:
+def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """One line per image, also without objects; floats are written to round-trip.
 
     Raises:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.jsonl.score_layout import Shape, Wanted, shape_of
 from valor_cli.data.formats.jsonl.score_rows import KeyNames, WideKeys
 from valor_cli.data.shapes.scores.fields import LONGEST_BLOCK, finite_numbers, probable, sample_ids
-from valor_cli.data.shapes.scores.rows import ScorePiece, Sifted, every, others
+from valor_cli.data.shapes.scores.rows import ParsedRows, ScorePiece, every, others
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.kernels.columns.fields import FieldText, Ints
 from valor_cli.kernels.columns.numbers import leading_zeros
@@ -82,7 +82,7 @@ class PlainScoreLines:
         self._known: tuple[Shape, Template] | None = None
         self._tried = 0
 
-    def sifted(self, block: bytes, first: int) -> Sifted | None:
+    def sifted(self, block: bytes, first: int) -> ParsedRows | None:
         """Parse whole lines; the first has number `first`.
 
         Left out are lines that have a fault, or do not look like most. None where few look alike.
@@ -97,7 +97,7 @@ class PlainScoreLines:
             return None
         piece = self._piece(values, first)
         lines = values.spans.lines
-        return Sifted(piece, others(piece.line - first, lines), lines)
+        return ParsedRows(piece, others(piece.line - first, lines), lines)
 
     def _values(self, block: bytes) -> _Values | None:
         """The values of the lines that look alike; None where these are fewer than others."""

@@ -27,7 +27,7 @@ from valor_cli.data.formats.jsonl.score_rows import KeyNames, WideKeys
 from valor_cli.data.json_records import first_of
 from valor_cli.data.shapes.scores.fields import probable
 from valor_cli.data.shapes.scores.pieces import id_column, object_column
-from valor_cli.data.shapes.scores.rows import Ints, ScorePiece, Sifted, others
+from valor_cli.data.shapes.scores.rows import Ints, ParsedRows, ScorePiece, others
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.kernels.columns.vocabulary import Vocabulary
 
@@ -79,7 +79,7 @@ class DecodedScoreLines:
         self._known: dict[tuple[str, ...], Keys | None] = {(): None}
         self._codes = {"": -1}
 
-    def sifted(self, lines: Sequence[bytes], numbers: Ints) -> Sifted:
+    def sifted(self, lines: Sequence[bytes], numbers: Ints) -> ParsedRows:
         """Parse lines with these numbers, without those with unusual values."""
         records = decoded(lines)
         shapes = [tuple(one) if type(one) is dict else () for one in records]
@@ -92,7 +92,9 @@ class DecodedScoreLines:
             lines = [lines[at] for at in place.tolist()]
         keys = [one for one in meant if one is not None]
         piece = self._piece(records, keys, lines, numbers[place])
-        return Sifted(piece, others(np.searchsorted(numbers, piece.line), len(meant)), len(meant))
+        return ParsedRows(
+            piece, others(np.searchsorted(numbers, piece.line), len(meant)), len(meant)
+        )
 
     def _piece(
         self, records: Sequence[Any], keys: Sequence[Keys], lines: Sequence[bytes], numbers: Ints

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from valor_cli.data.json_records import (
+    DuplicateKey,
     Number,
     Record,
-    Repeated,
     first_of,
     parsed,
+    present_keys,
     said,
     scalar_text,
-    there,
 )
 from valor_cli.data.shapes.scores.pieces import ScoreRows
 from valor_cli.data.shapes.scores.prediction_columns import NAME_CLASSES
@@ -151,7 +151,7 @@ class ScoreLineReader:
         if not isinstance(value, dict):
             self._note("", f"expected an object with a sample_id, found {said(value)}")
             return None
-        if isinstance(value, Repeated):
+        if isinstance(value, DuplicateKey):
             self._note(value.key, "it stands twice in this object")
             return None
         return value
@@ -182,7 +182,7 @@ class ScoreLineReader:
     def _sample_id(self, record: Record) -> str:
         name = first_of(self._names.sample_id, record)
         if name is None:
-            self._note("", f'"{self._names.sample_id[0]}" is missing ({there(record)})')
+            self._note("", f'"{self._names.sample_id[0]}" is missing ({present_keys(record)})')
             return ""
         value = record[name]
         text = None if isinstance(value, bool) else scalar_text(value)
@@ -197,7 +197,7 @@ class ScoreLineReader:
         name = first_of(self._names.label, record)
         if name is None:
             if self._side == "ground_truth":
-                self._note("", f'"{self._names.label[0]}" is missing ({there(record)})')
+                self._note("", f'"{self._names.label[0]}" is missing ({present_keys(record)})')
             return {}
         return self._values.labels(record[name], name)
 
@@ -215,7 +215,7 @@ class ScoreLineReader:
             return {None: self._by_class(record, self._wide)}
         if self._side == "predictions":
             expected = f'"{names.predictions[0]}" or "{names.prediction[0]}"'
-            self._note("", f"{expected} is missing ({there(record)})")
+            self._note("", f"{expected} is missing ({present_keys(record)})")
         return {}
 
     def _by_class(self, record: Record, wide: WideKeys) -> Listed:
@@ -224,7 +224,7 @@ class ScoreLineReader:
         if odd := [name for name in record if name not in others]:
             self._note(odd[0], f"the first line has no such key{NAME_CLASSES}")
         if missing := [name for name in wide.names if name not in record]:
-            self._note("", f'"{missing[0]}" is missing ({there(record)})')
+            self._note("", f'"{missing[0]}" is missing ({present_keys(record)})')
             return {}
         if all(record[name] is None for name in wide.names):
             return dict.fromkeys(wide.names, 0.0)

@@ -26,7 +26,7 @@ from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.fields import BLOCK
-from valor_cli.data.shapes.scores.prediction_columns import unread_told
+from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.text_lines import blocks_of_lines, lines_at
@@ -81,7 +81,7 @@ def _read(
     rows = JsonRows(source.path, side, reading, head, place=place)
     rows.read(chain([block], blocks), int(place == LINE))
     found = rows.file(source.sha256)
-    told = unread_told(source.path, side, head.unread, found.labels)
+    told = unread_column_warnings(source.path, side, head.unread, found.labels)
     return replace(found, warnings=[*found.warnings, *told])
 
 

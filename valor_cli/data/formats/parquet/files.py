@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from valor_cli.data.column_names import repeated
+from valor_cli.data.column_names import duplicate_columns
 from valor_cli.data.formats.parquet.magic import ENCRYPTED, MAGIC
 from valor_cli.data.partition.pieces import Piece, Span, SpanSource
 from valor_cli.data.source.decompression import UnpackLimit
@@ -125,7 +125,7 @@ class ParquetSource:
         self.span, self.numbers = Span(0, size), range(1, self.count + 1)
         if piece is not None and piece.end is not None:
             self.span, self.numbers = self._within(piece.start, piece.end, size)
-        if problems := repeated(self.schema.names, path):
+        if problems := duplicate_columns(self.schema.names, path):
             raise DataError(problems)
 
     @property
@@ -282,7 +282,7 @@ class ParquetSource:
             raise DataError(problem, hint="" if encrypted else _MEND) from None
 
 
-def taken(rows: Any, at: Sequence[int]) -> Any:
+def select_rows(rows: Any, at: Sequence[int]) -> Any:
     """Select rows of a `pyarrow.RecordBatch`, at least one, by position."""
     try:
         return rows.take(pa.array(at, pa.int64()))

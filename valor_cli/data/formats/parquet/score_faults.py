@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from valor_cli.data.formats.csv.score_rows import ScoreRowReader
 from valor_cli.data.formats.jsonl.score_rows import ScoreLineReader
 from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, numbers, plain, texts
-from valor_cli.data.formats.parquet.files import Batch, RowProblems, taken
+from valor_cli.data.formats.parquet.files import Batch, RowProblems, select_rows
 from valor_cli.data.formats.parquet.score_header import ParquetHeader
 from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
@@ -48,7 +48,7 @@ class TypedRowReader(ScoreRowReader):
 
     def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
         """Check the remaining rows of a batch, by position."""
-        rows, header = taken(batch.rows, odd.tolist()), self._typed
+        rows, header = select_rows(batch.rows, odd.tolist()), self._typed
         cells = [[""] * len(odd)] * len(header.columns.names)
         for at in header.used:
             cells[at] = texts(header.column(rows, at))
@@ -97,7 +97,7 @@ class ListedRowReader(ScoreLineReader):
 
     def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
         """Check the remaining rows of a batch, by position."""
-        rows, header = taken(batch.rows, odd.tolist()), self._header
+        rows, header = select_rows(batch.rows, odd.tolist()), self._header
         cells = {}
         for at in header.used:
             column = header.column(rows, at)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from valor_cli.data.column_names import absent
+from valor_cli.data.column_names import missing_columns
 from valor_cli.data.formats.csv.score_header import header_of
 from valor_cli.data.formats.parquet.columns import (
     IDS,
@@ -124,7 +124,7 @@ def parquet_header(schema: Any, path: str, side: Side, reading: ScoreReading) ->
     listed = listed if listed < 0 or kinds[listed] in _LISTS else -1
     mapped = reading.columns.get("predictions")
     wanted = {mapped: "for predictions"} if mapped and side != "ground_truth" else {}
-    if problems := absent(wanted, names, path):
+    if problems := missing_columns(wanted, names, path):
         raise DataError(problems)
     meant = header_of(
         Columns(path, tuple(names), first, found, side, reading), listed_in=listed >= 0

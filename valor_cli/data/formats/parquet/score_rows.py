@@ -18,7 +18,7 @@ from valor_cli.data.formats.parquet.score_header import ParquetHeader
 from valor_cli.data.formats.parquet.score_predictions import Predicted, by_class, by_lists, by_pairs
 from valor_cli.data.shapes.scores.fields import probable
 from valor_cli.data.shapes.scores.pieces import object_column
-from valor_cli.data.shapes.scores.rows import ScorePiece, Sifted, every, others
+from valor_cli.data.shapes.scores.rows import ParsedRows, ScorePiece, every, others
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.kernels.columns.vocabulary import Vocabulary
 
@@ -44,7 +44,7 @@ class TypedScoreRows:
         self._labels = _Codes(labels)
         self._keys = _Codes(keys)
 
-    def sifted(self, batch: Batch) -> Sifted:
+    def sifted(self, batch: Batch) -> ParsedRows:
         """Parse a batch, without invalid or unusual rows."""
         rows, header = batch.rows, self._header
         columns = header.columns
@@ -64,7 +64,7 @@ class TypedScoreRows:
             sound &= predicted.sound
             predicted = predicted.take(sound)
         truth = None if columns.truth is None else named(header.column(rows, columns.truth))
-        return Sifted(
+        return ParsedRows(
             self._piece(
                 sample_id[sound],
                 batch.first + np.flatnonzero(sound),

@@ -22,7 +22,7 @@ from valor_cli.data.shapes.scores.assembly import Unsettled, score_file
 from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores
 from valor_cli.data.shapes.scores.parts import ScorePart, score_part
-from valor_cli.data.shapes.scores.prediction_columns import unread_columns, unread_told
+from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings, unread_columns
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.table import ROW
 from valor_cli.kernels.columns.vocabulary import Vocabulary
@@ -46,7 +46,7 @@ def read_parquet_scores(path: str, side: Side, reading: ScoreReading) -> ScoreFi
     """
     source, header = _begun(path, side, reading, None)
     found = _read(source, header, side, reading, part=False)
-    told = unread_told(path, side, _unread(header, reading), found.labels)
+    told = unread_column_warnings(path, side, _unread(header, reading), found.labels)
     return replace(found, warnings=[*found.warnings, *told])
 
 

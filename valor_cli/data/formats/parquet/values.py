@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, plain, stored, texts
 from valor_cli.data.formats.parquet.files import pa
-from valor_cli.data.json_records import Number, Repeated
+from valor_cli.data.json_records import DuplicateKey, Number
 from valor_cli.errors import DataError, Problem
 
 _DEEPEST: Final = 64
@@ -29,7 +29,7 @@ def values(array: Any) -> list[Any]:
     """The values of a column as JSON values.
 
     NaN and infinities are `NoNumber`, a decimal is a `Number` with its text, an object with a key
-    that stands twice is `Repeated`.
+    that stands twice is `DuplicateKey`.
     """
     array = stored(array)
     kind = kind_of(array.type)
@@ -70,8 +70,8 @@ def as_written(value: Any) -> Any:
     if isinstance(value, list):
         return [as_written(one) for one in value]
     made = {key: as_written(one) for key, one in value.items()}
-    if isinstance(value, Repeated):
-        repeated = Repeated(made)
+    if isinstance(value, DuplicateKey):
+        repeated = DuplicateKey(made)
         repeated.key = value.key
         return repeated
     return made
@@ -110,7 +110,7 @@ def has_maps(kind: Any) -> bool:
 def repeats(value: Any) -> bool:
     """Whether a value contains a duplicate key."""
     if isinstance(value, dict):
-        return isinstance(value, Repeated) or any(map(repeats, value.values()))
+        return isinstance(value, DuplicateKey) or any(map(repeats, value.values()))
     return isinstance(value, list) and any(map(repeats, value))
 
 
@@ -136,6 +136,6 @@ def _mapped(entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) == len(entries):
         return found
     keys = [key for key, _ in entries]
-    repeated = Repeated(found)
+    repeated = DuplicateKey(found)
     repeated.key = next(key for at, key in enumerate(keys) if key in keys[:at])
     return repeated

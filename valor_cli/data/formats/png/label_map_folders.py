@@ -60,7 +60,7 @@ def _no_maps(path: str, others: Collection[str]) -> DataError:
     return DataError(Problem(path, f"there is no .png file in this folder{there}"), hint=hint)
 
 
-class Meeting(NamedTuple):
+class PairedNames(NamedTuple):
     """The names of ground truth and predictions that belong to the same sample.
 
     Attributes:
@@ -76,7 +76,7 @@ class Meeting(NamedTuple):
     doubtful: Mapping[str, list[str]]
 
 
-def meet(truth: LabelMaps, found: LabelMaps) -> Meeting:
+def pair_names(truth: LabelMaps, found: LabelMaps) -> PairedNames:
     """Pair samples by image id if both sides have ids, otherwise by equal names.
 
     Where no two names are equal, those belong together whose last parts are equal and unique.
@@ -91,7 +91,7 @@ def meet(truth: LabelMaps, found: LabelMaps) -> Meeting:
     if not pairs:
         pairs, doubtful = _by_last_parts(truths, predictions)
     taken = set(pairs.values())
-    return Meeting(
+    return PairedNames(
         pairs,
         sorted(name for name in truths if name not in pairs),
         sorted(name for name in predictions if name not in taken),
@@ -121,7 +121,9 @@ def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def refuse_unpaired(meeting: Meeting, truth: LabelMaps, found: LabelMaps, *, skip: bool) -> None:
+def refuse_unpaired(
+    meeting: PairedNames, truth: LabelMaps, found: LabelMaps, *, skip: bool
+) -> None:
     """Raise an error for samples on one side only.
 
     Args:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from valor_cli.data.shapes.objects.file_names import stems_of
-from valor_cli.data.shapes.objects.json_geometry import refuse_others
+from valor_cli.data.shapes.objects.json_geometry import check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     Images,
@@ -19,7 +19,7 @@ from valor_cli.data.shapes.objects.scene import (
     sizes_needed,
 )
 from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind
 
@@ -33,14 +33,14 @@ _ESCAPES = str.maketrans(
 )
 
 
-def write_voc(objects: ObjectFile, wishes: Wishes) -> Written:
+def write_voc(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """One annotation per image, also without objects; coordinates are not rounded.
 
     Raises:
         DataError: Other shapes than boxes, an image without a size, no labels, or a name that no
             file or XML can have.
     """
-    refuse_others(objects, KINDS, "VOC")
+    check_kinds(objects, KINDS, "VOC")
     images = images_of(objects)
     stems = stems_of(images, objects.path)
     number = image_numbers(objects, images)

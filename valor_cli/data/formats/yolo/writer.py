@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from valor_cli.data.shapes.objects.file_names import stems_of
-from valor_cli.data.shapes.objects.json_geometry import by_row, refuse_others, refuse_polygons
+from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds, check_polygons
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     category_names,
@@ -19,7 +19,7 @@ from valor_cli.data.shapes.objects.scene import (
     sizes_needed,
 )
 from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import Wishes, Written
+from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import BOX, POLYGON, Floats, Kind, Shapes
 
@@ -28,7 +28,7 @@ CLASSES = "classes.txt"
 _HOLDS = frozenset({"size", "empty_image", "empty_category"})
 
 
-def write_yolo(objects: ObjectFile, wishes: Wishes) -> Written:
+def write_yolo(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """Lines of `class x y width height [score]` or `class x1 y1 x2 y2 … [score]`, as fractions.
 
     An image without objects has an empty file.
@@ -37,8 +37,8 @@ def write_yolo(objects: ObjectFile, wishes: Wishes) -> Written:
         DataError: A geometry that YOLO has no line for, an image without a size, no labels or
             one that is not in `wishes.names`, or a name that no file or line can have.
     """
-    refuse_others(objects, KINDS, "YOLO")
-    refuse_polygons(objects, "YOLO", parts=False, instead="box")
+    check_kinds(objects, KINDS, "YOLO")
+    check_polygons(objects, "YOLO", parts=False, instead="box")
     images = images_of(objects)
     stems = stems_of(images, objects.path, reserved=("classes",))
     number = image_numbers(objects, images)

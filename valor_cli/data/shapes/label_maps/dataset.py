@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.geometry.label_maps import RawPair, StrayValue, stray_values
+from valor_cli.kernels.geometry.label_maps import RawPair, UnexpectedValue, unexpected_values
 from valor_cli.results import Illustration, MetricExample, Picture
 
 _VALUES_SHOWN = 5
@@ -19,7 +19,7 @@ _VOID = 255
 """What most data sets write where nobody is judged."""
 
 
-class StrayPixels:
+class UnexpectedPixels:
     """Pixel values that are not labels, and unreadable files: the first kept, all counted."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class StrayPixels:
 
     def note(self, places: tuple[str, str], pair: RawPair) -> None:
         """Record the values of one pair; `places` are its files, ground truth first."""
-        found = stray_values(pair)
+        found = unexpected_values(pair)
         for place, in_truth in zip(places, (True, False), strict=True):
             side = [one for one in found if one.in_truth is in_truth]
             if side:
@@ -110,7 +110,7 @@ class SegmentationDataset(Struct, frozen=True):
         Raises:
             DataError: A file is damaged, or a pixel has a value that is no label.
         """
-        stray = StrayPixels()
+        stray = UnexpectedPixels()
         for sample, places in zip(self.sample_ids, self.places, strict=True):
             try:
                 stray.note(places, self.read(sample))
@@ -132,7 +132,7 @@ class SegmentationDataset(Struct, frozen=True):
         return found
 
 
-def _message(side: list[StrayValue]) -> str:
+def _message(side: list[UnexpectedValue]) -> str:
     shown = ", ".join(
         f"{one.value} ({one.pixels:,} pixel{'s' * (one.pixels != 1)})"
         for one in side[:_VALUES_SHOWN]

@@ -39,7 +39,7 @@ def by_row(shapes: Shapes, values: Mapping[int, Sequence[Any]]) -> list[Any]:
     return found
 
 
-def refuse_others(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None:
+def check_kinds(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None:
     """Raise an error for geometry that a format cannot hold.
 
     Raises:
@@ -55,7 +55,7 @@ def refuse_others(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None
         raise DataError(problems, hint=f"convert them: --geometry {' or '.join(kinds)}")
 
 
-def refuse_polygons(objects: ObjectFile, name: str, *, parts: bool, instead: Kind) -> None:
+def check_polygons(objects: ObjectFile, name: str, *, parts: bool, instead: Kind) -> None:
     """Stop where a polygon has holes, or several parts that a format cannot hold.
 
     Args:

@@ -110,7 +110,7 @@ def _positions(values: NDArray[Any], keys: NDArray[Any]) -> Ints:
     return at
 
 
-class Found(NamedTuple):
+class MatchedImages(NamedTuple):
     """The image of each name.
 
     Attributes:
@@ -122,7 +122,7 @@ class Found(NamedTuple):
     why: Mapping[str, str]
 
 
-def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -> Found:
+def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -> MatchedImages:
     """Match distinct names under one scheme.
 
     That is the first under which every name finds one image and no two find the same one; if
@@ -133,7 +133,7 @@ def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -
         known: The images there are.
         from_files: Whether the names are those of files, which go before ids.
     """
-    best, most = Found(np.full(len(names), -1), {}), (-1, -1)
+    best, most = MatchedImages(np.full(len(names), -1), {}), (-1, -1)
     for scheme in _OF_FILES if from_files else _OF_TEXT:
         found = scheme.find(names, known)
         count = int((found.at >= 0).sum())
@@ -158,7 +158,7 @@ class _Scheme(NamedTuple):
     of_image: Form | None
     of_name: Sequence[Form]
 
-    def find(self, names: Sequence[str], known: KnownImages) -> Found:
+    def find(self, names: Sequence[str], known: KnownImages) -> MatchedImages:
         """The image that each name alone finds, and finds alone."""
         claims = self._claims(known)
         at = np.full(len(names), -1)
@@ -182,7 +182,7 @@ class _Scheme(NamedTuple):
                     why |= {names[row]: _shared(names, rows, known.called(image)) for row in rows}
             taken |= finders.keys()
             open_rows = left
-        return Found(at, why)
+        return MatchedImages(at, why)
 
     def _claims(self, known: KnownImages) -> dict[str, list[int]]:
         """The images of each name."""

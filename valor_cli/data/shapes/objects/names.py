@@ -78,7 +78,7 @@ def _is_polygon(shape: object) -> bool:
     return isinstance(shape, list) or (isinstance(shape, Mapping) and "type" in shape)
 
 
-def lists_beside(record: Mapping[str, object], read: Sequence[str], *, alone: bool) -> list[str]:
+def unread_lists(record: Mapping[str, object], read: Sequence[str], *, alone: bool) -> list[str]:
     """Keys of an image whose list of objects would not be read.
 
     Args:

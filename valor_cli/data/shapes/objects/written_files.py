@@ -21,7 +21,7 @@ class Written(Struct, frozen=True):
     warnings: Sequence[str] = ()
 
 
-class Wishes(Struct, frozen=True):
+class WriteOptions(Struct, frozen=True):
     """The user's options for a writer.
 
     Attributes:

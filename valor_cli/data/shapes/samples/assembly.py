@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from valor_cli.data.column_names import absent, listed
+from valor_cli.data.column_names import listed, missing_columns
 from valor_cli.data.shapes.samples.columns import PackedRows, packed, unzipped
 from valor_cli.data.shapes.samples.header import ambiguous, known_names
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
@@ -97,7 +97,7 @@ def check_names(names: Sequence[str], reading: SampleReading, place: str) -> Non
         name if name in names else name.split(".")[0]: f"for {standard}"
         for standard, name in reading.columns.items()
     }
-    if problems := absent(mapped, names, place):
+    if problems := missing_columns(mapped, names, place):
         raise DataError(problems)
     if not known_names(names, reading.columns):
         message = f"no column is one that text samples have; there is: {listed(names)}"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.text_columns import TextColumn
-from valor_cli.kernels.secrets.spans import Span, apart, masked
+from valor_cli.kernels.secrets.spans import Span, disjoint, masked
 from valor_cli.results import Illustration, Mark, MetricExample, ShownText
 
 Texts = Sequence[str | None]
@@ -37,9 +37,9 @@ REPLIES, REPLY_LENGTH = 3, 600
 def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
     """Spans of personal data and credentials, including encoded ones."""
     # Their many patterns are made when they are needed.
-    from valor_cli.kernels.secrets.places import secret_places
+    from valor_cli.kernels.secrets.places import secret_spans
 
-    return tuple((start, end) for start, end, _ in secret_places(text))
+    return tuple((start, end) for start, end, _ in secret_spans(text))
 
 
 class Prepared(Struct, frozen=True):
@@ -215,7 +215,7 @@ def shown_text(
     hidden = [Span(start, end, "") for start, end in secrets]
     hidden += [Span(mark.start, mark.end, "") for mark in marks if mark.secret]
     safe = masked(text, hidden)
-    spans = apart(Span(mark.start, mark.end, mark.kind) for mark in marks)
+    spans = disjoint(Span(mark.start, mark.end, mark.kind) for mark in marks)
     start = 0
     if len(text) > SHOWN and spans and spans[0].end > SHOWN:
         start = max(0, spans[0].start - SHOWN // 4)

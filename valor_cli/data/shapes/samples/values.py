@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
-from valor_cli.data.json_records import Number, Repeated, said, scalar_text
+from valor_cli.data.json_records import DuplicateKey, Number, said, scalar_text
 from valor_cli.data.values import is_text
 
 Note: TypeAlias = Callable[[str, str], None]
@@ -127,7 +127,7 @@ def compact(value: Any) -> str:
 def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """Faults anywhere in a parsed value: duplicate keys, invalid numbers."""
     if isinstance(value, dict):
-        if isinstance(value, Repeated):
+        if isinstance(value, DuplicateKey):
             yield _joined(place, value.key), "it stands twice in this object"
         for key, item in value.items():
             yield from faults(item, _joined(place, key))

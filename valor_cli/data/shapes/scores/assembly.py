@@ -76,7 +76,7 @@ def score_file(
         columns["truth"] = rows.truth.astype(np.int64)
     metadata = {name: column.tolist() for name, column in rows.metadata.items()}
     if not part:
-        check_metadata(path, said_nowhere(metadata), there)
+        check_metadata(path, absent_metadata(metadata), there)
     return ScoreFile(
         path=path,
         samples=Table(path, columns, place=place, rows=rows.line.astype(np.int64), skipped=skipped),
@@ -100,7 +100,7 @@ def check_some(path: str, samples: int, skipped: int) -> None:
         raise DataError(Problem(path, f"there are no samples; at least one is needed{left}"))
 
 
-def said_nowhere(metadata: Mapping[str, Sequence[Any]]) -> list[str]:
+def absent_metadata(metadata: Mapping[str, Sequence[Any]]) -> list[str]:
     """Metadata names that no sample has."""
     return [name for name, column in metadata.items() if all(value is None for value in column)]
 

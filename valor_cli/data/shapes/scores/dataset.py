@@ -16,7 +16,7 @@ from valor_cli.results import ExampleObject, Illustration, MetricExample, Object
 Ints = NDArray[np.int64]
 
 
-def no_picture(sample_id: str) -> Picture | None:
+def no_image(sample_id: str) -> Picture | None:
     """No image, for samples that are not images."""
     return None
 
@@ -61,7 +61,7 @@ class ClassificationDataset(Struct, frozen=True):
     truth: Ints
     scores: Scores
     number: Ints
-    picture: Callable[[str], Picture | None] = no_picture
+    picture: Callable[[str], Picture | None] = no_image
 
     @property
     def unit_count(self) -> int:
@@ -89,7 +89,7 @@ class ClassificationDataset(Struct, frozen=True):
             truth=self.truth[rows],
             scores=self.scores.take(rows),
             number=self.number[rows],
-            picture=no_picture,
+            picture=no_image,
         )
 
     def verify(self) -> None:

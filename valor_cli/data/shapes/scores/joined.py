@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
-from valor_cli.data.partition.shards import NOTHING, LeftOut, unlike_most
+from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
 from valor_cli.data.shapes.scores.pieces import too_wide
 from valor_cli.data.shapes.scores.rows import Ints
 from valor_cli.data.shapes.scores.score_file import ScoreFile
@@ -22,7 +22,7 @@ from valor_cli.kernels.ranking.scores import Scores, joined_scores
 
 
 def joined_score_files(
-    path: str, parts: Sequence[ScoreFile], left_out: LeftOut = NOTHING
+    path: str, parts: Sequence[ScoreFile], left_out: SkippedFiles = NOTHING
 ) -> ScoreFile:
     """Join all parts; labels and label keys are matched by name.
 
@@ -74,12 +74,12 @@ def _joined(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
     )
 
 
-def odd_score_files(parts: Sequence[ScoreFile]) -> dict[int, DataError]:
+def incompatible_score_files(parts: Sequence[ScoreFile]) -> dict[int, DataError]:
     """Parts whose classes or label keys differ from those of most."""
     classes = [frozenset(part.classes) for part in parts]
-    odd = unlike_most(classes, lambda at, usual: _other_classes(parts[at], parts[usual]))
+    odd = minority_parts(classes, lambda at, usual: _other_classes(parts[at], parts[usual]))
     keyed = [part.keys != (None,) for part in parts]
-    return unlike_most(keyed, lambda at, usual: _other_keys(parts[at], parts[usual])) | odd
+    return minority_parts(keyed, lambda at, usual: _other_keys(parts[at], parts[usual])) | odd
 
 
 def _classes(parts: Sequence[ScoreFile]) -> tuple[str, ...]:

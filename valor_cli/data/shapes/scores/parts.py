@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.shapes.scores.assembly import check_metadata, check_some, said_nowhere
-from valor_cli.data.shapes.scores.prediction_columns import unread_told
+from valor_cli.data.shapes.scores.assembly import absent_metadata, check_metadata, check_some
+from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 
 
@@ -97,14 +97,14 @@ def score_part(
         true_classes=frozenset(
             name for name, true in zip(file.classes, seen.tolist(), strict=False) if true
         ),
-        unsaid=frozenset(said_nowhere(file.metadata)),
+        unsaid=frozenset(absent_metadata(file.metadata)),
         names=None if names is None else tuple(names),
         unread=tuple(unread),
     )
     return ScorePart(file, facts)
 
 
-def file_told(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] | None:
+def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] | None:
     """The warnings of a file; None if it must be read whole.
 
     That is where some pieces have label keys and others none: rows without may say nothing, or be
@@ -125,4 +125,4 @@ def file_told(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] |
     if len(keyed) > 1:
         return None
     labels = set(chain.from_iterable(one.labels for one in facts))
-    return unread_told(path, side, facts[0].unread, labels)
+    return unread_column_warnings(path, side, facts[0].unread, labels)

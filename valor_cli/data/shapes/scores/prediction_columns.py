@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from valor_cli.data.column_names import absent, listed
+from valor_cli.data.column_names import listed, missing_columns
 from valor_cli.data.shapes.scores.rows import ScoreHeader
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
@@ -72,7 +72,7 @@ def form_of(columns: Columns) -> tuple[Classes, Pairs]:
         pairs = ((columns.found["prediction"], columns.found.get("score", -1)),)
     if named and (not pairs or all(name in names for name in named)):
         wanted = dict.fromkeys(named, "for this class")
-        if problems := absent(wanted, names, columns.place):
+        if problems := missing_columns(wanted, names, columns.place):
             raise DataError(problems)
         return tuple((name, names.index(name)) for name in named), ()
     if pairs:
@@ -144,7 +144,7 @@ def unread_columns(header: ScoreHeader, reading: ScoreReading) -> list[str]:
     ]
 
 
-def unread_told(
+def unread_column_warnings(
     path: str, side: Side, columns: Sequence[str], labels: Collection[str]
 ) -> list[str]:
     """Warnings about columns that look like classes but are not read as such."""

@@ -65,7 +65,7 @@ class ScorePiece(Struct, frozen=True):
     metadata: Mapping[str, NDArray[Any]]
 
 
-class Sifted(NamedTuple):
+class ParsedRows(NamedTuple):
     """The parsed lines of the fast path, and the rows left to the slow path.
 
     Attributes:

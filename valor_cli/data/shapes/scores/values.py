@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from valor_cli.data.column_names import quoted
-from valor_cli.data.json_records import Number, Repeated, first_of, said, scalar_text, there
+from valor_cli.data.json_records import (
+    DuplicateKey,
+    Number,
+    first_of,
+    present_keys,
+    said,
+    scalar_text,
+)
 from valor_cli.data.shapes.scores.fields import PROBABLE
 from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES
 from valor_cli.data.values import is_text
@@ -145,7 +152,7 @@ class ScoreValues:
                     for keys, name in zip((ITEM_LABELS, ITEM_SCORES), names, strict=True)
                     if name is None
                 )
-                self._note(place, f"{missing} is missing ({there(one)})")
+                self._note(place, f"{missing} is missing ({present_keys(one)})")
                 return
             label, score = (str(name) for name in names)
             values, places = (one[label], one[score]), (f"{place}.{label}", f"{place}.{score}")
@@ -170,7 +177,7 @@ class ScoreValues:
         return key
 
     def _distinct(self, value: Mapping[str, Any], place: str) -> None:
-        if isinstance(value, Repeated):
+        if isinstance(value, DuplicateKey):
             self._note(_inner(place, value.key), "it stands twice in this object")
 
 

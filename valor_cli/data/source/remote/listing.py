@@ -7,7 +7,7 @@ from typing import Any, Final
 from valor_cli.data.source.remote.faults import RemoteError
 from valor_cli.data.source.remote.file_systems import store_of
 from valor_cli.data.source.remote.files import retried
-from valor_cli.data.source.remote.object_store import called
+from valor_cli.data.source.remote.object_store import call_store
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import bare, is_web
 
@@ -31,7 +31,7 @@ def matching(url: str) -> list[str]:
     store, path = store_of(url)
     if _kind(store, path, url) == "file":
         return [url]
-    found = retried(lambda: called(lambda: store.glob(path, detail=True), url), url)
+    found = retried(lambda: call_store(lambda: store.glob(path, detail=True), url), url)
     files = [name for name, what in found.items() if what.get("type") == "file"]
     start = _literal(path)
     hidden = any(part.startswith(".") for part in path[len(start) :].split("/"))
@@ -62,7 +62,7 @@ def files_in(url: str) -> list[str]:
     if is_web(url):
         raise DataError(Problem(url, _NO_LISTING))
     store, path = store_of(url)
-    found = retried(lambda: called(lambda: store.find(path, detail=True), url), url)
+    found = retried(lambda: call_store(lambda: store.find(path, detail=True), url), url)
     start = path.rstrip("/") + "/"
     if path.rstrip("/") in found:
         raise DataError(Problem(url, "this is a file; a folder is needed"))
@@ -77,7 +77,7 @@ def _kind(store: Any, path: str, url: str) -> str:
 
     def look() -> str:
         try:
-            return str(called(lambda: store.info(path), url).get("type", ""))
+            return str(call_store(lambda: store.info(path), url).get("type", ""))
         except RemoteError as error:
             if error.fault.absent:
                 return ""

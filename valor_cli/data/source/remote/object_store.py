@@ -67,7 +67,7 @@ class StoredObject:
 
     def _look(self) -> tuple[tuple[object, ...], int | None]:
         """What tells the object from another of its name, and its length."""
-        found = called(lambda: self._store.info(self._path), self._url)
+        found = call_store(lambda: self._store.info(self._path), self._url)
         if found.get("type") == "directory":
             raise RemoteError(Fault("this is a folder; name a file in it", absent=True))
         size = found.get("size")
@@ -90,7 +90,7 @@ class StoredObject:
         Raises:
             RemoteError: They are fewer, or more.
         """
-        content: bytes = called(fetch, self._url)
+        content: bytes = call_store(fetch, self._url)
         if len(content) > end - begin:
             raise RemoteError(CHANGED)
         if len(content) < end - begin:
@@ -99,9 +99,9 @@ class StoredObject:
 
     def _in_order(self, start: int) -> Generator[bytes, None, None]:
         """Of a store that says no lengths."""
-        with called(lambda: self._store.open(self._path, "rb"), self._url) as file:
-            called(lambda: file.seek(start), self._url)
-            while block := called(lambda: file.read(LARGEST), self._url):
+        with call_store(lambda: self._store.open(self._path, "rb"), self._url) as file:
+            call_store(lambda: file.seek(start), self._url)
+            while block := call_store(lambda: file.read(LARGEST), self._url):
                 yield block
 
 
@@ -116,7 +116,7 @@ class _Coming:
         return bytes(self.future.result())
 
 
-def called(function: Callable[[], Any], url: str) -> Any:
+def call_store(function: Callable[[], Any], url: str) -> Any:
     """Call a function of a store, translating its errors to faults.
 
     Raises:

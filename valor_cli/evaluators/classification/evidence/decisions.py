@@ -186,7 +186,7 @@ def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
     return np.full(len(scored.labels), float(score_threshold))
 
 
-def threshold_of(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
+def label_threshold(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
     """The threshold of a label, for its own row, where thresholds are set per label."""
     if isinstance(score_threshold, Mapping):
         return {"score_threshold": score_threshold.get(label, 0.0)}

@@ -7,14 +7,16 @@ from typing import NamedTuple
 from valor_cli.results import ObjectRef
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """A predicted label and its score."""
 
     label: str
     score: float
 
 
-def objects_of(kind: str, number: int, truth: str, said: Said | None) -> tuple[ObjectRef, ...]:
+def objects_of(
+    kind: str, number: int, truth: str, said: Prediction | None
+) -> tuple[ObjectRef, ...]:
     """The ground truth of a row, and its prediction if there is one.
 
     Args:

@@ -11,7 +11,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset, choices_of
-from valor_cli.evaluators.classification.evidence.tallies import Mergeable, Tallied, merge_tallied
+from valor_cli.evaluators.classification.evidence.tallies import (
+    CondensedScores,
+    Mergeable,
+    merge_tallied,
+)
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
@@ -196,7 +200,7 @@ class Scored(Struct, frozen=True):
         )
 
 
-Evidence: TypeAlias = Scored | Tallied
+Evidence: TypeAlias = Scored | CondensedScores
 """What metrics read: rows, or what was kept of them. Only rows are sliced and drawn again."""
 
 _COLUMNS = (
@@ -228,13 +232,13 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
     )
 
 
-def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
+def condense(evidence: Scored | CondensedScores, calls: Sequence[Call]) -> CondensedScores:
     """Condense a shard to what the calls need; not for resamples.
 
     Raises:
         ValueError: A call reads rows.
     """
-    if isinstance(evidence, Tallied):
+    if isinstance(evidence, CondensedScores):
         return evidence
     if rows := [call.metric.name for call in calls if not call.metric.condensed]:
         raise ValueError(f"reads rows: {', '.join(rows)}")
@@ -245,7 +249,7 @@ def condense(evidence: Scored | Tallied, calls: Sequence[Call]) -> Tallied:
         for call in calls:
             call.found(noting)
         tallies.append(noted)
-    return Tallied(
+    return CondensedScores(
         evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)
     )
 
@@ -271,7 +275,7 @@ def merge_scored(parts: Sequence[Evidence]) -> Evidence:
             raise ValueError("shards of one evidence share their labels and their keys")
         if one.resampled:
             raise ValueError("only whole evidence is merged, no resample of it")
-    tallied = [one for one in parts if isinstance(one, Tallied)]
+    tallied = [one for one in parts if isinstance(one, CondensedScores)]
     if not tallied:
         return _merge_rows([one for one in parts if isinstance(one, Scored)])
     if len(tallied) < len(parts):

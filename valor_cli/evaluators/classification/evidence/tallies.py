@@ -31,7 +31,7 @@ class Mergeable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Tallied:
+class CondensedScores:
     """What some calls need of a dataset's rows, without the rows.
 
     Metrics get that of one label key (`by_key`). It is bound to what it was condensed for: samples
@@ -87,11 +87,11 @@ class Tallied:
         """
         _no_rows()
 
-    def parts(self) -> Sequence[tuple[Mapping[str, Scalar], Tallied]]:
+    def parts(self) -> Sequence[tuple[Mapping[str, Scalar], CondensedScores]]:
         """As `by_key`."""
         return self.known("parts", lambda: [self._part(at) for at in range(len(self.keys))])
 
-    def _part(self, at: int) -> tuple[Mapping[str, Scalar], Tallied]:
+    def _part(self, at: int) -> tuple[Mapping[str, Scalar], CondensedScores]:
         labels = tuple(self.labels[label] for label in self.labels_of[at])
         part = replace(
             self,
@@ -105,7 +105,7 @@ class Tallied:
         return {} if key is None else {"label_key": key}, part
 
 
-def merge_tallied(parts: Sequence[Tallied]) -> Tallied:
+def merge_tallied(parts: Sequence[CondensedScores]) -> CondensedScores:
     """Merge the condensed evidence of shards, in any order.
 
     Raises:

@@ -11,22 +11,22 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.dataset import ClassificationDataset, no_picture
+from valor_cli.data.shapes.scores.dataset import ClassificationDataset, no_image
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.evaluators.classification.load.images import SamplePictures
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
-from valor_cli.evaluators.classification.load.joining import join_predictions, placed
+from valor_cli.evaluators.classification.load.joining import join_predictions, reordered
 from valor_cli.evaluators.classification.load.labels import (
+    LabelUse,
     Naming,
-    Said,
-    alike,
+    label_use,
     name_labels,
     names_by_key,
-    said_labels,
+    similar_label_warnings,
 )
 from valor_cli.evaluators.classification.load.left_out_files import (
-    answered_samples,
-    check_answered,
+    check_predictions_present,
+    samples_with_predictions,
 )
 from valor_cli.evaluators.classification.load.reading import read_inputs
 from valor_cli.evaluators.classification.load.rows import (
@@ -40,8 +40,8 @@ from valor_cli.evaluators.classification.load.rows import (
 from valor_cli.evaluators.classification.load.shared_samples import join_samples
 from valor_cli.evaluators.classification.load.warnings import (
     EVERY_INSIDE,
-    Outside,
-    Remarks,
+    DataWarnings,
+    OutOfRange,
     ScoreRemarks,
     Tally,
     score_remarks,
@@ -156,13 +156,13 @@ def finish(
     """Complete the loaded data with all warnings.
 
     Args:
-        loaded: All samples; its facts are `Remarks`.
+        loaded: All samples; its facts are `DataWarnings`.
         naming: The labels of the run.
         sides: The inputs.
         selection: What of them was wanted.
         told: What naming the labels warned of.
     """
-    remarks: Remarks = loaded.facts
+    remarks: DataWarnings = loaded.facts
     of_models = remarks.models.items()
     keys = loaded.facts.keys
     probabilities = "probabilities" in selection.needs
@@ -184,7 +184,7 @@ def finish(
                 + odd.unknown.told(f" of {odd.unknown.whole:,} rows")
                 + _spelled(loaded, odd.unknown)
             )
-    warnings += alike(loaded.labels)
+    warnings += similar_label_warnings(loaded.labels)
     for model, odd in of_models:
         warnings += odd.of_scores(model, probabilities=probabilities)
     return replace(
@@ -215,7 +215,7 @@ def _skipped(sides: Sides) -> list[str]:
     ]
 
 
-def _records(sides: Sides, remarks: Remarks) -> list[InputFile]:
+def _records(sides: Sides, remarks: DataWarnings) -> list[InputFile]:
     """The files, rows without ground truth among what each left out."""
     records = []
     for model, files in sides.records.items():
@@ -243,7 +243,7 @@ def _selected(
     unsure: Sequence[str] = ()
     if inputs.samples is None:
         joined = join_predictions(files, frame, skip=skip)
-        there, unsure = answered_samples(files, frame, joined)
+        there, unsure = samples_with_predictions(files, frame, joined)
     else:
         joined, there = join_samples(files, frame, truth, naming, skip=skip)
     absent = Tally.of(~there, frame.sample_ids)
@@ -251,7 +251,7 @@ def _selected(
     metadata = {name: list(compress(values, kept.tolist())) for name, values in columns.items()}
     rows = rows_of(frame, truth, kept)
     for model in unsure:
-        check_answered(files[model], joined[model], rows)
+        check_predictions_present(files[model], joined[model], rows)
     return rows, joined, metadata, absent, differing
 
 
@@ -267,7 +267,7 @@ class _Part(Struct, frozen=True):
     """
 
     scores: Scores
-    outside: Outside
+    outside: OutOfRange
     missing: Flags
     unknown: Tally
     unknown_of: Mapping[str, int]
@@ -280,8 +280,8 @@ def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming, *, probabilitie
     target = np.append(rows.number, -1)[at]
     missing = np.ones(len(rows), bool)
     missing[target[target >= 0]] = False
-    scores = placed(file.scores, target, len(rows))
-    outside = Outside.of(scores.score) if probabilities else EVERY_INSIDE
+    scores = reordered(file.scores, target, len(rows))
+    outside = OutOfRange.of(scores.score) if probabilities else EVERY_INSIDE
     if outside.below or outside.above:
         scores = dataclasses.replace(scores, score=np.clip(scores.score, 0.0, 1.0))
     unknown = at < 0
@@ -317,7 +317,7 @@ def _loaded(
     keys, count = len(rows.keys), len(naming.labels)
     true = np.zeros((keys, count), bool)
     true[rows.key, rows.truth] = True
-    said = {model: said_labels(part.scores, rows.key, keys, count) for model, part in parts.items()}
+    said = {model: label_use(part.scores, rows.key, keys, count) for model, part in parts.items()}
     facts = _facts(true, said, rows)
     used = facts.used if used is None else used
     seen = np.asarray(used.any(axis=0))
@@ -336,7 +336,7 @@ def _loaded(
                 truth=truth,
                 scores=part.scores if seen.all() else part.scores.relabelled(number),
                 number=np.arange(len(rows)),
-                picture=no_picture if shown is None else shown.picture,
+                picture=no_image if shown is None else shown.picture,
             )
             for model, part in parts.items()
         },
@@ -353,9 +353,9 @@ def sizes_of(samples: int, labels: Sequence[str], keys: Sequence[str | None]) ->
     return sizes if len(keys) == 1 else {**sizes, "label keys": len(keys)}
 
 
-def _facts(true: Flags, said: Mapping[str, Said], rows: Rows) -> Remarks:
+def _facts(true: Flags, said: Mapping[str, LabelUse], rows: Rows) -> DataWarnings:
     """Remarks on what the rows use, without warnings."""
-    return Remarks(
+    return DataWarnings(
         keys=rows.keys,
         true=true,
         listed={model: one.listed for model, one in said.items()},
@@ -364,7 +364,7 @@ def _facts(true: Flags, said: Mapping[str, Said], rows: Rows) -> Remarks:
 
 
 def _one_sided(
-    remarks: Remarks, labels: Sequence[str], keys: Sequence[str | None]
+    remarks: DataWarnings, labels: Sequence[str], keys: Sequence[str | None]
 ) -> dict[str, OneSided]:
     """By model, the labels that it never predicts, and those that only it has."""
     true = remarks.true
@@ -382,7 +382,7 @@ def _remarks(
     rows: Rows,
     parts: Mapping[str, _Part],
     selection: Selection,
-) -> Remarks:
+) -> DataWarnings:
     """Remarks on the scores of each model."""
     probabilities = "probabilities" in selection.needs
     models: dict[str, ScoreRemarks] = {}
@@ -394,5 +394,5 @@ def _remarks(
         if probabilities:
             odd = odd._replace(outside=part.outside)
         models[model] = odd._replace(unknown=part.unknown, unknown_of=part.unknown_of)
-    remarks: Remarks = loaded.facts
+    remarks: DataWarnings = loaded.facts
     return replace(remarks, models=models)

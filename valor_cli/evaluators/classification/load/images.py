@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from valor_cli.data.inputs.image_folders import PictureFolder
+from valor_cli.data.inputs.image_folders import ImageFolder
 from valor_cli.errors import printable
 from valor_cli.results import Picture
 
@@ -19,7 +19,7 @@ class SamplePictures:
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = PictureFolder(folder)
+        self._folder = ImageFolder(folder)
 
     def picture(self, sample_id: str) -> Picture | None:
         """The image of a sample; None if the folder has none.

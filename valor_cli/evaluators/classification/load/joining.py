@@ -94,7 +94,7 @@ def join(file: ScoreFile, frame: Frame) -> Ints:
     return np.where(unit >= 0, found, -1)
 
 
-def placed(scores: Scores, at: Ints, count: int) -> Scores:
+def reordered(scores: Scores, at: Ints, count: int) -> Scores:
     """Scores in the order of the frame's rows.
 
     Args:

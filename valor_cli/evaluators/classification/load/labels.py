@@ -95,7 +95,7 @@ def _name_warnings(
     ]
 
 
-def alike(labels: Sequence[str]) -> list[str]:
+def similar_label_warnings(labels: Sequence[str]) -> list[str]:
     """Warnings about labels that differ only in spaces or case."""
     groups: dict[str, list[str]] = {}
     for label in labels:
@@ -108,7 +108,7 @@ def alike(labels: Sequence[str]) -> list[str]:
     return [f"labels that differ in spaces or case alone: {shown}{more} (label_map makes them one)"]
 
 
-class Said(NamedTuple):
+class LabelUse(NamedTuple):
     """(keys, labels) how labels occur in the rows of each label key.
 
     Attributes:
@@ -121,7 +121,7 @@ class Said(NamedTuple):
     positive: Flags
 
 
-def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
+def label_use(scores: Scores, key: Ints, keys: int, count: int) -> LabelUse:
     """Count how labels occur.
 
     Args:
@@ -130,7 +130,7 @@ def said_labels(scores: Scores, key: Ints, keys: int, count: int) -> Said:
         keys: How many keys there are.
         count: How many labels there are.
     """
-    said = Said(np.zeros((keys, count), bool), np.zeros((keys, count), bool))
+    said = LabelUse(np.zeros((keys, count), bool), np.zeros((keys, count), bool))
     for one in range(keys):
         rows = scores if keys == 1 else scores.take(key == one)
         said.positive[one] = rows.above_zero(count)

@@ -16,13 +16,13 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.evaluators.classification.load.rows import Frame
 from valor_cli.evaluators.classification.load.rows import Rows as Kept
 from valor_cli.evaluators.classification.load.warnings import SHOWN, Tally
-from valor_cli.evaluators.left_out_files import Rows, doubtful, lost_files, lost_rows
+from valor_cli.evaluators.left_out_files import Rows, lost_files, lost_rows, possibly_skipped_error
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def answered_samples(
+def samples_with_predictions(
     files: Mapping[str, ScoreFile], frame: Frame, joined: Mapping[str, Ints]
 ) -> tuple[Flags, tuple[str, ...]]:
     """(units,) samples whose predictions are complete, and models for which that is unknown.
@@ -49,7 +49,7 @@ def answered_samples(
     return there, tuple(unsure)
 
 
-def check_answered(file: ScoreFile, at: Ints, rows: Kept) -> None:
+def check_predictions_present(file: ScoreFile, at: Ints, rows: Kept) -> None:
     """Raise an error for rows whose prediction may have been in a skipped file.
 
     Args:
@@ -66,4 +66,4 @@ def check_answered(file: ScoreFile, at: Ints, rows: Kept) -> None:
     if missing.any():
         count, first = int(missing.sum()), Tally.of(missing, rows.ids).first
         shown = ", ".join(first[:SHOWN]) + " …" * (len(first) > SHOWN)
-        raise doubtful(file.files, file.path, count, shown, "samples", "wrong ones")
+        raise possibly_skipped_error(file.files, file.path, count, shown, "samples", "wrong ones")

@@ -15,10 +15,10 @@ from valor_cli.evaluators.classification.load.warnings import SHOWN, Tally, show
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
+    filter_labels,
     limited,
     unknown_samples,
     values_hint,
-    wanted_labels,
 )
 from valor_cli.kernels.columns.texts import begins, order_of, positions
 from valor_cli.metric import METADATA, Selection, written
@@ -157,7 +157,7 @@ def kept_samples(
         if key in SAMPLE_KEYS:
             kept &= _listed(frame, allowed, key)
         elif key == "label":
-            wanted = wanted_labels(labels, allowed)
+            wanted = filter_labels(labels, allowed)
             right = np.array([label in wanted for label in labels], bool)[truth]
             kept &= np.bincount(frame.unit[right], minlength=len(kept)) > 0
         elif key.startswith(METADATA):

@@ -20,16 +20,16 @@ from valor_cli.data.inputs.scores import format_of
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.data.shapes.scores.joined import joined_score_files
-from valor_cli.data.shapes.scores.parts import ScoreFacts, file_told
+from valor_cli.data.shapes.scores.parts import ScoreFacts, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.inputs import expanded
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.load.dataset import Sides, finish, load_rows, sizes_of
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
-from valor_cli.evaluators.classification.load.labels import Naming, name_labels, said_labels
+from valor_cli.evaluators.classification.load.labels import Naming, label_use, name_labels
 from valor_cli.evaluators.classification.load.reading import listed_classes, reading_of
 from valor_cli.evaluators.classification.load.rows import key_numbers
-from valor_cli.evaluators.classification.load.warnings import Remarks
+from valor_cli.evaluators.classification.load.warnings import DataWarnings
 from valor_cli.kernels.columns.texts import is_ascending, order_of
 from valor_cli.metric import Loaded, NoOptions, Selection, Stream, Survey
 from valor_cli.results import Illustration, InputFile, MetricExample
@@ -65,7 +65,7 @@ class ScorePiece(Struct, frozen=True):
     piece: Piece
 
 
-class PieceTold(Struct, frozen=True):
+class PieceSummary(Struct, frozen=True):
     """Summary of a piece, before its rows are read.
 
     Attributes:
@@ -94,7 +94,7 @@ class Span(NamedTuple):
     high: bytes | None
 
 
-class Ground(Struct, frozen=True):
+class RangeContext(Struct, frozen=True):
     """What all ranges share.
 
     Attributes:
@@ -148,7 +148,7 @@ def cut_inputs(
     return pieces if len(pieces) > len(sides) else None
 
 
-def read_piece(task: ScorePiece) -> tuple[PieceTold, ScoreFile] | None:
+def read_piece(task: ScorePiece) -> tuple[PieceSummary, ScoreFile] | None:
     """A piece with its rows by sample id; None if the file must be read whole.
 
     Raises:
@@ -164,7 +164,7 @@ def read_piece(task: ScorePiece) -> tuple[PieceTold, ScoreFile] | None:
     ids = file.samples["sample_id"]
     at = np.linspace(0, max(len(ids) - 1, 0), min(len(ids), SAMPLED)).astype(np.int64)
     some = ids[at]
-    return PieceTold(part.facts, _rows(file, 0, 0), _used(file), some.tolist()), file
+    return PieceSummary(part.facts, _rows(file, 0, 0), _used(file), some.tolist()), file
 
 
 def survey(
@@ -172,7 +172,7 @@ def survey(
     options: NoOptions,
     selection: Selection,
     pieces: Sequence[ScorePiece],
-    told: Sequence[PieceTold],
+    told: Sequence[PieceSummary],
 ) -> Survey | None:
     """The labels of the run and ranges of samples; None if the files must be read whole.
 
@@ -210,14 +210,14 @@ def survey(
     names = [piece.model for piece in pieces]
     above = _above([one.facts.lines for one in told], [piece.piece.path for piece in pieces])
     long = any(one.facts.long for one in told)
-    ground = Ground(
+    ground = RangeContext(
         inputs, selection, naming, warnings, of_names, heads, names, above, used, long=long
     )
     return Survey(ground, ranges)
 
 
 def load_range(
-    ground: Ground, span: Span, parts: Sequence[tuple[int, ScoreFile]]
+    ground: RangeContext, span: Span, parts: Sequence[tuple[int, ScoreFile]]
 ) -> Loaded[ClassificationDataset] | None:
     """The datasets of the samples in a range.
 
@@ -275,10 +275,10 @@ def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:
 
 
 def join_ranges(
-    ground: Ground, parts: Sequence[Loaded[ClassificationDataset]]
+    ground: RangeContext, parts: Sequence[Loaded[ClassificationDataset]]
 ) -> Loaded[ClassificationDataset] | None:
     """Join all ranges; None if dropped rows have labels of their own."""
-    remarks = Remarks.joined([part.facts for part in parts])
+    remarks = DataWarnings.joined([part.facts for part in parts])
     if not np.array_equal(remarks.used, ground.used):
         return None
     first = parts[0]
@@ -314,13 +314,13 @@ def illustrate(
     return parts[0].illustrate(examples)
 
 
-def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceTold]) -> list[str] | None:
+def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceSummary]) -> list[str] | None:
     """What the files warn of; None where one must be read whole.
 
     Raises:
         DataError: A file has no samples, or no metadata of a name.
     """
-    files: dict[tuple[str, str], list[tuple[ScorePiece, PieceTold]]] = {}
+    files: dict[tuple[str, str], list[tuple[ScorePiece, PieceSummary]]] = {}
     for piece, one in zip(pieces, told, strict=True):
         files.setdefault((piece.model, piece.piece.path), []).append((piece, one))
     warnings: dict[str, None] = {}
@@ -328,7 +328,7 @@ def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceTold]) -> list[s
         spans = [one.facts.span for _, one in own if one.facts.span is not None]
         if spans and not seamless(spans, own[-1][0].piece.end or 0):
             return None
-        found = file_told(path, own[0][0].side, [one.facts for _, one in own])
+        found = file_warnings(path, own[0][0].side, [one.facts for _, one in own])
         if found is None:
             return None
         warnings |= dict.fromkeys(
@@ -337,7 +337,7 @@ def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceTold]) -> list[s
     return list(warnings)
 
 
-def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceTold]) -> bool:
+def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceSummary]) -> bool:
     """Whether assumed class columns are labels of no sample."""
     if inputs.samples is None or inputs.classes is not None:
         return False
@@ -396,13 +396,13 @@ def _used(file: ScoreFile) -> Flags:
     key = key_numbers(file, file.keys)
     used = np.zeros((len(file.keys), len(file.labels)), bool)
     if file.scores is not None:
-        used |= said_labels(file.scores, key, len(file.keys), len(file.labels)).listed
+        used |= label_use(file.scores, key, len(file.keys), len(file.labels)).listed
     if "truth" in file.samples.columns:
         used[key, file.samples["truth"]] = True
     return used
 
 
-def _spans(told: Sequence[PieceTold], rows: int) -> list[Span]:
+def _spans(told: Sequence[PieceSummary], rows: int) -> list[Span]:
     """Ranges of about equally many rows, from the summaries of the ground truth."""
     count = max(-(-rows // RANGE_ROWS), 1)
     marks = sorted((name, one.rows / len(one.ids)) for one in told if one.ids for name in one.ids)
@@ -417,7 +417,7 @@ def _spans(told: Sequence[PieceTold], rows: int) -> list[Span]:
     return [Span(at, bounds[at], bounds[at + 1]) for at in range(len(bounds) - 1)]
 
 
-def _meets(span: Span, told: PieceTold) -> bool:
+def _meets(span: Span, told: PieceSummary) -> bool:
     """Whether a piece has samples in a range."""
     if not told.ids:
         return False

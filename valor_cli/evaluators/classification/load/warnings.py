@@ -65,7 +65,7 @@ class Tally(Struct, frozen=True):
         return f"{self.count:,}{whole} ({', '.join(self.first[:SHOWN])}{more})"
 
 
-class Outside(NamedTuple):
+class OutOfRange(NamedTuple):
     """Scores outside 0..1.
 
     Attributes:
@@ -79,7 +79,7 @@ class Outside(NamedTuple):
     above: int = 0
 
     @classmethod
-    def of(cls, score: NDArray[np.float64]) -> Outside:
+    def of(cls, score: NDArray[np.float64]) -> OutOfRange:
         """The scores outside 0..1."""
         low, high = float(score.min(initial=0.0)), float(score.max(initial=0.0))
         if low >= 0 and high <= 1:
@@ -87,7 +87,7 @@ class Outside(NamedTuple):
         return cls(low, high, int((score < 0).sum()), int((score > 1).sum()))
 
     @classmethod
-    def joined(cls, parts: Sequence[Outside]) -> Outside:
+    def joined(cls, parts: Sequence[OutOfRange]) -> OutOfRange:
         """Join counts of several parts."""
         low, high, below, above = zip(*parts, strict=True)
         return cls(min(low), max(high), sum(below), sum(above))
@@ -95,7 +95,7 @@ class Outside(NamedTuple):
 
 NO_ROWS: Final = Tally()
 NOTHING: Final[Mapping[str, int]] = {}
-EVERY_INSIDE: Final = Outside()
+EVERY_INSIDE: Final = OutOfRange()
 
 
 class ScoreRemarks(NamedTuple):
@@ -117,7 +117,7 @@ class ScoreRemarks(NamedTuple):
     unknown_of: Mapping[str, int] = NOTHING
     tied: int = 0
     empty: int = 0
-    outside: Outside = EVERY_INSIDE
+    outside: OutOfRange = EVERY_INSIDE
     sums: Tally = NO_ROWS
     first_sum: float = 0.0
 
@@ -130,7 +130,7 @@ class ScoreRemarks(NamedTuple):
             unknown_of=_added([part.unknown_of for part in parts]),
             tied=sum(part.tied for part in parts),
             empty=sum(part.empty for part in parts),
-            outside=Outside.joined([part.outside for part in parts]),
+            outside=OutOfRange.joined([part.outside for part in parts]),
             sums=Tally.joined([part.sums for part in parts]),
             first_sum=next((part.first_sum for part in parts if part.sums.count), 0.0),
         )
@@ -187,7 +187,7 @@ class ScoreRemarks(NamedTuple):
         return [warning]
 
 
-class Remarks(Struct, frozen=True):
+class DataWarnings(Struct, frozen=True):
     """Remarks on some samples, and which labels their rows use.
 
     Attributes:
@@ -208,7 +208,7 @@ class Remarks(Struct, frozen=True):
     models: Mapping[str, ScoreRemarks] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: Sequence[Remarks]) -> Remarks:
+    def joined(cls, parts: Sequence[DataWarnings]) -> DataWarnings:
         """Join remarks whose ids ascend."""
         first = parts[0]
         return cls(
@@ -271,7 +271,7 @@ def score_remarks(
         empty=int(((best.label < 0) & ~missing).sum()),
     )
     if not probabilities:
-        return remarks._replace(outside=Outside.of(scores.score))
+        return remarks._replace(outside=OutOfRange.of(scores.score))
     total = scores.total()
     length = len(scores.label) if isinstance(scores, DenseScores) else np.diff(scores.start)
     off = (total != 0) & ~sums_to_one(total) & ((total > 1) | (length >= choices))

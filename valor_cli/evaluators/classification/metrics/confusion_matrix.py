@@ -15,7 +15,7 @@ from valor_cli.evaluators.classification.evidence.decisions import (
     pairs,
     truth_counts,
 )
-from valor_cli.evaluators.classification.evidence.example_objects import Said, objects_of
+from valor_cli.evaluators.classification.evidence.example_objects import Prediction, objects_of
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.parameters import MaxExamples, ScoreThreshold
 from valor_cli.kernels.columns.grouping import places_in_runs
@@ -177,7 +177,7 @@ def _example(
     sample_id: bytes,
     number: int,
 ) -> MetricExample:
-    said = None if positive < 0 else Said(labels[positive], score)
+    said = None if positive < 0 else Prediction(labels[positive], score)
     objects = objects_of(KINDS[kind], number, labels[truth], said)
     return MetricExample(KINDS[kind], sample_id.decode(), labels[truth], objects)
 

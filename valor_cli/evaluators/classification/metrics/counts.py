@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classification.evidence.decisions import (
     label_counts,
-    threshold_of,
+    label_threshold,
     truth_counts,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
@@ -38,7 +38,7 @@ def counts(
     truths = truth_counts(evidence).tolist()
     return Findings(
         [
-            MetricValue(value, None, output, label, n, threshold_of(score_threshold, label))
+            MetricValue(value, None, output, label, n, label_threshold(score_threshold, label))
             for output, column in zip(found._fields, found, strict=True)
             for label, value, n in zip(evidence.labels, column.tolist(), truths, strict=True)
         ]

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.example_objects import Said, objects_of
+from valor_cli.evaluators.classification.evidence.example_objects import Prediction, objects_of
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.evidence.threshold_counts import (
     curves_of,
@@ -18,7 +18,7 @@ from valor_cli.evaluators.classification.evidence.threshold_counts import (
 )
 from valor_cli.evaluators.parameters import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.kernels.columns.grouping import places_in_runs, ranked, reaching
-from valor_cli.kernels.ranking.first_per_group import highest, standing
+from valor_cli.kernels.ranking.first_per_group import first_per_group, highest
 from valor_cli.kernels.ranking.score_answers import RowNumbers
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricExample
@@ -134,7 +134,7 @@ def _mistaken(scored: Scored, levels: int, passed: Ints, answered: Ints, most: i
     rows = np.flatnonzero(answered > passed)
     rows = rows[ranked(scored.truth[rows], score[rows], rows)]
     # Best score first: where the best no longer pass, neither do those behind them.
-    found = standing(scored.truth[rows], passed[rows], levels, most)
+    found = first_per_group(scored.truth[rows], passed[rows], levels, most)
     row = rows[found.row]
     end = np.minimum(found.end, answered[row])
     return _Cases(MISCLASSIFICATION, row, scored.truth[row], label[row], found.begin, end)
@@ -142,7 +142,7 @@ def _mistaken(scored: Scored, levels: int, passed: Ints, answered: Ints, most: i
 
 def _unanswered(scored: Scored, levels: int, answered: Ints, most: int) -> _Cases:
     """False negatives where no label passes, by sample."""
-    found = standing(scored.truth, answered, levels, most)
+    found = first_per_group(scored.truth, answered, levels, most)
     label = scored.truth[found.row]
     return _Cases(NO_PREDICTION, found.row, label, np.full_like(label, -1), found.begin, found.end)
 
@@ -166,7 +166,7 @@ def _by_score(parts: Sequence[tuple[RowNumbers, Ints]]) -> _Cases:
 
 def _by_sample(parts: Sequence[tuple[RowNumbers, Ints]], levels: int, most: int) -> _Cases:
     row, label, joins = _columns(parts)
-    found = standing(label, joins, levels, most)
+    found = first_per_group(label, joins, levels, most)
     row, label = row[found.row], label[found.row]
     none = np.full_like(row, -1)
     return _Cases(TRUE_NEGATIVE, row, label, none, found.begin, found.end)
@@ -209,7 +209,7 @@ def _examples(
     score = scored.scores.take(cases.row).of(cases.predicted).tolist()
     columns = np.column_stack(cases[1:]).tolist()
     for (row, label, predicted, begin, end), own in zip(columns, score, strict=True):
-        said = None if predicted < 0 else Said(scored.labels[predicted], own)
+        said = None if predicted < 0 else Prediction(scored.labels[predicted], own)
         truth = scored.labels[scored.truth[row]]
         yield MetricExample(
             cases.kind,

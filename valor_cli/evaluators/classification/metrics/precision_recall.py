@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from valor_cli.evaluators.classification.evidence.decisions import label_counts, threshold_of
+from valor_cli.evaluators.classification.evidence.decisions import label_counts, label_threshold
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import (
@@ -139,7 +139,7 @@ def _margins(evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bo
 def _findings(
     evidence: Evidence, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
 ) -> Findings:
-    own_threshold = partial(threshold_of, score_threshold)
+    own_threshold = partial(label_threshold, score_threshold)
     return labels_and_average(evidence.labels, ratios, average, WORDS, own_threshold)
 
 

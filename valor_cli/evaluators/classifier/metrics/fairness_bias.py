@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classifier.labels import biased_label as position_of
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
 from valor_cli.metric import Metric, Output
@@ -43,7 +43,7 @@ def fairness_bias(
     """
     classifier = texts.models.classifier(model, "fairness_bias")
     label = position_of(classifier, biased_label)
-    lacks = [lack_of("response", response) for response in texts.data.response]
+    lacks = [missing_input("response", response) for response in texts.data.response]
     asked = [response or "" for response in texts.data.response]
     distinct = dict.fromkeys(
         response for response, lack in zip(asked, lacks, strict=True) if lack is None

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
 from valor_cli.metric import Metric
@@ -50,7 +50,7 @@ def hallucination_hhem(
     data = texts.data
     samples = list(zip(data.response, data.retrieved_contexts, strict=True))
     lacks = [
-        lack_of("response", response) or lack_of("retrieved_contexts", contexts)
+        missing_input("response", response) or missing_input("retrieved_contexts", contexts)
         for response, contexts in samples
     ]
     pairs = [

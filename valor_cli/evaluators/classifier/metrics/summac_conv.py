@@ -18,7 +18,7 @@ from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.summac import Layers
-from valor_cli.metric import ByParameters, Lack, Metric
+from valor_cli.metric import ByParameters, Metric, MissingConfig
 from valor_cli.models.classifiers.convolution_weights import CONVERT, convolution_weights
 from valor_cli.models.settings.models import ModelName
 from valor_cli.paths import LocalPath
@@ -99,8 +99,8 @@ def _outcome(own: Compared, layers: Layers) -> Outcome:
     return own.outcome(layers.probability(features), alone, best)
 
 
-def _lack(parameters: Mapping[str, Any]) -> Lack | None:
-    return Lack(NONE_NAMED, FETCH) if parameters["weights"] is None else None
+def _lack(parameters: Mapping[str, Any]) -> MissingConfig | None:
+    return MissingConfig(NONE_NAMED, FETCH) if parameters["weights"] is None else None
 
 
 SUMMAC_CONV = Metric(

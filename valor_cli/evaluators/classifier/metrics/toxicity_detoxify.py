@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classifier.labels import TOXICITY, toxicity_labels
 from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
@@ -42,7 +42,7 @@ def toxicity_detoxify(texts: ModelTexts, *, model: ModelName = "unitary/toxic-be
     """
     classifier = texts.models.classifier(model, "toxicity_detoxify")
     labels = toxicity_labels(classifier)
-    lacks = [lack_of("response", response) for response in texts.data.response]
+    lacks = [missing_input("response", response) for response in texts.data.response]
     responses = [response or "" for response in texts.data.response]
     places = [sentence_places(texts, "response", response) for response in responses]
     distinct = dict.fromkeys(

@@ -16,7 +16,12 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, encounters, highest, outcomes
+from valor_cli.evaluators.detection.evidence.outcomes import (
+    Outcomes,
+    highest,
+    outcomes,
+    overlap_pairs,
+)
 
 Ints = NDArray[np.int64]
 
@@ -26,7 +31,7 @@ REASONS = ("classification", "localisation", "both", "duplicate", "background")
 CLASSIFICATION, LOCALISATION, BOTH, DUPLICATE, BACKGROUND = range(5)
 
 
-class Mistakes(Struct, frozen=True):
+class ErrorTypes(Struct, frozen=True):
     """Errors by reason, as rows of the evidence.
 
     Attributes:
@@ -42,13 +47,13 @@ class Mistakes(Struct, frozen=True):
     missed: NDArray[np.bool_]
 
 
-def mistakes(
+def error_types(
     matches: Matches,
     iou_threshold: float,
     background_iou: float,
     score_threshold: float = -np.inf,
     max_detections: int | None = None,
-) -> Mistakes:
+) -> ErrorTypes:
     """The reason of every error among detections above a score threshold.
 
     Args:
@@ -59,7 +64,7 @@ def mistakes(
         score_threshold, max_detections: As in `outcomes`.
     """
     found = outcomes(matches, iou_threshold, score_threshold, max_detections)
-    pairs = encounters(matches, min(background_iou, iou_threshold))
+    pairs = overlap_pairs(matches, min(background_iou, iou_threshold))
     rows = len(matches.label)
     real = found.real[pairs.ground_truth]
     same = matches.label[pairs.detection] == matches.gt_label[pairs.ground_truth]
@@ -85,4 +90,4 @@ def mistakes(
     aim = np.where(badly_placed, own_truth, np.where(mislabelled, other_truth, -1))
     missed = found.missed
     missed[aim[aim >= 0]] = False
-    return Mistakes(found, reason, aim, missed)
+    return ErrorTypes(found, reason, aim, missed)

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.overlap_pairs import Encounters
+from valor_cli.evaluators.detection.evidence.overlap_pairs import OverlapPairs
 from valor_cli.evaluators.detection.evidence.parameters import (
     Closeness,
     Interpolation,
@@ -27,7 +27,7 @@ from valor_cli.kernels.ranking.precision_recall import (
     interpolate,
 )
 from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
-from valor_cli.kernels.ranking.tie_breaking import copies_apart, tied_groups
+from valor_cli.kernels.ranking.tie_breaking import break_ties, tied_groups
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class Matches(Struct, frozen=True):
     candidate: NDArray[np.int64]
     codes: NDArray[np.uint8]
     taken: NDArray[np.int64]
-    encounters: Encounters | None = None
+    encounters: OverlapPairs | None = None
     nearest: NDArray[np.float64] | None = None
     area: str = "all"
     weights: NDArray[np.int64] | None = None
@@ -444,7 +444,7 @@ def _stood_apart(
         images: Those that have tied detections, ascending.
         most: Copies of each that there is room for.
     """
-    row, copy = copies_apart(groups, most)
+    row, copy = break_ties(groups, most)
     stands = matches.unit_count + np.searchsorted(images, matches.image[row]) * most + copy
     place = np.full(len(matches.label), -1)
     place[matches.candidate] = np.arange(len(matches.candidate))
@@ -471,5 +471,5 @@ def _stood_apart(
     )
 
 
-STORED = (Matches, MatchingPlan, Closeness, Encounters)
+STORED = (Matches, MatchingPlan, Closeness, OverlapPairs)
 """What `Matches` consist of, as `Wing.stored` has it."""

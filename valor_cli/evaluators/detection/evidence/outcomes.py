@@ -7,7 +7,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.overlap_pairs import Encounters
+from valor_cli.evaluators.detection.evidence.overlap_pairs import OverlapPairs
 from valor_cli.kernels.ranking.matching import IGNORED, MATCHED
 
 Ints = NDArray[np.int64]
@@ -81,16 +81,16 @@ def outcomes(
     return Outcomes(kept, counted, met, ~matches.gt_ignored[area], found_by)
 
 
-def encounters(matches: Matches, least: float) -> Encounters:
+def overlap_pairs(matches: Matches, least: float) -> OverlapPairs:
     """Overlaps of any label at or above an IoU."""
     every = matches.encounters
     if every is None:
         raise ValueError("the plan of this evidence keeps no encounters")
     kept = every.iou >= min(least, 1 - 1e-10)
-    return Encounters(every.detection[kept], every.ground_truth[kept], every.iou[kept])
+    return OverlapPairs(every.detection[kept], every.ground_truth[kept], every.iou[kept])
 
 
-def highest(pairs: Encounters, kept: Flags, rows: int) -> tuple[NDArray[np.float64], Ints]:
+def highest(pairs: OverlapPairs, kept: Flags, rows: int) -> tuple[NDArray[np.float64], Ints]:
     """The highest IoU of each detection among some pairs, with its ground truth.
 
     Of equal IoUs the earlier ground truth; 0 and -1 for detections without a pair.

@@ -16,7 +16,7 @@ from valor_cli.kernels.geometry.shapes import Shapes
 Ints = NDArray[np.int64]
 
 
-class Encounters(Struct, frozen=True):
+class OverlapPairs(Struct, frozen=True):
     """Pairs of a detection and a ground truth in the same image, of any labels.
 
     Crowd regions take no part.
@@ -30,19 +30,19 @@ class Encounters(Struct, frozen=True):
     ground_truth: Ints
     iou: NDArray[np.float64]
 
-    def where(self, detections: NDArray[np.bool_], truths: NDArray[np.bool_]) -> Encounters:
+    def where(self, detections: NDArray[np.bool_], truths: NDArray[np.bool_]) -> OverlapPairs:
         """Select rows by masks over all rows, renumbered."""
         kept = detections[self.detection]
-        return Encounters(
+        return OverlapPairs(
             (np.cumsum(detections) - 1)[self.detection[kept]],
             (np.cumsum(truths) - 1)[self.ground_truth[kept]],
             self.iou[kept],
         )
 
 
-def find_encounters(
+def find_overlap_pairs(
     shapes: Shapes, order: Ints, image: Ints, rows: Ints, truths: GroundTruths, least: float
-) -> Encounters:
+) -> OverlapPairs:
     """All pairs with an IoU of at least `least`.
 
     Args:
@@ -71,10 +71,10 @@ def find_encounters(
         least,
         rows=order[rows],
     )
-    return Encounters(rows[pairs.detection], truth[pairs.ground_truth], pairs.iou)
+    return OverlapPairs(rows[pairs.detection], truth[pairs.ground_truth], pairs.iou)
 
 
-def merge_encounters(parts: Sequence[tuple[Encounters, Ints, Ints]]) -> Encounters:
+def merge_overlap_pairs(parts: Sequence[tuple[OverlapPairs, Ints, Ints]]) -> OverlapPairs:
     """Merge the pairs of several shards.
 
     Args:
@@ -85,4 +85,4 @@ def merge_encounters(parts: Sequence[tuple[Encounters, Ints, Ints]]) -> Encounte
     truth = np.concatenate([true[one.ground_truth] for one, _, true in parts])
     iou = np.concatenate([one.iou for one, _, _ in parts])
     order = np.lexsort((truth, detection))
-    return Encounters(detection[order], truth[order], iou[order])
+    return OverlapPairs(detection[order], truth[order], iou[order])

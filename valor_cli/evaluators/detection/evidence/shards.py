@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.overlap_pairs import find_encounters, merge_encounters
+from valor_cli.evaluators.detection.evidence.overlap_pairs import (
+    find_overlap_pairs,
+    merge_overlap_pairs,
+)
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, MatchingPlan
-from valor_cli.kernels.columns.grouping import positions_of, ranked, spread, standing
+from valor_cli.kernels.columns.grouping import positions_of, ranked, spread, tie_broken_ranks
 from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.kernels.geometry.overlaps import overlapping
-from valor_cli.kernels.ranking.cells import Cells, meet
-from valor_cli.kernels.ranking.matching import favourites, match
+from valor_cli.kernels.ranking.cells import Cells, shared_cells
+from valor_cli.kernels.ranking.matching import best_pairs, match
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,13 +39,13 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     # The tools of VOC, whose boxes have inclusive pixels, rank equal scores by image instead.
     by_iou = dataset.matching == "valor" and not dataset.inclusive_pixels
     near = nearest(dataset) if by_iou else None
-    order = ranked(found.label, standing(found.score, near), found.image)
+    order = ranked(found.label, tie_broken_ranks(found.score, near), found.image)
     image, label, score = found.image[order], found.label[order], found.score[order]
     limits = np.array([AREAS[name] for name in plan.areas])
     low, high = limits[:, :1], limits[:, 1:]
     area = areas(found.shapes)[order]
     ignored = truths.uncounted | (truths.area < low) | (truths.area > high)
-    met = meet(label, image, truths.label, truths.image, dataset.unit_count)
+    met = shared_cells(label, image, truths.label, truths.image, dataset.unit_count)
     gt = met.truths
     close = plan.encounters
     pairs = overlapping(
@@ -56,7 +59,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     )
     rank, turn = met.rank, None
     if dataset.matching == "valor":
-        pairs = favourites(pairs)
+        pairs = best_pairs(pairs)
         iou = np.zeros(len(score))
         iou[met.rows[pairs.detection]] = pairs.iou
         rank = Cells.of(label * dataset.unit_count + image).rank(by=(-iou, -score))
@@ -90,7 +93,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         taken=np.append(gt, -1)[matched.taken[:, :, ascending]],
         encounters=None
         if close is None
-        else find_encounters(
+        else find_overlap_pairs(
             found.shapes, order, image, np.flatnonzero(score >= close.score), truths, close.iou
         ),
         nearest=None if near is None else near[order],
@@ -104,7 +107,7 @@ def nearest(dataset: DetectionDataset) -> Floats:
     """
     truths, found = dataset.ground_truths, dataset.detections
     anyhow, any_truth = np.zeros_like(found.label), np.zeros_like(truths.label)
-    met = meet(anyhow, found.image, any_truth, truths.image, dataset.unit_count)
+    met = shared_cells(anyhow, found.image, any_truth, truths.image, dataset.unit_count)
     pairs = overlapping(
         found.shapes,
         truths.shapes.take(met.truths),
@@ -143,7 +146,7 @@ def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> li
     labels = [part.label for part in parts]
     near = [part.nearest for part in parts if part.nearest is not None]
     score = np.concatenate([part.score for part in parts])
-    scores = _apart(standing(score, np.concatenate(near) if near else None), parts=labels)
+    scores = _apart(tie_broken_ranks(score, np.concatenate(near) if near else None), parts=labels)
     if _are_apart(parts):
         order = order_of_runs(labels, scores, len(parts[0].labels))
     else:
@@ -227,7 +230,7 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         candidate=_put(moved, candidates),
         codes=_put([part.codes for part in parts], candidates),
         taken=_put(taken, candidates),
-        encounters=merge_encounters(met) if met else None,
+        encounters=merge_overlap_pairs(met) if met else None,
         nearest=_put(near, places) if near else None,
     )
 

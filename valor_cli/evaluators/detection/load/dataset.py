@@ -27,7 +27,7 @@ from valor_cli.evaluators.detection.load.geometry import (
     kind_counts,
     of_kind,
 )
-from valor_cli.evaluators.detection.load.images import gallery_of, with_pictures
+from valor_cli.evaluators.detection.load.images import gallery_of, with_images
 from valor_cli.evaluators.detection.load.images_and_labels import Frame, make_frame
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
 from valor_cli.evaluators.detection.load.joining import (
@@ -35,11 +35,11 @@ from valor_cli.evaluators.detection.load.joining import (
     label_positions,
     unknown_ids,
 )
-from valor_cli.evaluators.detection.load.left_out_files import answered_images
-from valor_cli.evaluators.detection.load.objects import Side, as_valor_has_it, make_side
+from valor_cli.evaluators.detection.load.left_out_files import images_with_detections
+from valor_cli.evaluators.detection.load.objects import Side, apply_valor_matching, make_side
 from valor_cli.evaluators.detection.load.panoptic_categories import things_of
 from valor_cli.evaluators.detection.load.reading import objects_of, read_inputs
-from valor_cli.evaluators.detection.load.warnings import TRUTHS, Remarks, remarks_of
+from valor_cli.evaluators.detection.load.warnings import TRUTHS, DataWarnings, remarks_of
 from valor_cli.evaluators.id_mismatch import SHOWN
 from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.kernels.geometry.shapes import Kind, Shapes
@@ -81,7 +81,7 @@ def _load(
         problem = Problem(objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
     frame, told = make_frame(truth, list(predicted.values()), selection)
-    frame, lost = answered_images(truth, predicted, frame)
+    frame, lost = images_with_detections(truth, predicted, frame)
     told += lost
     kinds = {"ground truths": kind_counts(truth.shapes)}
     for model, file in predicted.items():
@@ -90,7 +90,7 @@ def _load(
     kind, of_kinds = common_kind(kinds, options.geometry)
     loaded, resized = load_objects(inputs, options, selection, kind, frame, truth, predicted)
     datasets, of_pictures = _pictured(loaded.datasets, frame, inputs.images)
-    read = Told(
+    read = InputNotes(
         [warning for file in (truth, *predicted.values()) for warning in file.warnings] + told,
         [*of_kinds, *resized],
         truth.files,
@@ -105,7 +105,7 @@ def _pictured(
 ) -> tuple[dict[str, DetectionDataset], list[str]]:
     """The datasets with image files, and warnings."""
     first = next(iter(datasets.values())).gallery or Gallery()
-    shown, warnings = with_pictures(first, frame, folder)
+    shown, warnings = with_images(first, frame, folder)
     return {
         model: replace(
             dataset,
@@ -118,7 +118,7 @@ def _pictured(
     }, warnings
 
 
-class Told(Struct, frozen=True):
+class InputNotes(Struct, frozen=True):
     """What the inputs contain besides objects.
 
     Attributes:
@@ -178,7 +178,7 @@ def load_objects(
                 file, found, label_positions(file, frame), truth.path, _first_images(frame)
             )
     if options.matching == "valor":
-        true, sides, left_out = as_valor_has_it(true, sides)
+        true, sides, left_out = apply_valor_matching(true, sides)
         counts |= left_out
     everything = [true, *sides.values()]
     shapes, crossing, resized = _compared(everything, files, joined, frame, kind, options)
@@ -213,18 +213,18 @@ def finish(
     frame: Frame,
     kind: Kind,
     options: DetectionOptions,
-    told: Told,
+    told: InputNotes,
 ) -> Loaded[DetectionDataset]:
     """Complete the loaded data with all warnings.
 
     Args:
-        loaded: Its facts are `Remarks`.
+        loaded: Its facts are `DataWarnings`.
         frame: All images, and the labels of the run.
         kind: The geometry that objects are compared as.
         options: How they are.
         told: What the inputs say.
     """
-    remarks: Remarks = loaded.facts
+    remarks: DataWarnings = loaded.facts
     records = [*told.truth]
     for model, files in told.models.items():
         first, *others = files
@@ -338,7 +338,7 @@ def _loaded(
     options: DetectionOptions,
     federation: Federation | None,
     things: tuple[bool | None, ...] | None,
-    remarks: Remarks,
+    remarks: DataWarnings,
     seen: Flags,
 ) -> Loaded[DetectionDataset]:
     """The datasets, over the labels that are seen."""

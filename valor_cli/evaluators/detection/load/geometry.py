@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.conversion import converted
-from valor_cli.kernels.geometry.polygons import CrowdedError, mended
+from valor_cli.kernels.geometry.polygons import TooComplexError, repaired
 from valor_cli.kernels.geometry.raster import MOST_PIXELS
 from valor_cli.kernels.geometry.shapes import KINDS, MASK, POLYGON, Kind, Shapes
 
 Ints = NDArray[np.int64]
 
 
-class Placed(NamedTuple):
+class Located(NamedTuple):
     """The evaluated objects of one file.
 
     Attributes:
@@ -81,7 +81,7 @@ def _words(kind: Kind, count: int = 2) -> str:
     return word if count == 1 else f"{word}{'es' if word.endswith('x') else 's'}"
 
 
-def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shapes], list[int]]:
+def of_kind(parts: Sequence[Located], kind: Kind, size: Ints) -> tuple[list[Shapes], list[int]]:
     """Convert the shapes of each part to one kind, and count repaired polygons.
 
     Args:
@@ -103,8 +103,8 @@ def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shape
         found, count = part.shapes, 0
         if kind in ("rotated_box", "polygon") and "polygon" in found.kinds:
             try:
-                polygons, changed = mended(found.polygon)
-            except CrowdedError as error:
+                polygons, changed = repaired(found.polygon)
+            except TooComplexError as error:
                 raise _crowded(part, found.rows_of(POLYGON)[error.rows], error) from None
             if count := int(changed.sum()):
                 found = Shapes(found.kind, found.box, found.rotated_box, polygons, found.mask)
@@ -113,7 +113,7 @@ def of_kind(parts: Sequence[Placed], kind: Kind, size: Ints) -> tuple[list[Shape
     return shapes, crossing
 
 
-def _crowded(part: Placed, rows: Ints, error: CrowdedError) -> DataError:
+def _crowded(part: Located, rows: Ints, error: TooComplexError) -> DataError:
     """Polygons whose area cannot be found; they can still be drawn."""
     return DataError(
         [
@@ -125,7 +125,7 @@ def _crowded(part: Placed, rows: Ints, error: CrowdedError) -> DataError:
     )
 
 
-def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:
+def _checked_sizes(parts: Sequence[Located], size: Ints) -> Ints:
     """Sizes of the images, also of those that only their masks know."""
     size = size.copy()
     problems: list[Problem] = []
@@ -150,7 +150,7 @@ def _checked_sizes(parts: Sequence[Placed], size: Ints) -> Ints:
     return size
 
 
-def _check_known(parts: Sequence[Placed], size: Ints) -> None:
+def _check_known(parts: Sequence[Located], size: Ints) -> None:
     """Everything but a mask is drawn on its image, whose size must be known, and not huge."""
     for part in parts:
         drawn = np.flatnonzero(part.shapes.kind != MASK)

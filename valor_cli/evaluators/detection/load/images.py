@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.inputs.image_folders import PictureFolder
+from valor_cli.data.inputs.image_folders import ImageFolder
 from valor_cli.data.shapes.objects.gallery import Gallery
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import printable
@@ -31,11 +31,11 @@ def gallery_of(truth: ObjectFile, frame: Frame, side: Side) -> Gallery:
     )
 
 
-def with_pictures(gallery: Gallery, frame: Frame, folder: str | None) -> tuple[Gallery, list[str]]:
+def with_images(gallery: Gallery, frame: Frame, folder: str | None) -> tuple[Gallery, list[str]]:
     """Add image files from a folder, with a warning if some are missing."""
     if folder is None:
         return gallery, []
-    pictures = PictureFolder(folder)
+    pictures = ImageFolder(folder)
     names = (frame.image_ids.astype(str) if gallery.files is None else gallery.files).tolist()
     found = [name and pictures.find(name) for name in names]
     files = np.array([file or name for file, name in zip(found, names, strict=True)], object)

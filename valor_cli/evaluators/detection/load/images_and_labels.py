@@ -15,10 +15,10 @@ from valor_cli.errors import DataError, Problem, did_you_mean
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,
+    filter_labels,
     limited,
     unknown_samples,
     values_hint,
-    wanted_labels,
 )
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.results import Scalar
@@ -175,7 +175,7 @@ def _kept_labels(names: Sequence[str], selection: Selection) -> list[str]:
     labels = list(dict.fromkeys(names))
     if "label" not in selection.keep:
         return labels
-    wanted = wanted_labels(labels, selection.keep["label"])
+    wanted = filter_labels(labels, selection.keep["label"])
     return [label for label in labels if label in wanted]
 
 

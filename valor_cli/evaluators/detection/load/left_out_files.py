@@ -18,7 +18,7 @@ from valor_cli.data.shapes.objects.known_images import Joined, join_images, own_
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.detection.load.images_and_labels import Frame
-from valor_cli.evaluators.left_out_files import Rows, doubtful, lost_files, lost_rows
+from valor_cli.evaluators.left_out_files import Rows, lost_files, lost_rows, possibly_skipped_error
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 _SHOWN = 3
 
 
-def answered_images(
+def images_with_detections(
     truth: ObjectFile, predicted: Mapping[str, ObjectFile], frame: Frame
 ) -> tuple[Frame, list[str]]:
     """The images with complete detections, with warnings.
@@ -96,7 +96,9 @@ def _check_listed(file: ObjectFile, doubt: Flags, frame: Frame) -> None:
     """
     if doubt.any():
         count, first = int(doubt.sum()), _some(doubt, frame)
-        raise doubtful(file.files, file.path, count, first, "images", "missed objects")
+        raise possibly_skipped_error(
+            file.files, file.path, count, first, "images", "missed objects"
+        )
 
 
 def _without(frame: Frame, images: Flags, file: ObjectFile) -> Frame:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.known_images import Joined
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.evaluators.detection.load.geometry import Placed
+from valor_cli.evaluators.detection.load.geometry import Located
 from valor_cli.evaluators.detection.load.images_and_labels import Frame
 from valor_cli.evaluators.detection.load.joining import label_positions
 from valor_cli.evaluators.detection.load.warnings import TRUTHS
@@ -27,7 +27,7 @@ class Side(Struct, frozen=True):
         image, label: (n,) their numbers in the run.
     """
 
-    placed: Placed
+    placed: Located
     image: Ints
     label: Ints
 
@@ -69,13 +69,13 @@ def make_side(name: str, file: ObjectFile, joined: Joined, frame: Frame) -> tupl
     kept = (image >= 0) & (label >= 0)
     if kept.all():
         rows = np.arange(len(kept))
-        return Side(Placed(name, file, rows, at, file.shapes), image, label), unknown
+        return Side(Located(name, file, rows, at, file.shapes), image, label), unknown
     rows = np.flatnonzero(kept)
-    placed = Placed(name, file, rows, at[rows], file.shapes.take(rows))
+    placed = Located(name, file, rows, at[rows], file.shapes.take(rows))
     return Side(placed, image[rows], label[rows]), unknown
 
 
-def as_valor_has_it(
+def apply_valor_matching(
     true: Side, sides: Mapping[str, Side]
 ) -> tuple[Side, dict[str, Side], dict[tuple[str, str], int]]:
     """Apply `matching: valor`: no crowd regions, scores above 0; with counts of the dropped

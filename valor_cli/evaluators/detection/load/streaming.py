@@ -24,7 +24,7 @@ from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.source.inputs import expanded
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem
-from valor_cli.evaluators.detection.load.dataset import Told, finish, load_objects
+from valor_cli.evaluators.detection.load.dataset import InputNotes, finish, load_objects
 from valor_cli.evaluators.detection.load.geometry import common_kind, kind_counts
 from valor_cli.evaluators.detection.load.images_and_labels import (
     Frame,
@@ -39,7 +39,7 @@ from valor_cli.evaluators.detection.load.joining import (
     label_positions,
 )
 from valor_cli.evaluators.detection.load.reading import objects_of, reading_of
-from valor_cli.evaluators.detection.load.warnings import Remarks
+from valor_cli.evaluators.detection.load.warnings import DataWarnings
 from valor_cli.kernels.geometry.shapes import Kind
 from valor_cli.metric import Loaded, Selection, Stream, Survey
 from valor_cli.results import Illustration, InputFile, MetricExample
@@ -76,7 +76,7 @@ class ObjectPiece(Struct, frozen=True):
     piece: Piece
 
 
-class PieceTold(Struct, frozen=True):
+class PieceSummary(Struct, frozen=True):
     """Summary of a piece, before its objects are read.
 
     Attributes:
@@ -131,7 +131,7 @@ class Ground(Struct, frozen=True):
     before: Sequence[int]
     in_file: Sequence[int]
     seen: Flags
-    told: Told
+    told: InputNotes
 
 
 def cut_detections(
@@ -174,7 +174,7 @@ def _cut(
     return pieces if len(pieces) > 1 + len(inputs.models) else None
 
 
-def read_piece(task: ObjectPiece) -> tuple[PieceTold, ObjectFile] | None:
+def read_piece(task: ObjectPiece) -> tuple[PieceSummary, ObjectFile] | None:
     """A piece with its objects by image; None if the input must be read whole.
 
     Raises:
@@ -198,7 +198,7 @@ def read_piece(task: ObjectPiece) -> tuple[PieceTold, ObjectFile] | None:
     file = _taken(_positioned(file), order)
     _, one_each = np.unique(_sortable(file.objects["category_id"]), return_index=True)
     at = np.arange(0, len(order), STEP)
-    told = PieceTold(
+    told = PieceSummary(
         head=_taken(file, order[:0]),
         some=_taken(file, one_each.astype(np.int64)),
         kinds=kind_counts(file.shapes),
@@ -214,7 +214,7 @@ def survey(
     options: DetectionOptions,
     selection: Selection,
     pieces: Sequence[ObjectPiece],
-    told: Sequence[PieceTold],
+    told: Sequence[PieceSummary],
 ) -> Survey | None:
     """The labels of the run and ranges of images; None if image ids have mixed types.
 
@@ -247,7 +247,7 @@ def survey(
     for one in told:
         label = label_positions(one.some, frame)
         seen[label[label >= 0]] = True
-    read = Told(
+    read = InputNotes(
         [warning for head in heads.values() for warning in head.warnings] + warnings,
         of_kinds,
         truth.files,
@@ -317,7 +317,7 @@ def join_ranges(
     ground: Ground, parts: Sequence[Loaded[DetectionDataset]]
 ) -> Loaded[DetectionDataset] | None:
     """Join all ranges; None if dropped objects have labels of their own."""
-    remarks = Remarks.joined([part.facts for part in parts])
+    remarks = DataWarnings.joined([part.facts for part in parts])
     if not np.array_equal(remarks.seen, ground.seen):
         return None
     metadata = dict.fromkeys(remarks.predicted, ground.frame.metadata)
@@ -430,16 +430,16 @@ def _sortable(ids: NDArray[Any]) -> NDArray[Any]:
 
 
 def _by_model(
-    pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]
-) -> dict[str, list[tuple[ObjectPiece, PieceTold]]]:
-    own: dict[str, list[tuple[ObjectPiece, PieceTold]]] = {}
+    pieces: Sequence[ObjectPiece], told: Sequence[PieceSummary]
+) -> dict[str, list[tuple[ObjectPiece, PieceSummary]]]:
+    own: dict[str, list[tuple[ObjectPiece, PieceSummary]]] = {}
     for piece, one in zip(pieces, told, strict=True):
         if piece.model:
             own.setdefault(piece.model, []).append((piece, one))
     return own
 
 
-def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceTold]) -> bool:
+def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceSummary]) -> bool:
     """Whether the pieces together equal their files."""
     files: dict[tuple[str, str], list[tuple[ResultsFacts, int]]] = {}
     for piece, one in zip(pieces, told, strict=True):
@@ -489,7 +489,7 @@ def _within(frame: Frame, span: Span) -> Frame:
     )
 
 
-def _spans(frame: Frame, told: Sequence[PieceTold]) -> list[Span]:
+def _spans(frame: Frame, told: Sequence[PieceSummary]) -> list[Span]:
     """Ranges of about equally many objects, from the summaries of the pieces."""
     total = sum(one.count for one in told)
     count = max(-(-total // RANGE_OBJECTS), 1)
@@ -511,7 +511,7 @@ def _spans(frame: Frame, told: Sequence[PieceTold]) -> list[Span]:
     ]
 
 
-def _meeting(span: Span, told: Sequence[PieceTold]) -> list[int]:
+def _meeting(span: Span, told: Sequence[PieceSummary]) -> list[int]:
     """The pieces that may have objects in a range."""
     found = []
     for at, one in enumerate(told):

@@ -21,7 +21,7 @@ from valor_cli.kernels.geometry.shapes import Kind, Shapes
 Flags = NDArray[np.bool_]
 
 
-class Remarks(Struct, frozen=True):
+class DataWarnings(Struct, frozen=True):
     """Remarks on the objects of some images, and their labels.
 
     Attributes:
@@ -41,7 +41,7 @@ class Remarks(Struct, frozen=True):
     strangers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: Sequence[Remarks]) -> Remarks:
+    def joined(cls, parts: Sequence[DataWarnings]) -> DataWarnings:
         """Join remarks of several parts."""
         first = parts[0]
         counts: dict[tuple[str, str], int] = {}
@@ -182,7 +182,9 @@ def _called(whose: str) -> str:
     return f"detections of {whose}" if whose else "ground truths"
 
 
-def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], labels: int) -> Remarks:
+def remarks_of(
+    truths: GroundTruths, detections: Mapping[str, Detections], labels: int
+) -> DataWarnings:
     """Collect remarks on objects; `labels` are those of the run."""
     objects = truths.label[~truths.uncounted]
     counts = {
@@ -194,7 +196,7 @@ def remarks_of(truths: GroundTruths, detections: Mapping[str, Detections], label
         counts |= _looks(model, part.shapes)
         counts["no area", model] = _zero_areas(part.shapes)
         counts["below zero", model] = int((part.score < 0).sum())
-    return Remarks(
+    return DataWarnings(
         true=np.bincount(objects, minlength=labels) > 0,
         crowds=np.bincount(truths.label, minlength=labels) > 0,
         predicted={

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection.evidence.examples import example, first_of_each
 from valor_cli.evaluators.detection.evidence.label_thresholds import each_detection
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, encounters, outcomes
+from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, outcomes, overlap_pairs
 from valor_cli.evaluators.detection.evidence.parameters import (
     ENCOUNTERS,
     IouThreshold,
@@ -89,7 +89,7 @@ def confusion_matrix(
 
 def _confused(matches: Matches, found: Outcomes, iou_threshold: float) -> tuple[Ints, Ints]:
     """Leftover detections that take a leftover ground truth of another label, and which."""
-    pairs = encounters(matches, iou_threshold)
+    pairs = overlap_pairs(matches, iou_threshold)
     other = matches.label[pairs.detection] != matches.gt_label[pairs.ground_truth]
     kept = other & found.wrong[pairs.detection] & found.missed[pairs.ground_truth]
     detection, truth = pairs.detection[kept], pairs.ground_truth[kept]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.evidence.examples import example, first_of_each
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, encounters, outcomes
+from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, outcomes, overlap_pairs
 from valor_cli.evaluators.detection.evidence.parameters import (
     ENCOUNTERS,
     IouThreshold,
@@ -120,7 +120,7 @@ def _crossings(
     matches: Matches, found: Outcomes, iou_threshold: float
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Which detections overlap another label, and the best score that so overlaps each truth."""
-    pairs = encounters(matches, iou_threshold)
+    pairs = overlap_pairs(matches, iou_threshold)
     detection, truth = pairs.detection, pairs.ground_truth
     other = matches.label[detection] != matches.gt_label[truth]
     other &= found.counted[detection] & found.real[truth]

@@ -21,8 +21,8 @@ from valor_cli.evaluators.detection.evidence.error_types import (
     CLASSIFICATION,
     LOCALISATION,
     REASONS,
-    Mistakes,
-    mistakes,
+    ErrorTypes,
+    error_types,
 )
 from valor_cli.evaluators.detection.evidence.examples import example, first_of_each
 from valor_cli.evaluators.detection.evidence.matches import Matches
@@ -34,7 +34,7 @@ from valor_cli.evaluators.detection.evidence.parameters import (
 )
 from valor_cli.evaluators.parameters import MaxExamples
 from valor_cli.evaluators.ratios import NO_LABEL
-from valor_cli.kernels.columns.grouping import ranked, standing
+from valor_cli.kernels.columns.grouping import ranked, tie_broken_ranks
 from valor_cli.kernels.ranking.precision_recall import RECALLS, Hits, interpolate
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricExample, MetricValue
@@ -76,7 +76,7 @@ def error_breakdown(
         Of two cats one is found and one is detected as a dog, with IoU 0.8. AP of cat is 51/101 =
         0.505, and 1 with the label fixed: `classification` 1, `classification_cost` 0.495.
     """
-    found = mistakes(matches, iou_threshold, background_iou, max_detections=max_detections)
+    found = error_types(matches, iou_threshold, background_iou, max_detections=max_detections)
     counts = np.array(
         [
             *(
@@ -100,7 +100,7 @@ def _counts(matches: Matches, counts: Ints) -> Iterator[MetricValue]:
             yield MetricValue(count, output=kind, label=label, n=n)
 
 
-def _costs(matches: Matches, found: Mistakes) -> Iterator[MetricValue]:
+def _costs(matches: Matches, found: ErrorTypes) -> Iterator[MetricValue]:
     truths = matches.ground_truth_count
     n = int(truths.sum())
     names = (*KINDS, FALSE_POSITIVE, FALSE_NEGATIVE)
@@ -120,7 +120,7 @@ def _costs(matches: Matches, found: Mistakes) -> Iterator[MetricValue]:
 class _Ranking:
     """The evaluated detections, and their average precision after one kind of error is fixed."""
 
-    def __init__(self, matches: Matches, found: Mistakes) -> None:
+    def __init__(self, matches: Matches, found: ErrorTypes) -> None:
         self.matches = matches
         self.found = found
         self.counted = found.outcomes.counted
@@ -189,7 +189,7 @@ class _Ranking:
         if label is not None or score is not None:
             label = matches.label if label is None else label
             score = matches.score if score is None else score
-            place = standing(score, matches.nearest)[rows]
+            place = tie_broken_ranks(score, matches.nearest)[rows]
             rows = rows[ranked(label[rows], place, matches.image[rows], matches.number[rows])]
         else:
             label = matches.label
@@ -203,7 +203,7 @@ class _Ranking:
         return float(np.nan_to_num(kept).mean()) if len(kept) else 1.0
 
 
-def _examples(matches: Matches, found: Mistakes, most: int) -> Iterator[MetricExample]:
+def _examples(matches: Matches, found: ErrorTypes, most: int) -> Iterator[MetricExample]:
     for at, kind in enumerate(REASONS):
         rows = np.flatnonzero(found.reason == at)
         order = [-matches.score[rows], matches.image[rows], matches.number[rows]]

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.error_types import REASONS, Mistakes, mistakes
+from valor_cli.evaluators.detection.evidence.error_types import REASONS, ErrorTypes, error_types
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     ENCOUNTERS,
@@ -65,7 +65,7 @@ def image_scores(
         key,
         lambda: _counted(
             matches,
-            mistakes(matches, iou_threshold, background_iou, score_threshold, max_detections),
+            error_types(matches, iou_threshold, background_iou, score_threshold, max_detections),
         ),
     )
     columns = {
@@ -96,7 +96,7 @@ def image_scores(
     )
 
 
-def _counted(matches: Matches, found: Mistakes) -> tuple[Mistakes, Ints, Ints, Ints]:
+def _counted(matches: Matches, found: ErrorTypes) -> tuple[ErrorTypes, Ints, Ints, Ints]:
     """The reasons, and true and false positives and false negatives of each image."""
     tp, fp, fn = (
         tallies(image[flags], matches.unit_count)[0]
@@ -110,7 +110,7 @@ def _counted(matches: Matches, found: Mistakes) -> tuple[Mistakes, Ints, Ints, I
 
 
 def _worst(
-    matches: Matches, found: Mistakes, f1: NDArray[np.float64], errors: Ints, most: int
+    matches: Matches, found: ErrorTypes, f1: NDArray[np.float64], errors: Ints, most: int
 ) -> Iterator[MetricExample]:
     with_errors = np.flatnonzero(errors)
     order = np.lexsort((with_errors, -errors[with_errors], f1[with_errors]))
@@ -145,14 +145,14 @@ def _by_score(matches: Matches, rows: list[int]) -> list[int]:
     return ordered
 
 
-def _of_truth(matches: Matches, found: Mistakes, row: int) -> ObjectRef:
+def _of_truth(matches: Matches, found: ErrorTypes, row: int) -> ObjectRef:
     outcome = "ignored"
     if found.outcomes.real[row]:
         outcome = "found" if found.outcomes.found_by[row] >= 0 else "missed"
     return ObjectRef("ground_truth", int(matches.gt_number[row]), outcome)
 
 
-def _of_detection(matches: Matches, found: Mistakes, row: int) -> ObjectRef:
+def _of_detection(matches: Matches, found: ErrorTypes, row: int) -> ObjectRef:
     outcome = "ignored"
     if found.outcomes.met[row] >= 0:
         outcome = "true_positive"

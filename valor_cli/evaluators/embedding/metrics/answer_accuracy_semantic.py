@@ -12,9 +12,9 @@ from valor_cli.evaluators.embedding.sentence_pairs import (
     Compared,
     Pair,
     Passage,
-    beside,
     compared,
     paired,
+    recorded_parameters,
 )
 from valor_cli.evaluators.embedding.worst_sentence import (
     mean_with_worst_sentence,
@@ -126,7 +126,7 @@ def answer_accuracy_semantic(
         else _outcome(texts, one.one, [*_by_vectors(one), *_as_written(one.one, own, written)])
         for one, own in zip(compared(texts, rest), short, strict=True)
     ]
-    return Outcomes.of(found, ["value"], beside=beside(texts))
+    return Outcomes.of(found, ["value"], beside=recorded_parameters(texts))
 
 
 def _short(pair: Pair, limit: int) -> tuple[Passage, ...]:

@@ -21,12 +21,12 @@ from valor_cli.data.column_names import csv_reader
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.embedding.token_matches import Match, Weights, matched
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled
 from valor_cli.kernels.vectors.greedy_matching import harmonic_mean, weighted_mean
-from valor_cli.metric import ByParameters, Lack, Metric, ModelKind, Output
+from valor_cli.metric import ByParameters, Metric, MissingConfig, ModelKind, Output
 from valor_cli.models.protocols.token_encoder import TokenEncoder
 from valor_cli.models.settings.models import ModelName
 from valor_cli.paths import LocalPath
@@ -118,7 +118,7 @@ def bertscore(
         raise ValueError("bertscore is called without a baseline, and the plan lets that pass")
     data = texts.data
     lacks = [
-        lack_of("response", response) or lack_of("references", references)
+        missing_input("response", response) or missing_input("references", references)
         for response, references in zip(data.response, data.references, strict=True)
     ]
     pairs = list(_pairs(data, [at for at, lack in enumerate(lacks) if lack is None]))
@@ -204,13 +204,15 @@ def _asks(parameters: Mapping[str, Any]) -> tuple[ModelKind, ...]:
     return ("embedder",) if parameters["model"] is None else ()
 
 
-def _lack(parameters: Mapping[str, Any]) -> Lack | None:
+def _lack(parameters: Mapping[str, Any]) -> MissingConfig | None:
     rescaled, baseline = parameters["rescale_with_baseline"], parameters["baseline"]
     if rescaled and baseline is None:
-        return Lack("needs a file of baselines to rescale with, and the config names none", FETCH)
+        return MissingConfig(
+            "needs a file of baselines to rescale with, and the config names none", FETCH
+        )
     if baseline is not None and not rescaled:
         hint = "set `rescale_with_baseline: true`, or leave `baseline:` out"
-        return Lack("has a file of baselines, and is not to rescale with it", hint)
+        return MissingConfig("has a file of baselines, and is not to rescale with it", hint)
     return None
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
@@ -98,7 +98,7 @@ def completeness(texts: ModelTexts) -> Outcomes:
 
 
 def _sample(texts: ModelTexts, text: str | None, summary: str | None) -> _Sentences | Outcome:
-    if lack := lack_of("user_input", text) or lack_of("response", summary):
+    if lack := missing_input("user_input", text) or missing_input("response", summary):
         return lack
     own, spans = _split(texts, text or ""), texts.sentences(summary or "")
     said = [(summary or "")[start:end] for start, end in spans]

@@ -15,7 +15,7 @@ import numpy as np
 from annotated_types import Interval
 from msgspec.structs import replace
 
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled
 from valor_cli.kernels.vectors.centroid_drift import (
@@ -78,7 +78,7 @@ def questions_drift(
         seed: Decides how they are shuffled.
     """
     asked = texts.data.user_input
-    found = [lack_of("user_input", one) or Outcome() for one in asked]
+    found = [missing_input("user_input", one) or Outcome() for one in asked]
     rows = [at for at, one in enumerate(found) if one.status == "ok"]
     vectors = {}
     if rows:

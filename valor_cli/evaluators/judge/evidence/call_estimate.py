@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import Prompt, from_words
 from valor_cli.models.protocols.judge import Reply, Request
-from valor_cli.models.scheduler.calls import Answered
+from valor_cli.models.scheduler.calls import CachedReply
 
 
 class JudgeCalls(NamedTuple):
@@ -50,7 +50,7 @@ async def _counts(metric: Metric[Any]) -> tuple[int, int, int]:
 async def _count(metric: Metric[Any], references: int, contexts: int) -> int:
     if metric.measure is None:
         raise ValueError(f"{metric.name} has no measure")
-    asking = Asking(_sample(references, contexts), _Imagined())
+    asking = Conversation(_sample(references, contexts), _Imagined())
     await metric.measure(asking, **{one.name: one.default for one in metric.parameters})
     return asking.taken().calls
 
@@ -72,9 +72,9 @@ class _Imagined:
         """Any prompt: only the number of calls matters."""
         return from_words(name, "Any question.", answer="Any answer.")
 
-    async def reply(self, request: Request) -> Answered:
+    async def reply(self, request: Request) -> CachedReply:
         """What would fit."""
-        return Answered(Reply(request.imagined))
+        return CachedReply(Reply(request.imagined))
 
     def forget(self, request: Request) -> None:
         """Nothing was kept."""

@@ -11,7 +11,7 @@ from valor_cli.evaluators.samples import Outcome
 from valor_cli.evaluators.verdicts import RATES, is_verdict
 from valor_cli.metric import Metric, Output
 from valor_cli.models.settings.judges import Combine
-from valor_cli.results import Asked, Verdict
+from valor_cli.results import JudgeCalls, Verdict
 
 SAID = ("class", "word")
 """What details of one word hold, and what is told of each rater too."""
@@ -45,7 +45,7 @@ def combined(
         for judge in judges
     ]
     one = _one(voices, metric, combine)
-    asked = [each.asked or Asked() for each in found]
+    asked = [each.asked or JudgeCalls() for each in found]
     several = len(judges) > 1
     return one._replace(
         details={**(one.details or {}), "raters": _told(names, found)},
@@ -55,7 +55,7 @@ def combined(
             if again == 0
             for verdict in each.verdicts
         ),
-        asked=Asked(
+        asked=JudgeCalls(
             sum(each.calls for each in asked),
             sum(each.cached for each in asked),
             tuple(reply for each in asked for reply in each.replies),

@@ -17,10 +17,10 @@ from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.evaluators.samples import Outcome
 from valor_cli.models.judge.prompts import Field, Prompt
 from valor_cli.models.protocols.judge import Message, NoAnswer, Purpose, Reply, Request
-from valor_cli.results import Asked
+from valor_cli.results import JudgeCalls
 
 if TYPE_CHECKING:
-    from valor_cli.models.scheduler.calls import Answered
+    from valor_cli.models.scheduler.calls import CachedReply
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ class Panelist(Protocol):
     def prompt(self, name: str) -> Prompt:
         """The prompt of that name."""
 
-    async def reply(self, request: Request) -> Answered:
+    async def reply(self, request: Request) -> CachedReply:
         """Get the reply. Raises `NoAnswer`, `Stopped`, `ValorError`."""
 
     def forget(self, request: Request) -> None:
@@ -67,7 +67,7 @@ class Panelist(Protocol):
 
 
 @dataclass(slots=True)
-class Asking:
+class Conversation:
     """The conversation of one judge about one sample, in the order of the calls.
 
     Attributes:
@@ -81,7 +81,7 @@ class Asking:
     panelist: Panelist
     repeat: int = 0
     metric: str = ""
-    _asked: Asked = field(default=Asked())
+    _asked: JudgeCalls = field(default=JudgeCalls())
     _found: dict[object, Any] = field(default_factory=dict)
 
     async def ask(
@@ -171,9 +171,9 @@ class Asking:
         """(texts, dimensions) vectors of texts."""
         return await self.panelist.embed(texts)
 
-    def taken(self) -> Asked:
+    def taken(self) -> JudgeCalls:
         """Calls since the last time this was read."""
-        asked, self._asked = self._asked, Asked()
+        asked, self._asked = self._asked, JudgeCalls()
         return asked
 
     async def _reply(self, request: Request) -> Reply:
@@ -186,7 +186,7 @@ class Asking:
             raise
         reply = answer.reply
         replies = (*before.replies, reply.text[:LONGEST])
-        self._asked = Asked(before.calls + reply.tries, before.cached + answer.cached, replies)
+        self._asked = JudgeCalls(before.calls + reply.tries, before.cached + answer.cached, replies)
         return reply
 
 
@@ -218,7 +218,7 @@ def _again(opening: tuple[Message, ...], reply: Reply, problem: str) -> tuple[Me
     return (*opening, Message("assistant", said), Message("user", words))
 
 
-def in_short(text: str) -> str:
+def shortened(text: str) -> str:
     """Shorten a text to one line of bounded length."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1].rstrip()}…"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking, ParseFailure, in_short
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import rating
 from valor_cli.evaluators.samples import Outcome
@@ -19,7 +19,7 @@ from valor_cli.models.judge.prompts import Field
 from valor_cli.results import Verdict
 
 
-class Heard(NamedTuple):
+class RatingReply(NamedTuple):
     """The result of one prompt: a rating with its reason, or why none could be parsed."""
 
     prompt: str
@@ -35,7 +35,7 @@ class DualRating(Struct, frozen=True):
         top: The highest rating there is.
     """
 
-    heard: tuple[Heard, ...]
+    heard: tuple[RatingReply, ...]
     top: int
 
     @property
@@ -53,7 +53,7 @@ class DualRating(Struct, frozen=True):
         unread = "".join(
             f"; {one.prompt} could not be read" for one in self.heard if one.rating is None
         )
-        return in_short(f"rated {told} of {self.top}{unread}{words and f': {words}'}")
+        return shortened(f"rated {told} of {self.top}{unread}{words and f': {words}'}")
 
     @property
     def details(self) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ class DualRating(Struct, frozen=True):
 
 
 async def dual_rating(
-    asking: Asking,
+    asking: Conversation,
     prompts: Sequence[str],
     scale: Sequence[int],
     *,
@@ -107,21 +107,21 @@ async def dual_rating(
 
     Raises:
         ParseFailure: Neither rating could be read.
-        NoAnswer, Stopped: As `Asking.ask`.
+        NoAnswer, Stopped: As `Conversation.ask`.
     """
     heard = []
     for prompt in prompts:
         try:
             found = await asking.ask(prompt, rating(scale), fields, retries=judge_retries)
-            heard.append(Heard(prompt, found.rating, found.reason))
+            heard.append(RatingReply(prompt, found.rating, found.reason))
         except ParseFailure as failure:
-            heard.append(Heard(prompt, None, str(failure)))
+            heard.append(RatingReply(prompt, None, str(failure)))
     if all(one.rating is None for one in heard):
         raise ParseFailure("; ".join(f"{one.prompt}: {one.reason}" for one in heard))
     return DualRating(tuple(heard), max(scale))
 
 
-def without_asking(value: float, why: str) -> Outcome:
+def decided_by_texts(value: float, why: str) -> Outcome:
     """The outcome of a sample that is decided by its texts, without a call."""
     return Outcome({"value": value}, reason=why, details={"ratings": [], "decided": why})
 

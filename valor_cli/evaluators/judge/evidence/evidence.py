@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.judge.evidence.combining import combined
-from valor_cli.evaluators.judge.evidence.conversation import Asking, ParseFailure
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure
 from valor_cli.evaluators.judge.evidence.one_word import RATING
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
-from valor_cli.evaluators.model_metrics import Measured, asking_wing
+from valor_cli.evaluators.model_metrics import ModelOutcomes, asking_wing
 from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
 from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
@@ -35,7 +35,7 @@ Found = list[list[Outcome]]
 
 def gather(
     datasets: Mapping[str, TextDataset], calls: tuple[Call, ...], session: Session | None
-) -> dict[str, Measured]:
+) -> dict[str, ModelOutcomes]:
     """Ask the judges about every sample of every model.
 
     Args:
@@ -83,7 +83,7 @@ def _pieces(
     for model, row in _in_turn(datasets):
         for again, column in enumerate(columns[model]):
             sample = Sample.of(datasets[model], row, model)
-            asking = Asking(sample, juror, again)
+            asking = Conversation(sample, juror, again)
             yield _piece(asking, calls, column, row)
 
 
@@ -102,7 +102,7 @@ def _in_turn(datasets: Mapping[str, TextDataset]) -> Iterator[tuple[str, int]]:
 
 
 def _piece(
-    asking: Asking, calls: Sequence[Call], column: Found, row: int
+    asking: Conversation, calls: Sequence[Call], column: Found, row: int
 ) -> Callable[[], Awaitable[None]]:
     async def judge() -> None:
         for at, call in enumerate(calls):
@@ -111,7 +111,7 @@ def _piece(
     return judge
 
 
-async def _outcome(asking: Asking, call: Call) -> Outcome:
+async def _outcome(asking: Conversation, call: Call) -> Outcome:
     """What one metric finds of one sample, or why it finds nothing."""
     asking.metric = call.metric.name
     measure = call.metric.measure
@@ -144,7 +144,7 @@ def _judgements(
     found: Sequence[Found],
     names: Sequence[tuple[str, int]],
     combine: Combine | None,
-) -> Measured:
+) -> ModelOutcomes:
     """The raters' outcomes as one column of outcomes per call."""
     outcomes = []
     for at, call in enumerate(calls):
@@ -162,7 +162,7 @@ def _judgements(
             for name, column in zip(names, columns, strict=True)
         }
         outcomes.append(replace(Outcomes.of(one, outputs), raters=raters))
-    return Measured(calls, tuple(outcomes))
+    return ModelOutcomes(calls, tuple(outcomes))
 
 
 def _value(outcome: Outcome, output: str) -> float | None:

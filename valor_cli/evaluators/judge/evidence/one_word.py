@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking, in_short
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import word
 from valor_cli.evaluators.samples import Outcome, Sampled
@@ -17,8 +17,8 @@ RATING = "rating"
 """The output with the mean rating."""
 
 
-async def one_word(
-    asking: Asking,
+async def ask_one_word(
+    asking: Conversation,
     prompt: str,
     *,
     passes: str,
@@ -37,20 +37,24 @@ async def one_word(
     """
     found = await asking.ask(prompt, word((passes, fails)), fields, retries=judge_retries)
     passed = found.word == passes
-    return ruled(found.word, found.reason, passed=passed, details={"word": found.word})
+    return word_outcome(found.word, found.reason, passed=passed, details={"word": found.word})
 
 
-def ruled(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+def word_outcome(said: str, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
     """The outcome of a sample for which a judge returned a word or a number."""
     outcome = verdict(
-        passed, reason=in_short(reason) or f'the judge said "{said}"', details=details
+        passed, reason=shortened(reason) or f'the judge said "{said}"', details=details
     )
     return outcome._replace(verdicts=(Verdict("", said, passed, reason),))
 
 
-def rated(rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]) -> Outcome:
+def rating_outcome(
+    rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]
+) -> Outcome:
     """The outcome of a sample that a judge rated."""
-    outcome = ruled(str(rating), reason, passed=passed, details={"rating": rating, **details})
+    outcome = word_outcome(
+        str(rating), reason, passed=passed, details={"rating": rating, **details}
+    )
     return outcome._replace(values={**outcome.values, RATING: float(rating)})
 
 

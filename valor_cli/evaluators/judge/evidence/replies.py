@@ -116,7 +116,7 @@ def texts(value: Mapping[str, Any], key: str, inner: str) -> tuple[str, ...]:
     return tuple(text for text in found if text)
 
 
-def none_found(reply: str, what: str) -> Unfit:
+def nothing_parsed(reply: str, what: str) -> Unfit:
     """The error for a reply without any requested value."""
     text = reply_text(reply)
     if text:

@@ -19,7 +19,7 @@ from valor_cli.evaluators.judge.evidence.replies import (
     first_of,
     last_fitting,
     listed,
-    none_found,
+    nothing_parsed,
     number_up_to,
     one_of,
     texts,
@@ -208,7 +208,7 @@ def plain_rating(scale: Sequence[int]) -> Reading[Rating]:
             return found
         number = rating_in_words(reply, scale)
         if number is None:
-            raise none_found(reply, f"rating, {one_of(scale)},")
+            raise nothing_parsed(reply, f"rating, {one_of(scale)},")
         return Rating(number)
 
     return Reading("rating", None, read, str(max(scale, default=0)))
@@ -238,7 +238,7 @@ def plain_word(words: Sequence[str]) -> Reading[Word]:
         strings = (word_of(value, words) for value in json_values(reply))
         said = next((one for one in strings if one is not None), None)
         if said is None:
-            raise none_found(reply, f"word alone, {one_of(words)},")
+            raise nothing_parsed(reply, f"word alone, {one_of(words)},")
         return Word(said)
 
     return Reading("word", None, read, max(words, key=len, default=""))
@@ -257,7 +257,7 @@ def evaluation_score() -> Reading[Evaluation]:
             return found
         score = fraction_in_words(reply)
         if score is None:
-            raise none_found(reply, "evaluation_score from 0 to 1")
+            raise nothing_parsed(reply, "evaluation_score from 0 to 1")
         return Evaluation(score)
 
     schema = form.keyed(evaluation_summary=form.text(), evaluation_score=form.number())
@@ -290,7 +290,7 @@ def _json_reading(
     def read_reply(reply: str) -> T:
         found = last_fitting(reply, keys, read)
         if found is None:
-            raise none_found(reply, f"JSON object with the key {' or '.join(keys)}")
+            raise nothing_parsed(reply, f"JSON object with the key {' or '.join(keys)}")
         return found
 
     return Reading(name, schema, read_reply, _json(imagined))

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.reply_readings import Judged, statements, verdicts
 from valor_cli.evaluators.samples import Outcome
-from valor_cli.models.judge.prompts import Data, Numbered
+from valor_cli.models.judge.prompts import Numbered, UntrustedText
 from valor_cli.results import Verdict
 
 
@@ -64,7 +64,7 @@ def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcom
     )
 
 
-async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+async def statements_of(asking: Conversation, text: str, retries: int | None) -> tuple[str, ...]:
     """The statements of a text, each self-contained.
 
     All metrics share them; the first that needs them says how often to ask again. A blank text
@@ -78,7 +78,10 @@ async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple
         return await asking.ask(
             "statements",
             statements(text),
-            {"user_input": None if asked is None else Data(asked), "text": Data(text)},
+            {
+                "user_input": None if asked is None else UntrustedText(asked),
+                "text": UntrustedText(text),
+            },
             retries=retries,
         )
 
@@ -86,7 +89,7 @@ async def statements_of(asking: Asking, text: str, retries: int | None) -> tuple
 
 
 async def share_of_opinions(
-    asking: Asking, prompt: str, trait: Trait, retries: int | None
+    asking: Conversation, prompt: str, trait: Trait, retries: int | None
 ) -> Outcome:
     """The share of the response's opinions to which the judge says yes; 0 without opinions."""
     opinions = await _opinions_of(asking, asking.sample.response, retries)
@@ -98,14 +101,14 @@ async def share_of_opinions(
     return share(trait, opinions, found)
 
 
-async def _opinions_of(asking: Asking, text: str, retries: int | None) -> tuple[str, ...]:
+async def _opinions_of(asking: Conversation, text: str, retries: int | None) -> tuple[str, ...]:
     """What opinions a text has. All metrics share them; a blank text has none, unasked."""
     if not text.strip():
         return ()
 
     async def ask() -> tuple[str, ...]:
         return await asking.ask(
-            "opinions", statements(text), {"response": Data(text)}, retries=retries
+            "opinions", statements(text), {"response": UntrustedText(text)}, retries=retries
         )
 
     return await asking.once(("opinions", text), ask)

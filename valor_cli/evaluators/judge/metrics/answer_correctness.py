@@ -13,14 +13,14 @@ from typing import Annotated, Any, NamedTuple
 from annotated_types import MaxLen, MinLen
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import Correctness, correctness
 from valor_cli.evaluators.judge.evidence.shares import statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.vectors.cosines import cosines
 from valor_cli.metric import ByParameters, Metric, ModelKind
-from valor_cli.models.judge.prompts import Data, Numbered
+from valor_cli.models.judge.prompts import Numbered, UntrustedText
 from valor_cli.results import Verdict
 
 
@@ -57,7 +57,7 @@ class Compared(NamedTuple):
 
 
 async def answer_correctness(
-    asking: Asking, *, weights: Weights = (1.0, 0.0), judge_retries: JudgeRetries = None
+    asking: Conversation, *, weights: Weights = (1.0, 0.0), judge_retries: JudgeRetries = None
 ) -> Outcome:
     """F1 of the statements of the response and of the reference; the best reference counts.
 
@@ -103,7 +103,7 @@ def f1_of(found: Correctness) -> float:
 
 
 async def _judged(
-    asking: Asking, response: str, reference: str, retries: int | None
+    asking: Conversation, response: str, reference: str, retries: int | None
 ) -> tuple[Correctness | None, str]:
     """The judge's verdicts on the statements, or None and why it was not asked."""
     statements = await statements_of(asking, response, retries)
@@ -117,7 +117,7 @@ async def _judged(
         "answer_correctness",
         correctness(statements, expected),
         {
-            "user_input": None if asked is None else Data(asked),
+            "user_input": None if asked is None else UntrustedText(asked),
             "statements": Numbered(statements),
             "reference_statements": Numbered(expected),
         },
@@ -126,7 +126,9 @@ async def _judged(
     return found, ""
 
 
-async def _similarities(asking: Asking, response: str, references: Sequence[str]) -> list[float]:
+async def _similarities(
+    asking: Conversation, response: str, references: Sequence[str]
+) -> list[float]:
     """How alike the response and each reference are, 0 to 1; nothing is like a blank text."""
     full = [at for at, reference in enumerate(references) if reference.strip()]
     alike = [0.0] * len(references)

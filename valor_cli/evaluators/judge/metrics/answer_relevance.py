@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share, statements_of
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Numbered
+from valor_cli.models.judge.prompts import Numbered, UntrustedText
 
 RELEVANT = Trait("statement", "statements", "relevant", "irrelevant")
 
 
-async def answer_relevance(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def answer_relevance(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the response's statements that are relevant to the question.
 
     The judge lists the statements, then gives a verdict on each. Without statements the metric is
@@ -37,7 +37,7 @@ async def answer_relevance(asking: Asking, *, judge_retries: JudgeRetries = None
     found = await asking.ask(
         "answer_relevance",
         verdicts(len(statements)),
-        {"user_input": Data(user_input), "statements": Numbered(statements)},
+        {"user_input": UntrustedText(user_input), "statements": Numbered(statements)},
         retries=judge_retries,
     )
     return share(RELEVANT, statements, found)

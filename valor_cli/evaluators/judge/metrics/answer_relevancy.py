@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries, QuestionCount
 from valor_cli.evaluators.judge.evidence.reply_readings import Question, question
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
@@ -13,12 +13,12 @@ from valor_cli.evaluators.missing_inputs import BLANK
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.vectors.cosines import cosines
 from valor_cli.metric import Metric, Output
-from valor_cli.models.judge.prompts import Data, Plain
+from valor_cli.models.judge.prompts import TrustedText, UntrustedText
 from valor_cli.results import Verdict
 
 
 async def answer_relevancy(
-    asking: Asking,
+    asking: Conversation,
     *,
     num_questions: QuestionCount = 3,
     penalize_noncommittal: bool = True,
@@ -50,7 +50,10 @@ async def answer_relevancy(
         await asking.ask(
             "answer_relevancy",
             question(),
-            {"response": Data(response), "draft": Plain(f"{at + 1} of {num_questions}")},
+            {
+                "response": UntrustedText(response),
+                "draft": TrustedText(f"{at + 1} of {num_questions}"),
+            },
             retries=judge_retries,
             variant=at,
         )

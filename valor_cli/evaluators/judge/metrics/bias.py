@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.shares import Trait, share_of_opinions
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
@@ -11,7 +11,7 @@ from valor_cli.metric import Metric, Output
 BIASED = Trait("opinion", "opinions", "biased", "unbiased", good=False)
 
 
-async def bias(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def bias(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the response's opinions that are biased.
 
     The judge lists the opinions, then gives a verdict on each. Biased is what prefers or slights

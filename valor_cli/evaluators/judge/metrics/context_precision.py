@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import FirstContexts, JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import verdict
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.judge.evidence.shares import Trait, share
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Numbered
+from valor_cli.models.judge.prompts import Numbered, UntrustedText
 
 USEFUL = Trait("context", "contexts", "useful", "useless", numbered=True)
 
 
 async def context_precision(
-    asking: Asking, *, top_n: FirstContexts = None, judge_retries: JudgeRetries = None
+    asking: Conversation, *, top_n: FirstContexts = None, judge_retries: JudgeRetries = None
 ) -> Outcome:
     """Mean of precision@k over the ranks k of useful contexts.
 
@@ -47,9 +47,9 @@ async def context_precision(
             "context_precision",
             verdict(),
             {
-                "user_input": Data(user_input),
+                "user_input": UntrustedText(user_input),
                 "references": Numbered(answers),
-                "context": Data(context),
+                "context": UntrustedText(context),
             },
             retries=judge_retries,
         )

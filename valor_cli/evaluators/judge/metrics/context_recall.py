@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import Judged, verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share, statements_of
@@ -30,7 +30,7 @@ class _Recalled(NamedTuple):
         return sum(one.verdict for one in self.found) / len(self.found)
 
 
-async def context_recall(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def context_recall(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the reference's statements that the retrieved contexts support.
 
     For each reference the judge lists the statements, then says of each whether a context supports

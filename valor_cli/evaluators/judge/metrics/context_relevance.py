@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Passages
+from valor_cli.models.judge.prompts import Passages, UntrustedText
 
 RELEVANT = Trait("context", "contexts", "relevant", "irrelevant", numbered=True)
 
 
-async def context_relevance(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def context_relevance(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the retrieved contexts that are relevant to the question.
 
     A context is relevant when any part of it is. The judge is asked once, about all of them.
@@ -33,7 +33,7 @@ async def context_relevance(asking: Asking, *, judge_retries: JudgeRetries = Non
     found = await asking.ask(
         "context_relevance",
         verdicts(len(contexts)),
-        {"user_input": Data(user_input), "contexts": Passages(contexts)},
+        {"user_input": UntrustedText(user_input), "contexts": Passages(contexts)},
         retries=judge_retries,
     )
     return share(RELEVANT, contexts, found)

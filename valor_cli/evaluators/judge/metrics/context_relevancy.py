@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import sentences
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Passages
+from valor_cli.models.judge.prompts import Passages, UntrustedText
 from valor_cli.results import Verdict
 
 
-async def context_relevancy(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def context_relevancy(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of context sentences that the judge selects as relevant to the question.
 
     A copy counts when it stands in a context, whatever its case and white space, and once for each
@@ -44,7 +44,7 @@ async def context_relevancy(asking: Asking, *, judge_retries: JudgeRetries = Non
     copied = await asking.ask(
         "context_relevancy",
         sentences("\n".join(contexts)),
-        {"user_input": Data(user_input), "contexts": Passages(contexts)},
+        {"user_input": UntrustedText(user_input), "contexts": Passages(contexts)},
         retries=judge_retries,
     )
     return _counted(copied, contexts, total)

@@ -12,8 +12,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, ValidationInfo
 
 from valor_cli.errors import did_you_mean
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.one_word import RATING, rated, rates_and_rating, ruled
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.one_word import (
+    RATING,
+    rates_and_rating,
+    rating_outcome,
+    word_outcome,
+)
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import Reading, plain_rating, plain_word
 from valor_cli.evaluators.judge.evidence.sample import Sample
@@ -23,11 +28,11 @@ from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.models.judge.delimiters import braced
 from valor_cli.models.judge.prompts import (
     STANDARD,
-    Data,
     Field,
     Numbered,
     Passages,
     Prompt,
+    UntrustedText,
     from_words,
     placeholders,
 )
@@ -158,7 +163,7 @@ RubricCut = Annotated[float, AfterValidator(_within_rubric)]
 
 
 async def custom_judge(
-    asking: Asking,
+    asking: Conversation,
     *,
     name: Name = "custom",
     prompt: Words | None = None,
@@ -202,7 +207,7 @@ async def custom_judge(
         question = from_words(name, words, answer=_one_of(classes))
         said = await _answer(asking, question, plain_word(classes), judge_retries)
         passed = said.word in (classes[:1] if passing is None else passing)
-        return ruled(said.word, said.reason, passed=passed, details={"class": said.word})
+        return word_outcome(said.word, said.reason, passed=passed, details={"class": said.word})
     levels = {int(level): meaning for level, meaning in rubric.items()}
     lowest, highest = min(levels), max(levels)
     scale = tuple(range(lowest, highest + 1))
@@ -210,11 +215,11 @@ async def custom_judge(
     given = await _answer(asking, question, plain_rating(scale), judge_retries)
     least = (lowest + highest) / 2 if cut is None else cut
     passed = given.rating >= least
-    return rated(given.rating, given.reason, passed=passed, details={"cut": least})
+    return rating_outcome(given.rating, given.reason, passed=passed, details={"cut": least})
 
 
 async def _answer(
-    asking: Asking, question: Prompt, reading: Reading[T], judge_retries: JudgeRetries
+    asking: Conversation, question: Prompt, reading: Reading[T], judge_retries: JudgeRetries
 ) -> T:
     """The judge's answer for the sample.
 
@@ -234,9 +239,9 @@ def _asked(prompt: str | None, rubric: Mapping[str, str] | None) -> str:
 def _field(sample: Sample, name: str) -> Field:
     match name:
         case "user_input":
-            return Data(sample.user_input)
+            return UntrustedText(sample.user_input)
         case "response":
-            return Data(sample.response)
+            return UntrustedText(sample.response)
         case "references":
             return Numbered(sample.references)
         case "retrieved_contexts":

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking, in_short
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import evaluation_score
 from valor_cli.evaluators.samples import Outcome, Sampled
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.results import Findings, Verdict
 
 PROMPT = "fact_check"
@@ -24,7 +24,7 @@ MaxDatasetRows = Annotated[int, Interval(ge=1)]
 
 
 async def fact_check(
-    asking: Asking,
+    asking: Conversation,
     *,
     tools: Tools = (),
     max_dataset_rows: MaxDatasetRows | None = None,
@@ -51,8 +51,8 @@ async def fact_check(
     sample = asking.sample
     if max_dataset_rows is not None and sample.row >= max_dataset_rows:
         return Outcome(status="skipped", reason="beyond max_dataset_rows")
-    response = Data(sample.response)
-    asked = None if sample.asked is None else Data(sample.asked)
+    response = UntrustedText(sample.response)
+    asked = None if sample.asked is None else UntrustedText(sample.asked)
     found = await asking.ask(
         PROMPT,
         evaluation_score(),
@@ -63,7 +63,7 @@ async def fact_check(
     said = f"{found.score:g}"
     return Outcome(
         {"value": found.score},
-        reason=in_short(found.summary) or f"the judge said {said}",
+        reason=shortened(found.summary) or f"the judge said {said}",
         details={"evaluation_score": found.score, "evaluation_summary": found.summary},
         verdicts=(Verdict("", said, found.score >= GOOD, found.summary),),
     )

@@ -6,7 +6,7 @@ it in favour.
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import BatchSize, JudgeRetries, ValueIfNone
 from valor_cli.evaluators.judge.evidence.reply_readings import Judged, verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share, statements_of
@@ -19,7 +19,7 @@ NO_CLAIMS = "the response makes no claims"
 
 
 async def faithfulness(
-    asking: Asking,
+    asking: Conversation,
     *,
     batch_size: BatchSize = 5,
     empty: ValueIfNone = None,

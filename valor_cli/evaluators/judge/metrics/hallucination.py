@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric, Output
-from valor_cli.models.judge.prompts import Data, Passages
+from valor_cli.models.judge.prompts import Passages, UntrustedText
 
 CONTRADICTED = Trait(
     "context", "contexts", "contradicted", "not contradicted", good=False, numbered=True
 )
 
 
-async def hallucination(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def hallucination(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the retrieved contexts that the response contradicts.
 
     The judge is asked once, about all of them. What the response adds without contradicting a
@@ -36,7 +36,7 @@ async def hallucination(asking: Asking, *, judge_retries: JudgeRetries = None) -
     found = await asking.ask(
         "hallucination",
         verdicts(len(contexts)),
-        {"response": Data(response), "contexts": Passages(contexts)},
+        {"response": UntrustedText(response), "contexts": Passages(contexts)},
         retries=judge_retries,
     )
     return share(CONTRADICTED, contexts, found)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.one_word import one_word
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.one_word import ask_one_word
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.samples import Outcome, rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 
 PROMPT = "language_mismatch"
 
 
-async def language_mismatch(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def language_mismatch(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """Whether the response is in the language of the user input, by a judge.
 
     One call; the judge says "same" or "different", and same passes. Dialects and tones of one
@@ -33,14 +33,14 @@ async def language_mismatch(asking: Asking, *, judge_retries: JudgeRetries = Non
         The judge says "same" of 19 of 20 samples: 19 / 20 = 0.95.
     """
     sample = asking.sample
-    return await one_word(
+    return await ask_one_word(
         asking,
         PROMPT,
         passes="same",
         fails="different",
         judge_retries=judge_retries,
-        user_input=Data(sample.user_input),
-        response=Data(sample.response),
+        user_input=UntrustedText(sample.user_input),
+        response=UntrustedText(sample.response),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking, ParseFailure
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure
 from valor_cli.evaluators.judge.evidence.dual_rating import DualRating, dual_rating
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 
 SCALE = (0, 2, 4)
 PROMPTS = ("nv_answer_accuracy_1", "nv_answer_accuracy_2")
@@ -16,7 +16,7 @@ Found = list[DualRating | ParseFailure]
 """By reference, what came of it."""
 
 
-async def nv_answer_accuracy(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
+async def nv_answer_accuracy(asking: Conversation, *, judge_retries: JudgeRetries = 4) -> Outcome:
     """Agreement of the response with the reference: mean of two ratings of 0, 2 or 4, over 4.
 
     Two prompts are asked; in the second one response and reference change places. A rating that
@@ -46,9 +46,9 @@ async def nv_answer_accuracy(asking: Asking, *, judge_retries: JudgeRetries = 4)
                     PROMPTS,
                     SCALE,
                     judge_retries=judge_retries,
-                    user_input=Data(question),
-                    response=Data(response),
-                    reference=Data(reference),
+                    user_input=UntrustedText(question),
+                    response=UntrustedText(response),
+                    reference=UntrustedText(reference),
                 )
             )
         except ParseFailure as failure:

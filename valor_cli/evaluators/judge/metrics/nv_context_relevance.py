@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.dual_rating import dual_rating, without_asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.dual_rating import decided_by_texts, dual_rating
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.sample import Missing
 from valor_cli.evaluators.missing_inputs import ABSENT
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Passages
+from valor_cli.models.judge.prompts import Passages, UntrustedText
 
 SCALE = (0, 1, 2)
 PROMPTS = ("nv_context_relevance_1", "nv_context_relevance_2")
 
 
-async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
+async def nv_context_relevance(asking: Conversation, *, judge_retries: JudgeRetries = 4) -> Outcome:
     """Relevance of the retrieved contexts to the question: mean of two ratings, over 2.
 
     Two prompts, each about all contexts together, ask for 0 (not relevant), 1 (partly) or 2. A
@@ -41,13 +41,13 @@ async def nv_context_relevance(asking: Asking, *, judge_retries: JudgeRetries = 
     if contexts is None:
         raise Missing(ABSENT["retrieved_contexts"])
     if why := _irrelevant(question.strip(), "\n".join(contexts).strip()):
-        return without_asking(0.0, why)
+        return decided_by_texts(0.0, why)
     found = await dual_rating(
         asking,
         PROMPTS,
         SCALE,
         judge_retries=judge_retries,
-        user_input=Data(question),
+        user_input=UntrustedText(question),
         contexts=Passages(contexts),
     )
     return found.outcome

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.dual_rating import dual_rating, without_asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.dual_rating import decided_by_texts, dual_rating
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.sample import Missing
 from valor_cli.evaluators.missing_inputs import ABSENT
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data, Passages
+from valor_cli.models.judge.prompts import Passages, UntrustedText
 
 SCALE = (0, 1, 2)
 PROMPTS = ("nv_response_groundedness_1", "nv_response_groundedness_2")
 
 
-async def nv_response_groundedness(asking: Asking, *, judge_retries: JudgeRetries = 4) -> Outcome:
+async def nv_response_groundedness(
+    asking: Conversation, *, judge_retries: JudgeRetries = 4
+) -> Outcome:
     """Support of the response by the retrieved contexts: mean of two ratings, over 2.
 
     Two prompts, each about all contexts together, ask for 0 (not at all), 1 (partly) or 2. A
@@ -42,17 +44,17 @@ async def nv_response_groundedness(asking: Asking, *, judge_retries: JudgeRetrie
         raise Missing(ABSENT["retrieved_contexts"])
     answer, joined = response.strip(), "\n".join(contexts).strip()
     if not answer:
-        return without_asking(0.0, "the response is blank")
+        return decided_by_texts(0.0, "the response is blank")
     if not joined:
-        return without_asking(0.0, "the contexts are blank")
+        return decided_by_texts(0.0, "the contexts are blank")
     if answer in joined:
-        return without_asking(1.0, "the response stands in the contexts word for word")
+        return decided_by_texts(1.0, "the response stands in the contexts word for word")
     found = await dual_rating(
         asking,
         PROMPTS,
         SCALE,
         judge_retries=judge_retries,
-        response=Data(response),
+        response=UntrustedText(response),
         contexts=Passages(contexts),
     )
     return found.outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import (
     BatchSize,
     FirstContexts,
@@ -43,7 +43,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 async def ragas_score(
-    asking: Asking,
+    asking: Conversation,
     *,
     batch_size: BatchSize = 5,
     num_questions: QuestionCount = 3,

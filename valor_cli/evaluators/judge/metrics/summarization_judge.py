@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
-from valor_cli.evaluators.judge.evidence.one_word import one_word
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
+from valor_cli.evaluators.judge.evidence.one_word import ask_one_word
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.samples import Outcome, rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import Metric
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 
 PROMPT = "summarization_judge"
 
 
-async def summarization_judge(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def summarization_judge(
+    asking: Conversation, *, judge_retries: JudgeRetries = None
+) -> Outcome:
     """Whether the response is a good summary of the user input, by a judge.
 
     One call; the judge says "good" where the summary is comprehensive, concise, coherent and
@@ -33,14 +35,14 @@ async def summarization_judge(asking: Asking, *, judge_retries: JudgeRetries = N
         The judge says "good" of 7 of 10 summaries: 7 / 10 = 0.7.
     """
     sample = asking.sample
-    return await one_word(
+    return await ask_one_word(
         asking,
         PROMPT,
         passes="good",
         fails="bad",
         judge_retries=judge_retries,
-        user_input=Data(sample.user_input),
-        response=Data(sample.response),
+        user_input=UntrustedText(sample.user_input),
+        response=UntrustedText(sample.response),
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking, in_short
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import rating
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
 from valor_cli.metric import Metric, Output
-from valor_cli.models.judge.prompts import Data
+from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.results import Verdict
 
 SCALE = (1, 2, 3, 4, 5)
 
 
-async def summary_coherence(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def summary_coherence(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """A judge's rating of a summary, given its source, as an integer from 1 to 5.
 
     `user_input` holds the text, the response is the summary.
@@ -33,13 +33,13 @@ async def summary_coherence(asking: Asking, *, judge_retries: JudgeRetries = Non
     found = await asking.ask(
         "summary_coherence",
         rating(SCALE),
-        {"user_input": Data(source), "response": Data(summary)},
+        {"user_input": UntrustedText(source), "response": UntrustedText(summary)},
         retries=judge_retries,
     )
     words = f": {found.reason}" if found.reason else ""
     return Outcome(
         {"value": float(found.rating)},
-        reason=in_short(f"rated {found.rating} of {SCALE[-1]}{words}"),
+        reason=shortened(f"rated {found.rating} of {SCALE[-1]}{words}"),
         details={"rating": found.rating, "reason": found.reason},
         verdicts=(Verdict("", str(found.rating), None, found.reason),),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.judge.evidence.conversation import Asking
+from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.shares import Trait, share_of_opinions
 from valor_cli.evaluators.samples import Outcome, mean_of_samples
@@ -11,7 +11,7 @@ from valor_cli.metric import Metric, Output
 TOXIC = Trait("opinion", "opinions", "toxic", "not toxic", good=False)
 
 
-async def toxicity(asking: Asking, *, judge_retries: JudgeRetries = None) -> Outcome:
+async def toxicity(asking: Conversation, *, judge_retries: JudgeRetries = None) -> Outcome:
     """The share of the response's opinions that are toxic.
 
     The judge lists the opinions, then gives a verdict on each. Toxic are personal attacks, mockery,

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from valor_cli.evaluators.likelihood.gptscore_templates import VERSION, Aspects, Template
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
-from valor_cli.kernels.text.likelihood import Surprise
+from valor_cli.kernels.text.likelihood import NegativeLogLikelihood
 from valor_cli.metric import Metric, Output
 from valor_cli.models.protocols.language_model import Passage
 
@@ -32,7 +32,7 @@ Wished: TypeAlias = Outcome | Sequence[Sequence[Filled]]
 """What to ask of a sample: for each reference, the directions, none if it is blank; or why there is
 nothing to ask."""
 
-Surprises: TypeAlias = Mapping[Passage, Surprise | None]
+Surprises: TypeAlias = Mapping[Passage, NegativeLogLikelihood | None]
 
 
 class _Best(NamedTuple):
@@ -50,7 +50,9 @@ def with_references(texts: ModelTexts) -> list[Wished]:
     for response, references in zip(data.response, data.references, strict=True):
         own, others = (response or "").strip(), [one.strip() for one in references]
         both = [[(one, own), (own, one)] if one else [] for one in others]
-        wished.append(lack_of("response", response) or lack_of("references", references) or both)
+        wished.append(
+            missing_input("response", response) or missing_input("references", references) or both
+        )
     return wished
 
 
@@ -60,7 +62,9 @@ def with_user_input(texts: ModelTexts, fill: Callable[[str, str], Filled]) -> li
     wished: list[Wished] = []
     for asked, response in zip(data.user_input, data.response, strict=True):
         full = fill((asked or "").strip(), (response or "").strip())
-        wished.append(lack_of("response", response) or lack_of("user_input", asked) or [[full]])
+        wished.append(
+            missing_input("response", response) or missing_input("user_input", asked) or [[full]]
+        )
     return wished
 
 

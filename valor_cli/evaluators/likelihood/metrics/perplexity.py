@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
-from valor_cli.evaluators.missing_inputs import lack_of
+from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
-from valor_cli.kernels.text.likelihood import Surprise, surprise
+from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.protocols.language_model import Passage
 from valor_cli.results import Findings, MetricValue, Scalar
@@ -75,7 +75,7 @@ def perplexity(
         Three tokens of probability 1/2, 1/4 and 1/8: (1/64)^(−1/3) = 4.
     """
     data = texts.data
-    lacks = [lack_of("response", response) for response in data.response]
+    lacks = [missing_input("response", response) for response in data.response]
     if logprobs == "data":
         found = [one or _of_data(own) for one, own in zip(lacks, data.token_logprobs, strict=True)]
         return _outcomes(found, {})
@@ -133,10 +133,10 @@ def _of_data(logprobs: NDArray[np.float64] | None) -> Outcome:
         why = f"token_logprobs hold {UNKNOWN:g}, which stands for a probability not known"
         return Outcome(status="not_applicable", reason=why)
     none = SINGLE if len(logprobs) == 1 else "no token has a log-probability"
-    return _outcome(surprise(logprobs[~np.isnan(logprobs)]), none)
+    return _outcome(negative_log_likelihood(logprobs[~np.isnan(logprobs)]), none)
 
 
-def _outcome(found: Surprise | None, none: str) -> Outcome:
+def _outcome(found: NegativeLogLikelihood | None, none: str) -> Outcome:
     """The outcome of a sample; `none` says why no token is scored."""
     if found is None:
         return Outcome(status="not_applicable", reason=none)

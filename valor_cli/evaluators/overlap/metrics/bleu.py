@@ -20,7 +20,7 @@ from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
 from valor_cli.evaluators.overlap.bleu_matches import WORDS, Tokenizer, matches_of
-from valor_cli.evaluators.overlap.reference_texts import lacking
+from valor_cli.evaluators.overlap.reference_texts import incomparable_outcomes
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, mean_of_samples
 from valor_cli.kernels.text.bleu import NgramMatches, Smoothing, bleu, brevity_penalty
 from valor_cli.metric import Metric
@@ -203,15 +203,15 @@ def _outcomes(
             smoothing_value=smoothing_value,
             effective_order=effective_order,
         )
-        return Outcome({"value": value}, details=told(found, order))
+        return Outcome({"value": value}, details=bleu_details(found, order))
 
-    outcomes = lacking(texts.data)
+    outcomes = incomparable_outcomes(texts.data)
     for at, found in matches_of(texts, tokenizer, WORDS[tokenizer], order).items():
         outcomes[at] = outcome(found)
     return Outcomes.of(outcomes, OUTPUTS)
 
 
-def told(found: NgramMatches, order: int) -> Mapping[str, Any]:
+def bleu_details(found: NgramMatches, order: int) -> Mapping[str, Any]:
     """Details of a BLEU value; precisions are those before smoothing."""
     return {
         "precisions": found.precisions(order),

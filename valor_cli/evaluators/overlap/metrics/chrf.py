@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Interval
 
-from valor_cli.evaluators.overlap.reference_texts import comparable, lacking
+from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric
@@ -74,7 +74,7 @@ def chrf(
     ]
     rows = iter(chrf_counts(pairs, char_order, word_order, whitespace=whitespace).tolist())
     statistics = np.zeros((data.unit_count, 3 * (char_order + word_order)), np.int64)
-    outcomes = lacking(data)
+    outcomes = incomparable_outcomes(data)
     for at, _, references in chosen:
         own = list(islice(rows, len(references)))
         value, row = max(((_value(metric, row), row) for row in own), key=itemgetter(0))

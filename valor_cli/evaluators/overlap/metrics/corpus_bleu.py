@@ -20,8 +20,8 @@ from pydantic import AfterValidator
 
 from valor_cli.errors import MissingExtraError, Problem
 from valor_cli.evaluators.overlap.bleu_matches import matches_of
-from valor_cli.evaluators.overlap.metrics.bleu import told
-from valor_cli.evaluators.overlap.reference_texts import lacking
+from valor_cli.evaluators.overlap.metrics.bleu import bleu_details
+from valor_cli.evaluators.overlap.reference_texts import incomparable_outcomes
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.kernels.text.bleu import NgramMatches
@@ -49,7 +49,7 @@ _PACKAGES = {
 
 
 def _ready(name: str) -> str:
-    lack = what_lacks(name)
+    lack = missing_dependency(name)
     if lack is not None:
         raise ValueError(lack)
     return name
@@ -110,12 +110,14 @@ def corpus_bleu(
     key = "13a" if tokenize == "13a" and not lowercase else ("sacrebleu", tokenize, lowercase)
     matches = matches_of(texts, key, words_of(tokenize, lowercase), max_ngram_order)
     statistics = np.zeros((data.unit_count, 2 + 2 * max_ngram_order), np.int64)
-    outcomes = lacking(data)
+    outcomes = incomparable_outcomes(data)
     for at, found in matches.items():
         row = _row(found, max_ngram_order)
         statistics[at] = row
         score = _score(row, smooth_method, smooth_value, max_ngram_order, effective_order=True)
-        outcomes[at] = Outcome({"value": _fraction(score)}, details=told(found, max_ngram_order))
+        outcomes[at] = Outcome(
+            {"value": _fraction(score)}, details=bleu_details(found, max_ngram_order)
+        )
     counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
     return Outcomes.of(outcomes, OUTPUTS, counts)
 
@@ -214,7 +216,7 @@ CORPUS_BLEU = Metric(
 )
 
 
-def what_lacks(name: str) -> str | None:
+def missing_dependency(name: str) -> str | None:
     """What must be installed or downloaded for a tokenizer; None if nothing."""
     modules, package = _PACKAGES.get(name, ((), ""))
     if not all(map(find_spec, modules)):
@@ -259,7 +261,7 @@ def _lowercased(split: Callable[[str], list[str]], text: str) -> list[str]:
 def _sacrebleu_words(tokenize: str) -> Callable[[str], list[str]]:
     from sacrebleu.metrics.bleu import BLEU
 
-    lack = what_lacks(tokenize)
+    lack = missing_dependency(tokenize)
     if lack is None:
         try:
             tokenizer = BLEU(tokenize=tokenizer_name(tokenize)).tokenizer

@@ -17,7 +17,7 @@ _FEW: Final = 31
 """Edits that are looked for first; texts that are nearly equal are compared in linear time."""
 
 
-def most_edits(a: str, b: str) -> int:
+def max_edits(a: str, b: str) -> int:
     """Number of edits up to which a distance is computed: unlimited unless texts are huge.
 
     Their characters make `len(a) * len(b)` pairs. Of more than 40,000,000,000 only those along the
@@ -33,11 +33,11 @@ def edit_distance(a: str, b: str) -> int | None:
     """Levenshtein distance of two texts, in characters.
 
     Returns:
-        The fewest that make one the other; None if they are more than `most_edits`.
+        The fewest that make one the other; None if they are more than `max_edits`.
     """
     from rapidfuzz.distance import Levenshtein
 
-    most = most_edits(a, b)
+    most = max_edits(a, b)
     found = Levenshtein.distance(a, b, score_cutoff=most, score_hint=_FEW)
     return None if found > most else found
 
@@ -80,7 +80,7 @@ def _best(form: Callable[[str], str], response: str, references: tuple[str, ...]
         right = form(reference)
         distance = edit_distance(answer, right)
         if distance is None:
-            most = most_edits(answer, right)
+            most = max_edits(answer, right)
             unknown = max(unknown, _similarity(most + 1, answer, right))
             why = (
                 f"too long to compare: {len(answer):,} characters of the response and "

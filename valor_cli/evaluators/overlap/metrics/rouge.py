@@ -16,11 +16,11 @@ from valor_cli.evaluators.overlap.answer_overlap import (
     LOST,
     LOST_REASON,
     Tokenizer,
-    loses_most,
+    drops_most_letters,
     lost_warning,
     word_codes,
 )
-from valor_cli.evaluators.overlap.reference_texts import comparable, lacking
+from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
 from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
 from valor_cli.kernels.ranking.f_measure import overlap_rates
 from valor_cli.kernels.text.common_subsequence import common_lengths
@@ -229,7 +229,8 @@ def _paired(texts: Texts, use_stemmer: bool, tokenizer: Tokenizer) -> Pairs:
             np.array([len(references) for _, _, references in chosen], np.int64),
         ),
         lost=np.array(
-            [loses_most([response, *found], tokenizer) for _, response, found in chosen], np.bool_
+            [drops_most_letters([response, *found], tokenizer) for _, response, found in chosen],
+            np.bool_,
         ),
     )
 
@@ -269,7 +270,7 @@ def _statuses(
 ) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
     status = np.full(pairs.unit_count, STATUSES.index("missing_input"), np.int8)
     status[pairs.sample] = np.where(skipped, STATUSES.index("skipped"), STATUSES.index("ok"))
-    reasons = [one.reason for one in lacking(texts.data)]
+    reasons = [one.reason for one in incomparable_outcomes(texts.data)]
     for at, lost in zip(pairs.sample.tolist(), pairs.lost.tolist(), strict=True):
         reasons[at] = LOST_REASON if lost else None
     for at in pairs.sample[skipped].tolist():

@@ -20,7 +20,7 @@ from valor_cli.evaluators.overlap.answer_overlap import (
     LOST,
     LOST_REASON,
     Tokenizer,
-    loses_most,
+    drops_most_letters,
     lost_warning,
     word_codes,
 )
@@ -110,7 +110,7 @@ def self_consistency(
         for at in group.left_out:
             found[at] = _skipped(group)
         for at in group.compared:
-            lost[at] = loses_most([data.response[at] or ""], tokenizer)
+            lost[at] = drops_most_letters([data.response[at] or ""], tokenizer)
             found[at] = _compared(group, values[:, at], bool(lost[at]))
     return Outcomes.of(found, [one.name for one in OUTPUTS], {LOST: lost, LONE: lone})
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Interval
 
-from valor_cli.evaluators.overlap.reference_texts import comparable, lacking
+from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
 from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
 from valor_cli.metric import Metric, Output
@@ -61,7 +61,7 @@ def ter(
     data = texts.data
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)
     edits, words = np.zeros((2, data.unit_count), np.int64)
-    outcomes = lacking(data)
+    outcomes = incomparable_outcomes(data)
     for at, response, references in comparable(data):
         if _longest(metric, (response, *references)) > max_words:
             why = f"a text of more than {max_words:,} words"

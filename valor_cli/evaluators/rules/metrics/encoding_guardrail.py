@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.rules.leaks import MOST_TOLD, fields_of, place, secret_mark, told
+from valor_cli.evaluators.rules.leaks import MOST_TOLD, fields_of, place, secret_mark, summary
 from valor_cli.evaluators.rules.metrics.text_matching import ConditionText
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
@@ -167,14 +167,14 @@ def _personal(fields: Sequence[_Field]) -> _Found:
                 (field.name, f"{span.kind} as {how}") for span in find_personal_data(run.text)
             ]
     leaking = {name == "response" for name, _ in named}
-    return _Found(True not in leaking, False not in leaking, told(named) or None, clear)
+    return _Found(True not in leaking, False not in leaking, summary(named) or None, clear)
 
 
 def _secrets(text: str) -> list[Span]:
     # Their many patterns are made when they are needed.
-    from valor_cli.kernels.secrets.places import secret_places
+    from valor_cli.kernels.secrets.places import secret_spans
 
-    return secret_places(text)
+    return secret_spans(text)
 
 
 def _told_run(field: _Field, run: Encoded, secrets: Sequence[Span]) -> Mapping[str, Any]:

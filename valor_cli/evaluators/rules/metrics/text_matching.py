@@ -11,7 +11,7 @@ from pydantic import AfterValidator
 from valor_cli.errors import printable
 from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
-from valor_cli.kernels.patterns.conditions import ConditionError, Judgement, parse_condition
+from valor_cli.kernels.patterns.conditions import ConditionError, ConditionResult, parse_condition
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout
 from valor_cli.kernels.secrets.spans import Span
 from valor_cli.metric import ByParameters, Metric
@@ -103,7 +103,7 @@ def mark_of(mark: Mark) -> Mapping[str, Any]:
     return {"field": mark.field, "start": mark.start, "end": mark.end, "kind": mark.kind}
 
 
-def _in_contexts(contexts: Sequence[str], found: Judgement) -> list[Mark]:
+def _in_contexts(contexts: Sequence[str], found: ConditionResult) -> list[Mark]:
     """Places in the joined contexts as places in each, those that reach over a border in parts."""
     starts = [0, *accumulate(len(context) + 1 for context in contexts)]
     marks = []

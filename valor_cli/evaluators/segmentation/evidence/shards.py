@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset, StrayPixels
+from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset, UnexpectedPixels
 from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.evidence.confusions import (
     Cells,
@@ -23,7 +23,7 @@ from valor_cli.evaluators.segmentation.evidence.confusions import (
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import grouped
 from valor_cli.kernels.geometry.boundaries import BoundaryCounts, count_boundaries
-from valor_cli.kernels.geometry.label_maps import UNKNOWN, Meetings, RawPair, count_pixels
+from valor_cli.kernels.geometry.label_maps import UNKNOWN, LabelPairCounts, RawPair, count_pixels
 from valor_cli.kernels.threads import in_order, usable_threads
 from valor_cli.paths import is_url
 
@@ -46,8 +46,8 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
     Raises:
         DataError: Files cannot be read, or pixels have values that are no label.
     """
-    stray = StrayPixels()
-    cells: list[Meetings] = []
+    stray = UnexpectedPixels()
+    cells: list[LabelPairCounts] = []
     edges: list[list[BoundaryCounts]] = []
     count = len(dataset.labels)
 
@@ -87,7 +87,7 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
 class _Counts(NamedTuple):
     """Of one pair of label maps; the pair itself if pixels have values that are no label."""
 
-    meetings: Meetings
+    meetings: LabelPairCounts
     boundaries: list[BoundaryCounts]
     stray: RawPair | None = None
 

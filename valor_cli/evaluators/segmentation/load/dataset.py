@@ -13,9 +13,9 @@ from valor_cli.data.formats.folders import digest_of
 from valor_cli.data.formats.png.label_maps import LabelMap, Stored
 from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.evaluators.segmentation.load.images import missing_photos
+from valor_cli.evaluators.segmentation.load.images import missing_image_warnings
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.load.pairing import Pairing, pair_sides, unlike_sizes
+from valor_cli.evaluators.segmentation.load.pairing import Pairing, pair_sides, size_mismatch
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.results import InputFile, Scalar
 
@@ -59,7 +59,7 @@ def load_segmentation(
         count = f"{len(bad):,} of {len(pairing.sample_ids):,}"
         warnings.append(f"left out: {count} images cannot be used (the first: {first})")
     if inputs.images is not None:
-        warnings += missing_photos(inputs.images, pairing.sample_ids)
+        warnings += missing_image_warnings(inputs.images, pairing.sample_ids)
     kept = tuple(sample not in bad for sample in pairing.sample_ids)
     files = _records(pairing, looks, {fault.path for fault in faults})
     return _loaded(pairing, inputs, looks, kept, files, warnings)
@@ -88,7 +88,7 @@ def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
             prediction = pairing.prediction(model, sample)
             found = look(sample, prediction)
             if true is not None and found is not None and true.size != found.size:
-                problem = unlike_sizes(truth, true.size, prediction, found.size)
+                problem = size_mismatch(truth, true.size, prediction, found.size)
                 faults.append(Fault(sample, prediction.path, problem, ""))
     return looks, faults
 

@@ -9,12 +9,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.formats.png.difference_images import colour_of, overlay, shrunk
-from valor_cli.data.inputs.image_folders import PictureFolder
+from valor_cli.data.inputs.image_folders import ImageFolder
 from valor_cli.errors import DataError, UnreachableError, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.load.pairing import pair_sides
 from valor_cli.metric import Selection
-from valor_cli.results import ExampleResult, Pictures
+from valor_cli.results import EmbeddedImages, ExampleResult
 
 WORST = "worst_image"
 """The kind of example that is drawn."""
@@ -22,7 +22,7 @@ WORST = "worst_image"
 
 def overlays(
     inputs: SegmentationInputs, selection: Selection, examples: Sequence[ExampleResult]
-) -> tuple[Pictures, list[str]]:
+) -> tuple[EmbeddedImages, list[str]]:
     """An image of each worst sample and model, with warnings.
 
     What cannot be drawn any more is not shown: the numbers stand.
@@ -32,14 +32,14 @@ def overlays(
         if one.kind == WORST and one.picture is not None and one.picture.file is not None:
             wanted.setdefault(one.model, {})[str(one.sample_id)] = one.picture.file
     if not wanted:
-        return Pictures(), []
+        return EmbeddedImages(), []
     drawn: dict[tuple[str, str], bytes] = {}
     seen: set[int] = set()
     names: tuple[str, ...] = ()
     told: list[str] = []
     try:
         pairing = pair_sides(inputs, replace(selection, limit=None))
-        photos = None if inputs.images is None else PictureFolder(inputs.images)
+        photos = None if inputs.images is None else ImageFolder(inputs.images)
         names = pairing.coding.labels
         for model, files in wanted.items():
             read = pairing.reader(model, [*files])
@@ -48,7 +48,7 @@ def overlays(
                     pair = read(sample)
                     truth = pair.truth_codes[shrunk(pair.truth)]
                     found = pair.prediction_codes[shrunk(pair.prediction)]
-                    photo = photo_of(photos, sample)
+                    photo = image_file(photos, sample)
                     drawn[model, file] = overlay(truth, found, len(names), photo)
                     seen.update(np.unique(truth).tolist(), np.unique(found).tolist())
                 except (DataError, UnreachableError) as error:
@@ -56,22 +56,22 @@ def overlays(
     except (DataError, UnreachableError) as error:
         told.append(f"no pictures: {error.problems[0]}")
     colours = {name: colour_of(at) for at, name in enumerate(names) if at in seen}
-    return Pictures(overlays=drawn, colours=colours), told
+    return EmbeddedImages(overlays=drawn, colours=colours), told
 
 
-def photo_of(folder: PictureFolder | None, sample: str) -> str | None:
+def image_file(folder: ImageFolder | None, sample: str) -> str | None:
     """The image file of a sample; None if there is none."""
     name = None if folder is None else folder.find(sample)
     return None if folder is None or name is None else os.path.join(folder.folder, name)
 
 
-def missing_photos(folder: str, samples: Sequence[str]) -> list[str]:
+def missing_image_warnings(folder: str, samples: Sequence[str]) -> list[str]:
     """A warning if some samples have no image.
 
     Raises:
         DataError: There is no such folder, or it cannot be read.
     """
-    photos = PictureFolder(folder)
+    photos = ImageFolder(folder)
     missing = [sample for sample in samples if photos.find(sample) is None]
     if not missing:
         return []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
-from valor_cli.evaluators.selection import wanted_labels
+from valor_cli.evaluators.selection import filter_labels
 from valor_cli.kernels.geometry.label_maps import IGNORED, UNKNOWN
 from valor_cli.metric import Selection
 
@@ -161,7 +161,7 @@ def _warnings(own: Mapping[int, str], mapped: Mapping[int, str], selection: Sele
 _IGNORE = ("ignore", "ignored")
 
 
-def out_of_reach(names: Mapping[int, str], inputs: SegmentationInputs) -> list[str]:
+def impossible_value_warnings(names: Mapping[int, str], inputs: SegmentationInputs) -> list[str]:
     """A warning if the config names values that no pixel of a PNG can have."""
     given: dict[str, Collection[int]] = {"labels": names, "ignore_index": inputs.ignored}
     if isinstance(inputs.background, int):
@@ -206,5 +206,5 @@ def _kept(selection: Selection, number: Mapping[str, int]) -> frozenset[int] | N
     """
     if "label" not in selection.keep:
         return None
-    wanted = wanted_labels([*number], selection.keep["label"])
+    wanted = filter_labels([*number], selection.keep["label"])
     return frozenset(number[name] for name in wanted)

@@ -10,7 +10,12 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.png.label_map_folders import Meeting, meet, read_folder, refuse_unpaired
+from valor_cli.data.formats.png.label_map_folders import (
+    PairedNames,
+    pair_names,
+    read_folder,
+    refuse_unpaired,
+)
 from valor_cli.data.formats.png.label_maps import LabelMap, LabelMaps
 from valor_cli.data.inputs.label_map_formats import NO_MASK, Format
 from valor_cli.data.shapes.objects.object_file import Role
@@ -18,9 +23,9 @@ from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.load.label_codes import (
     Coding,
+    impossible_value_warnings,
     make_coding,
     names_of,
-    out_of_reach,
 )
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
@@ -59,7 +64,7 @@ class PairReader(Struct, frozen=True):
         truth, prediction = self.truths[sample], self.predictions[sample]
         true, found = truth.values(), prediction.values()
         if true.shape != found.shape:
-            raise DataError(unlike_sizes(truth, true.shape, prediction, found.shape))
+            raise DataError(size_mismatch(truth, true.shape, prediction, found.shape))
         return RawPair(
             true, found, _fitting(self.truth_codes, true), _fitting(self.prediction_codes, found)
         )
@@ -138,8 +143,8 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     coding, warnings = make_coding(sides.names, inputs, selection)
     warnings = [*sides.other_files(), *warnings]
     if any(side.meanings is None for side in (sides.truth, *sides.predictions.values())):
-        warnings += out_of_reach(sides.names, inputs)
-    meetings = {model: meet(sides.truth, found) for model, found in sides.predictions.items()}
+        warnings += impossible_value_warnings(sides.names, inputs)
+    meetings = {model: pair_names(sides.truth, found) for model, found in sides.predictions.items()}
     for model, meeting in meetings.items():
         skip = inputs.on_invalid == "skip"
         refuse_unpaired(meeting, sides.truth, sides.predictions[model], skip=skip)
@@ -163,7 +168,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     )
 
 
-def _left_out(meeting: Meeting, sides: Sides, model: str) -> list[str]:
+def _left_out(meeting: PairedNames, sides: Sides, model: str) -> list[str]:
     """What to warn of where label maps without partner are left out."""
     truth, found = sides.truth, sides.predictions[model]
     told = []
@@ -284,7 +289,7 @@ def _fitting(codes: NDArray[np.int32], values: NDArray[np.unsignedinteger]) -> N
     return codes[:256] if values.dtype == np.uint8 else codes
 
 
-def unlike_sizes(
+def size_mismatch(
     truth: LabelMap, size: Sequence[int], prediction: LabelMap, other: Sequence[int]
 ) -> Problem:
     """An error: the label maps of a sample differ in size (height, width)."""

@@ -15,8 +15,8 @@ from valor_cli.reports.sections.comparison.samples import (
     ShownChange,
     ShownSample,
     ShownSide,
-    apart,
     gathered,
+    separator,
 )
 from valor_cli.reports.sections.errors.outcomes import counted, outcome_of
 from valor_cli.reports.sections.errors.worst_images import KIND as WHOLE
@@ -77,7 +77,7 @@ def _changes(one: ShownSample, metrics: Sequence[str]) -> list[list[Any]]:
 
     return [
         [
-            (word, apart(groups), [(name, sized(many)) for name, many in groups])
+            (word, separator(groups), [(name, sized(many)) for name, many in groups])
             for word, groups in gathered(changes)
         ]
         for changes in (one.changes[:CHANGES], one.changes[CHANGES:])

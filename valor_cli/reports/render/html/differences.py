@@ -15,7 +15,7 @@ from valor_cli.reports.sections.comparison.rows import (
     headline_of,
     tested,
 )
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.grids import Key
 from valor_cli.reports.sections.naming import frozen
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
@@ -130,7 +130,7 @@ def _pair(row: ComparisonResult) -> tuple[str, str]:
 
 
 def _heading(model: str, other: str) -> str:
-    return f"{plain(model, 60)} against {plain(other, 60)}"
+    return f"{clean(model, 60)} against {clean(other, 60)}"
 
 
 def _baseline(rows: Sequence[ComparisonResult], result: RunResult) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from valor_cli.reports.sections.errors.outcomes import Outcome, outcome_of
 from valor_cli.reports.sections.errors.worst_images import KIND as WHOLE
-from valor_cli.reports.sections.formatting import number, plain
+from valor_cli.reports.sections.formatting import clean, number
 from valor_cli.results import ExampleObject, ExampleResult, Picture
 
 INK = 1_000_000
@@ -82,7 +82,7 @@ class Drawings:
         if not content or self._bytes + len(content) > PICTURES:
             return None
         self._bytes += len(content)
-        name = escape(f"Picture of {plain(str(example.sample_id), 60)}")
+        name = escape(f"Picture of {clean(str(example.sample_id), 60)}")
         ready = f'<img class="thumb" alt="{name}" src="{embedded(content)}">'
         return Markup(ready)  # noqa: S704 - escaped just before
 
@@ -199,7 +199,7 @@ def _svg(
     # As large on the screen for a wide picture as for a tall one, in a box of 4 by 3.
     size = max(width, height * 4 / 3) / 24
     drawn = _objects(shapes, frame, size)
-    sample = plain(str(example.sample_id), 60)
+    sample = clean(str(example.sample_id), 60)
     things = "1 object" if len(drawn) == 1 else f"{len(drawn)} objects"
     name = f"Image {sample}, {things} drawn" if drawn else f"Picture of {sample}"
     ground = f'<rect class="ground" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
@@ -214,11 +214,11 @@ def _svg(
 
 def _object(shape: _Shape, frame: tuple[float, float, float, float], size: float) -> str:
     thing, outcome = shape.thing, shape.outcome
-    label = plain(thing.label, 40)
+    label = clean(thing.label, 40)
     score = "" if thing.score is None else f" {number(thing.score)}"
     what = "ground truth" if thing.role == "ground_truth" else "prediction"
     fate = "" if outcome.name == "found" else f", {outcome.words}"
-    title = f"{what} {label}{score}{fate} ({plain(str(thing.id), 30)})"
+    title = f"{what} {label}{score}{fate} ({clean(str(thing.id), 30)})"
     x = max(shape.bounds[0], frame[0]) + size / 4
     y = _line(shape, frame, size)
     end = x > frame[0] + 0.62 * frame[2]

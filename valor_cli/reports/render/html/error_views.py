@@ -24,9 +24,9 @@ from valor_cli.reports.sections.errors.confusion import (
 )
 from valor_cli.reports.sections.errors.outcomes import OUTCOMES, legend
 from valor_cli.reports.sections.errors.worst_images import WorstImage, worst_images
-from valor_cli.reports.sections.formatting import number, percent, plain, short, signed
+from valor_cli.reports.sections.formatting import clean, number, percent, short, signed
 from valor_cli.reports.sections.grids import Cell
-from valor_cli.results import Pictures, RunResult
+from valor_cli.results import EmbeddedImages, RunResult
 
 IMAGES = 24
 """Worst images shown of each model."""
@@ -47,9 +47,9 @@ ENTRIES = 12_000
 """Cells of confusion matrices at most; the page says how many matrices it left out."""
 
 
-def illustrated(result: RunResult, pictures: Pictures, anchors: Anchors) -> dict[str, Any]:
+def illustrated(result: RunResult, pictures: EmbeddedImages, anchors: Anchors) -> dict[str, Any]:
     """Context of errors.html.j2: breakdowns, gallery, matrices, and their images."""
-    models = [plain(model, 60) for model in result.models]
+    models = [clean(model, 60) for model in result.models]
     drawings = Drawings(pictures.photos, 3 * len(models))
     worst = gallery(result, pictures, drawings, anchors)
     mistakes = Dialogs("e", len(models), MISTAKES, drawings, anchors)
@@ -100,7 +100,7 @@ def _bars(
 
 
 def gallery(
-    result: RunResult, pictures: Pictures, drawings: Drawings, anchors: Anchors
+    result: RunResult, pictures: EmbeddedImages, drawings: Drawings, anchors: Anchors
 ) -> dict[str, Any]:
     """Cards by model, with their legend."""
     worst = worst_images(result, IMAGES)
@@ -113,14 +113,14 @@ def gallery(
         "measure": next((image.measure for images in worst for image in images), ""),
         "overlaid": len(overlays),
         "left_out": left_out,
-        "swatches": [(colour, plain(name, 40)) for name, colour in swatches[:SWATCHES]],
+        "swatches": [(colour, clean(name, 40)) for name, colour in swatches[:SWATCHES]],
         "more_swatches": max(len(swatches) - SWATCHES, 0),
         "legend": legend(name for images in worst for image in images for name in image.counts),
     }
 
 
 def _overlays(
-    worst: Sequence[Sequence[WorstImage]], pictures: Pictures
+    worst: Sequence[Sequence[WorstImage]], pictures: EmbeddedImages
 ) -> tuple[dict[int, bytes], int]:
     """Of each card, by its identity: the worst of every model before the second worst of any."""
     shown: dict[int, bytes] = {}
@@ -233,7 +233,7 @@ def _illustrated(shown: Matrix) -> list[tuple[Place, Entry]]:
 
 def _meaning(confusion: Confusion, place: Place) -> str:
     labels = confusion.table.labels
-    row, column = (None if side is None else plain(labels[side], 60) for side in place)
+    row, column = (None if side is None else clean(labels[side], 60) for side in place)
     if row is None:
         return f"{column} predicted where nothing is"
     if column is None:

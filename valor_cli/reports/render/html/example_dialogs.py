@@ -10,7 +10,7 @@ from markupsafe import escape
 from valor_cli.reports.render.html.drawings import Drawings
 from valor_cli.reports.sections.anchors import Anchors
 from valor_cli.reports.sections.errors.outcomes import outcome_of
-from valor_cli.reports.sections.formatting import number, plain
+from valor_cli.reports.sections.formatting import clean, number
 from valor_cli.results import ExampleObject, ExampleResult
 
 EXAMPLES = 3
@@ -68,14 +68,14 @@ class Dialogs:
     def _case(self, example: ExampleResult, title: str) -> dict[str, Any]:
         picture = example.picture
         sides = {"ground_truth": "–", "prediction": "–"}
-        sides |= {thing.role: plain(thing.label, 60) for thing in reversed(example.objects)}
+        sides |= {thing.role: clean(thing.label, 60) for thing in reversed(example.objects)}
         scores = [thing.score for thing in example.objects if thing.score is not None]
         return {
             **sides,
             "score": number(scores[0]) if scores else "–",
-            "name": plain(str(example.sample_id), 60),
+            "name": clean(str(example.sample_id), 60),
             "anchor": self._anchors.name(example.sample_id, example.model, title, bare=False),
-            "file": plain(picture.file, 120) if picture and picture.file else "",
+            "file": clean(picture.file, 120) if picture and picture.file else "",
             "drawing": self._drawings.draw(example),
             "objects": [_object(thing, example) for thing in example.objects[:OBJECTS]],
         }
@@ -95,5 +95,5 @@ def _object(thing: ExampleObject, example: ExampleResult) -> tuple[str, str, str
     outcome = outcome_of(thing, example.kind).name if thing.geometry is not None else ""
     what = "ground truth" if thing.role == "ground_truth" else "prediction"
     score = "" if thing.score is None else number(thing.score)
-    own = "" if thing.id in (None, example.sample_id) else plain(str(thing.id), 60)
-    return outcome, what, plain(thing.label, 60), score, own
+    own = "" if thing.id in (None, example.sample_id) else clean(str(thing.id), 60)
+    return outcome, what, clean(thing.label, 60), score, own

@@ -11,7 +11,7 @@ from valor_cli.reports.sections.comparison.rows import ComparedValue
 from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.sections.formatting import covered, number, signed, span
 from valor_cli.reports.sections.grids import Cell, Key, Measure
-from valor_cli.reports.sections.intervals import few_told
+from valor_cli.reports.sections.intervals import small_n_note
 
 STRIP = 180
 """Width of a strip of bars in its own units."""
@@ -90,7 +90,7 @@ def ranked(told: Digest) -> list[dict[str, Any]]:
 def _shown(cell: Cell, measure: Measure) -> tuple[str, str, bool, str, str, str]:
     value, interval = number(cell.value, measure.unit), span(cell.interval, measure.unit)
     part = "" if cell.coverage is None else covered(cell.coverage)
-    few = few_told([cell.few]) if cell.few and cell.value is not None else ""
+    few = small_n_note([cell.few]) if cell.few and cell.value is not None else ""
     return value, interval, cell.best, cell.undefined or "", part, few
 
 

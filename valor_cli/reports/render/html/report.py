@@ -22,18 +22,18 @@ from valor_cli.reports.render.html.differences import differences
 from valor_cli.reports.render.html.error_views import illustrated
 from valor_cli.reports.render.html.leaderboard import leaderboard, ranked
 from valor_cli.reports.render.html.line_tables import label_views, slice_table
-from valor_cli.reports.render.html.samples import samples_told
-from valor_cli.reports.render.html.worst_slices import searches_told
+from valor_cli.reports.render.html.samples import sample_section
+from valor_cli.reports.render.html.worst_slices import search_texts
 from valor_cli.reports.sections.anchors import Anchors
 from valor_cli.reports.sections.comparison.rows import MARKS
 from valor_cli.reports.sections.coverage import PARTIAL
 from valor_cli.reports.sections.digest import Digest, digest
-from valor_cli.reports.sections.formatting import plain, shown_input
+from valor_cli.reports.sections.formatting import clean, shown_input
 from valor_cli.reports.sections.grids import FEW_MARK, Cell, Grid, few_of
-from valor_cli.reports.sections.intervals import few_told, intervals_told
+from valor_cli.reports.sections.intervals import interval_text, small_n_note
 from valor_cli.reports.sections.judge_agreement import agreement_lines, prompt_lines
 from valor_cli.reports.sections.judge_usage import usage_table
-from valor_cli.results import Pictures, RunInfo, RunResult
+from valor_cli.results import EmbeddedImages, RunInfo, RunResult
 
 _TEMPLATES = Path(__file__).parents[2] / "page" / "templates"
 _SCRIPTS = ("report.js", "errors.js", "samples.js", "links.js")
@@ -50,7 +50,7 @@ _STYLES = (
 )
 _MARKS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 
-_NO_PICTURES = Pictures()
+_NO_PICTURES = EmbeddedImages()
 
 COUNTED = 4
 """Models whose counts are drawn; the table has all of them."""
@@ -61,7 +61,7 @@ PROMPTS = 100
 """Lines listed; results.json has all of them."""
 
 
-def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
+def to_html(result: RunResult, pictures: EmbeddedImages = _NO_PICTURES) -> str:
     """A self-contained page; all data is escaped.
 
     Args:
@@ -92,31 +92,31 @@ def to_html(result: RunResult, pictures: Pictures = _NO_PICTURES) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told, found.of_two),
         few_mark=FEW_MARK,
-        few_told=few_told,
+        few_told=small_n_note,
         few=few_of(told.headline.lines),
-        how=intervals_told(result, told.unit),
+        how=interval_text(result, told.unit),
         compared=found,
         outcome_marks=MARKS,
-        plain=plain,
+        plain=clean,
         leading=_leading(told),
         ranked=ranked(told),
         partial=PARTIAL,
         bars=any(cell.interval for cell in _cells(told.headline)),
         labels=label_views(told),
         slices=slice_table(told),
-        searches=searches_told(result, told.unit),
+        searches=search_texts(result, told.unit),
         curves=drawn,
         charted=live,
         curve_data=Markup(drawn.data),  # noqa: S704 - numbers alone, see Curves.data
         **page_charts(drawn, told.models),
-        warnings=[plain(warning, 600) for warning in result.warnings],
+        warnings=[clean(warning, 600) for warning in result.warnings],
         run=_run(result.run, told),
-        packages=[(plain(k), plain(v)) for k, v in result.run.packages.items()],
+        packages=[(clean(k), clean(v)) for k, v in result.run.packages.items()],
         inputs=[shown_input(file) for file in result.run.inputs],
         **illustrated(result, pictures, anchors),
         **diagrams(result, anchors),
-        **samples_told(result, told.models, anchors),
-        **judges_told(result),
+        **sample_section(result, told.models, anchors),
+        **judge_section(result),
         searchable=len(anchors),
     )
 
@@ -145,7 +145,7 @@ def _run(run: RunInfo, told: Digest) -> list[tuple[str, str]]:
         *((name.capitalize(), text) for name, text in told.settings),
         *([("Models asked", ", ".join(run.models_used))] if run.models_used else []),
     ]
-    return [(name, plain(text, 600)) for name, text in facts]
+    return [(name, clean(text, 600)) for name, text in facts]
 
 
 def charted(curves: Curves, result: RunResult) -> bool:
@@ -170,7 +170,7 @@ def page_charts(curves: Curves, models: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def judges_told(result: RunResult) -> dict[str, Any]:
+def judge_section(result: RunResult) -> dict[str, Any]:
     """Context of the judge template."""
     used = usage_table(result, USAGE)
     agreed = agreement_lines(result)

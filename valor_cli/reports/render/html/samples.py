@@ -13,7 +13,7 @@ from valor_cli.reports.charts.distribution_sheet import Spreads, spreads
 from valor_cli.reports.render.html.leaderboard import breakable
 from valor_cli.reports.sections.anchors import Anchors
 from valor_cli.reports.sections.coverage import coverage_table
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.problems import (
     MESSAGE,
     SAMPLES,
@@ -58,7 +58,7 @@ CHARTS = 24
 """Metrics drawn; the page says how many it left out."""
 
 
-def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> dict[str, Any]:
+def sample_section(result: RunResult, models: Sequence[str], anchors: Anchors) -> dict[str, Any]:
     """Context of the templates for problems, coverage, worst samples and sample values.
 
     Args:
@@ -87,7 +87,7 @@ def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> 
         "severities": counted(problems),
         "named_samples": any(problem.samples for problem in problems[:PROBLEMS]),
         "insights": [
-            (plain(one.message, MESSAGE), _places(one.sample_ids[:SAMPLES], anchors))
+            (clean(one.message, MESSAGE), _places(one.sample_ids[:SAMPLES], anchors))
             for one in insights[:INSIGHTS]
         ],
         "all_insights": len(insights),
@@ -107,7 +107,7 @@ def samples_told(result: RunResult, models: Sequence[str], anchors: Anchors) -> 
 
 def _places(samples: Sequence[Scalar], anchors: Anchors) -> list[tuple[str, str]]:
     """Of each sample that the page shows the name of its first place, and its own."""
-    named = ((anchors.first(sample), plain(str(sample), 40)) for sample in samples)
+    named = ((anchors.first(sample), clean(str(sample), 40)) for sample in samples)
     return [(anchor, name) for anchor, name in named if anchor]
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from valor_cli.reports.sections.comparison.rows import probability
-from valor_cli.reports.sections.formatting import number, plain
-from valor_cli.reports.sections.naming import Names, called
+from valor_cli.reports.sections.formatting import clean, number
+from valor_cli.reports.sections.naming import Names, output_name
 from valor_cli.results import FoundSlice, RunResult, SliceSearchResult
 
 FOUND = 10
 """Parts told of each search."""
 
 
-class ToldSearch(Struct, frozen=True):
+class SearchText(Struct, frozen=True):
     """A search in words; untrusted text is cleaned but not escaped.
 
     Attributes:
@@ -29,7 +29,7 @@ class ToldSearch(Struct, frozen=True):
     left_out: int
 
 
-def searches_told(result: RunResult, unit: str) -> tuple[ToldSearch, ...]:
+def search_texts(result: RunResult, unit: str) -> tuple[SearchText, ...]:
     """All searches, in their order.
 
     Args:
@@ -45,21 +45,21 @@ def searches_told(result: RunResult, unit: str) -> tuple[ToldSearch, ...]:
     )
 
 
-def _told(one: SliceSearchResult, names: Names, unit: str, thing: str, several: bool) -> ToldSearch:
-    value = plain(called(one.metric, one.output))
+def _told(one: SliceSearchResult, names: Names, unit: str, thing: str, several: bool) -> SearchText:
+    value = clean(output_name(one.metric, one.output))
     detail = names.detail(one.metric, one.parameters)
     subject = f"{value} ({detail})" if detail else value
-    who = f"{plain(one.model, 60)}, {subject}" if several else subject
-    columns = ", ".join(plain(name, 40) for name in one.columns)
+    who = f"{clean(one.model, 60)}, {subject}" if several else subject
+    columns = ", ".join(clean(name, 40) for name in one.columns)
     parts = "1 part" if one.searched == 1 else f"{one.searched:,} parts"
     verb = "was" if one.searched == 1 else "were"
     searched = (
         f"{parts} of the data (by {columns}; {one.min_size:,} {thing}s or more) {verb} held "
         f"against the rest"
     )
-    return ToldSearch(
+    return SearchText(
         f"{who}: {searched}; {_result(one.found)}",
-        tuple((plain(part.slice, 120), _worse(part, unit)) for part in one.found[:FOUND]),
+        tuple((clean(part.slice, 120), _worse(part, unit)) for part in one.found[:FOUND]),
         len(one.found) - len(one.found[:FOUND]),
     )
 

@@ -10,10 +10,10 @@ from valor_cli.reports.sections.comparison.rows import ComparedValue, remarks
 from valor_cli.reports.sections.comparison.samples import (
     ShownSample,
     ShownSide,
+    change_texts,
     shown_samples,
-    told_changes,
 )
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import ComparedRuns
 
 SAMPLES = 12
@@ -149,7 +149,7 @@ def _samples(compared: ComparedRuns, told: ComparedDigest) -> Iterator[str]:
 
 def _sample(one: ShownSample, pair: ShownPair) -> Iterator[str]:
     of = f" · {pair.title}" if pair.title else ""
-    changes = "; ".join(f"{word} {told}" for word, told in told_changes(one.changes[:4]))
+    changes = "; ".join(f"{word} {told}" for word, told in change_texts(one.changes[:4]))
     title = f"<b>{in_html(one.name)}</b>{in_html(of)} · {in_html(changes)}"
     if not one.shared and not one.texts:
         yield f"- {escaped(one.name + of)} · {escaped(changes)}"
@@ -209,7 +209,7 @@ def _runs(told: ComparedDigest) -> Iterator[str]:
     yield f"<details><summary>{'Run' if told.one_run else 'Runs'}</summary>"
     for side in told.sides:
         yield ""
-        facts = [[escaped(name), escaped(plain(text, 400))] for name, text in side.facts]
+        facts = [[escaped(name), escaped(clean(text, 400))] for name, text in side.facts]
         yield from table([side.letter, ""], facts, left=2)
         yield ""
         yield from table(

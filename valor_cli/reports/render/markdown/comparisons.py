@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from valor_cli.reports.render.html.differences import Differences
-from valor_cli.reports.render.html.worst_slices import searches_told
+from valor_cli.reports.render.html.worst_slices import search_texts
 from valor_cli.reports.render.markdown.escaping import escaped, folded, table
 from valor_cli.reports.sections.comparison.rows import OF_BOTH, UNADJUSTED, ComparedValue
 from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.formatting import NO_VALUE, plain
+from valor_cli.reports.sections.formatting import NO_VALUE, clean
 from valor_cli.results import RunResult
 
 LINES = 12
@@ -114,8 +114,8 @@ def _values(values: Sequence[ComparedValue], found: Mapping[str, Any]) -> Iterat
     many = len({one.row.model for one in (*found["leading"], *found["further"])}) > 1
     lines = []
     for one in values:
-        other = f" ({escaped(plain(one.row.other, 60))})" if found["renamed"] else ""
-        model = [escaped(plain(one.row.model, 60))] if many or found["renamed"] else []
+        other = f" ({escaped(clean(one.row.other, 60))})" if found["renamed"] else ""
+        model = [escaped(clean(one.row.model, 60))] if many or found["renamed"] else []
         change = f"{one.difference} {one.interval}".rstrip()
         cells = [f"{one.other}{other}", one.value, change, escaped(one.p), one.verdict]
         lines.append([escaped(one.name), *model, *cells])
@@ -126,7 +126,7 @@ def _values(values: Sequence[ComparedValue], found: Mapping[str, Any]) -> Iterat
 
 def searches(result: RunResult, told: Digest) -> Iterator[str]:
     """The slices that searches report as worse than the rest."""
-    found = searches_told(result, told.unit)
+    found = search_texts(result, told.unit)
     if not found:
         return
     yield "### Found slices"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from valor_cli.reports.render.markdown.escaping import escaped, folded, table
 from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.judge_agreement import (
     FEW,
     AgreementLine,
@@ -112,6 +112,6 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for line in shown.lines:
         text = f": {escaped(line.text)}" if line.text else ""
         reason = f" – {escaped(line.reason)}" if line.reason else ""
-        yield f"  - {line.mark} **{escaped(plain(line.word))}**{text}{reason}"
+        yield f"  - {line.mark} **{escaped(clean(line.word))}**{text}{reason}"
     if shown.left_out:
         yield f"  - … and {shown.left_out:,} more verdicts"

@@ -19,10 +19,10 @@ from valor_cli.reports.render.markdown.judges import judges
 from valor_cli.reports.render.markdown.samples import coverage, insights, problems, worst_texts
 from valor_cli.reports.render.markdown.values import headline, labels, slices
 from valor_cli.reports.sections.digest import Digest, digest
-from valor_cli.reports.sections.formatting import plain, shown_input
+from valor_cli.reports.sections.formatting import clean, shown_input
 from valor_cli.reports.sections.gates import Gate
 from valor_cli.reports.sections.grids import FEW_MARK, few_of
-from valor_cli.reports.sections.intervals import few_told, intervals_told
+from valor_cli.reports.sections.intervals import interval_text, small_n_note
 from valor_cli.results import RunInfo, RunResult
 
 ROOM = 65_000
@@ -102,8 +102,8 @@ def _verdict(told: Digest) -> Iterator[str]:
 
 
 def _badge(gate: Gate, *, many: bool) -> str:
-    parts = [plain(gate.subject, 60), plain(gate.where, 40) if gate.where else ""]
-    parts += [plain(gate.model, 30) if many and gate.model else ""]
+    parts = [clean(gate.subject, 60), clean(gate.where, 40) if gate.where else ""]
+    parts += [clean(gate.model, 30) if many and gate.model else ""]
     subject = escaped(" · ".join(filter(None, parts)))
     asked = escaped(gate.rule)
     found = asked if gate.status == "not checked" else f"{gate.value} ({asked})"
@@ -114,11 +114,11 @@ def _notes(result: RunResult, told: Digest) -> Iterator[str]:
     """Notes on all headline numbers."""
     cells = [cell for line in told.headline.lines for cells in line.cells for cell in cells]
     if any(cell.interval for cell in cells):
-        how = intervals_told(result, told.unit)
+        how = interval_text(result, told.unit)
         if how:
             yield how
     if few := few_of(told.headline.lines):
-        yield f"{FEW_MARK} {few_told(few)}"
+        yield f"{FEW_MARK} {small_n_note(few)}"
 
 
 def _gates(result: RunResult, told: Digest) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _gate_table(told: Digest) -> Iterator[str]:
 
 
 def _warnings(warnings: Sequence[str], told: Digest) -> Iterator[str]:
-    found = [f"- {escaped(plain(warning, 400))}" for warning in warnings]
+    found = [f"- {escaped(clean(warning, 400))}" for warning in warnings]
     found += [f"- No predictions for labels of {escaped(line)}" for line in told.missing]
     found += [f"- No ground truth for labels of {escaped(line)}" for line in told.ignored]
     if not found:
@@ -181,7 +181,7 @@ def _facts(run: RunInfo, told: Digest) -> Iterator[str]:
         **({"models asked": ", ".join(run.models_used)} if run.models_used else {}),
         **run.packages,
     }
-    named = [[escaped(plain(k)), escaped(plain(v, 400))] for k, v in facts.items()]
+    named = [[escaped(clean(k)), escaped(clean(v, 400))] for k, v in facts.items()]
     yield from table(["", ""], named, left=2)
     yield ""
     shown = map(shown_input, run.inputs[:INPUTS])

@@ -13,7 +13,7 @@ from valor_cli.reports.sections.coverage import PARTIAL
 from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest, difference, ranking, worst_first
 from valor_cli.reports.sections.formatting import covered, number, signed, span
 from valor_cli.reports.sections.grids import FEW_MARK, Cell, Grid, Line, Measure, few_of
-from valor_cli.reports.sections.intervals import few_told
+from valor_cli.reports.sections.intervals import small_n_note
 
 LEADING = 12
 """Values of the whole run shown at once; the others are folded."""
@@ -127,7 +127,7 @@ def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) 
     yield from table([first, told.n_name, *headings], rows)
     if few := few_of(grid.lines[:most]):
         yield ""
-        yield f"<sub>{FEW_MARK} {few_told(few)}.</sub>"
+        yield f"<sub>{FEW_MARK} {small_n_note(few)}.</sub>"
     if len(grid.lines) > most:
         yield ""
         yield f"… and {len(grid.lines) - most:,} more."

@@ -21,10 +21,10 @@ from valor_cli.reports.sections.comparison.rows import ComparedValue, Outcome, r
 from valor_cli.reports.sections.comparison.samples import (
     ShownSample,
     ShownSide,
+    change_texts,
     shown_samples,
-    told_changes,
 )
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import ComparedRuns
 
 PAIRS = 3
@@ -97,11 +97,11 @@ def compared_summary(compared: ComparedRuns, files: Sequence[str] = ()) -> Rende
     for title, names in told.only:
         parts += _section(_listed(title, names, _MOST["only"], "bold"))
     if files:
-        shown = [plain(file, 200) for file in files]
+        shown = [clean(file, 200) for file in files]
         whole = Text.assemble(("Report", "bold"), "  ", "\n        ".join(shown), no_wrap=True)
         apart = [Text("Report", "bold"), *(Text(file, overflow="fold") for file in shown)]
         parts += ["", Fitting([[whole], apart])]
-    return Page(parts, [f"Report  {plain(file, 200)}" for file in files])
+    return Page(parts, [f"Report  {clean(file, 200)}" for file in files])
 
 
 def _section(parts: Iterator[RenderableType]) -> list[RenderableType]:
@@ -135,7 +135,7 @@ def _listed(title: str, names: Sequence[str], most: int, style: str) -> Iterator
     if names:
         yield Text(title, style=style)
         for name in names[:most]:
-            yield Text(f"  {plain(name, 300)}")
+            yield Text(f"  {clean(name, 300)}")
         yield from _more(len(names) - most)
 
 
@@ -219,7 +219,7 @@ def _name(one: ComparedValue, *, named: bool) -> Text:
     if one.where:
         text.append(f" [{one.where}]", style="dim")
     if named:
-        text.append(f"  {plain(one.row.model, 24)}", style="dim")
+        text.append(f"  {clean(one.row.model, 24)}", style="dim")
     return text
 
 
@@ -271,7 +271,7 @@ def _sample(one: ShownSample, pair: ShownPair) -> Iterator[RenderableType]:
     made.add_column(overflow="fold")
     for text in one.texts[:1]:
         for heading, side in ((pair.other, text.other), (pair.model, text.own)):
-            made.add_row(Text(f"    {plain(heading, 20)}", style="dim"), _excerpt(side))
+            made.add_row(Text(f"    {clean(heading, 20)}", style="dim"), _excerpt(side))
     if one.texts:
         yield made
 
@@ -279,7 +279,7 @@ def _sample(one: ShownSample, pair: ShownPair) -> Iterator[RenderableType]:
 def _changed(one: ShownSample, pair: ShownPair, shown: int) -> Text:
     """A line of that many changes, the widest ones; with one it is cut off where it must be."""
     text = Text.assemble("  ", (one.name, "bold"), f" · {pair.title}" if pair.title else "")
-    for word, told in told_changes(one.changes[:shown]):
+    for word, told in change_texts(one.changes[:shown]):
         text.append("  ").append(word, style="red" if word == "worse" else "green")
         text.append(f"  {told}")
     if len(one.changes) > shown:

@@ -22,10 +22,10 @@ from valor_cli.reports.sections.comparison.rows import (
     probability,
 )
 from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.formatting import number, plain
+from valor_cli.reports.sections.formatting import clean, number
 from valor_cli.reports.sections.grids import FEW_MARK, few_of
-from valor_cli.reports.sections.intervals import few_told
-from valor_cli.reports.sections.naming import called
+from valor_cli.reports.sections.intervals import small_n_note
+from valor_cli.reports.sections.naming import output_name
 from valor_cli.results import ComparisonResult, FoundSlice, RunResult, SliceSearchResult
 
 SLICE = 60
@@ -50,7 +50,7 @@ def pair_lines(result: RunResult) -> list[str]:
         both = of_pair.get(frozenset((first, second)), [])
         wins, of = (_wins(both, second, first), _wins(both, first, second)), len(both)
         ahead, behind = (second, first) if wins[0] >= wins[1] else (first, second)
-        names = plain(ahead, 24), plain(behind, 24)
+        names = clean(ahead, 24), clean(behind, 24)
         if not of:
             continue
         if not any(wins):
@@ -140,12 +140,12 @@ def searched(
     for one, part in found[:most]:
         unit = units.get((one.metric, one.output), "fraction")
         of_it = (
-            [plain(called(one.metric, one.output), 40)]
+            [clean(output_name(one.metric, one.output), 40)]
             if len(metrics) > 1 or one is found[0][0]
             else []
         )
-        of_it += [plain(one.model, 24)] if len(result.models) > 1 else []
-        name = Text(plain(part.slice, SLICE))
+        of_it += [clean(one.model, 24)] if len(result.models) > 1 else []
+        name = Text(clean(part.slice, SLICE))
         name.append("".join(f"  {word}" for word in of_it), style="dim")
         cells = number(part.value, unit), number(part.rest, unit), probability(part.p_adjusted)
         made.add_row(name, *map(Text, (*cells, f"{part.n:,}")))
@@ -163,7 +163,7 @@ def legend(result: RunResult, told: Digest, room: Mapping[str, int], *, compared
         compared: Whether values of two models are.
     """
     few = few_of(shown_lines(told, room["headline"], room["slices"]))
-    notes = [f"{FEW_MARK} {few_told(few)}"] if few else []
+    notes = [f"{FEW_MARK} {small_n_note(few)}"] if few else []
     if compared or any(row.baseline and row.p_adjusted is not None for row in result.comparisons):
         notes.append("p by Holm's method over the headline values")
     if any(row.unpaired and row.n for row in result.comparisons):

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.problems import ShownProblem, counted
 
 MESSAGE = 150
@@ -29,7 +29,7 @@ def problem_lines(problems: Sequence[ShownProblem], most: int) -> Iterator[Rende
     made.add_column(overflow="fold")
     for problem in shown:
         severity = Text(f"  {problem.severity}", style=_STYLES.get(problem.severity, "dim"))
-        made.add_row(severity, Text(plain(problem.message, MESSAGE)))
+        made.add_row(severity, Text(clean(problem.message, MESSAGE)))
     yield made
     if len(problems) > most:
         yield Text(f"  … and {len(problems) - most:,} more in the report", style="dim")
@@ -44,7 +44,7 @@ def insight_lines(insights: Sequence[str], most: int) -> Iterator[RenderableType
     made.add_column(no_wrap=True)
     made.add_column(overflow="fold")
     for insight in insights[:most]:
-        made.add_row(Text("  •"), Text(plain(insight, MESSAGE)))
+        made.add_row(Text("  •"), Text(clean(insight, MESSAGE)))
     yield made
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from valor_cli.reports.render.terminal.findings import MESSAGE
 from valor_cli.reports.render.terminal.table_width import Fitting, table
-from valor_cli.reports.sections.formatting import NO_VALUE, plain
+from valor_cli.reports.sections.formatting import NO_VALUE, clean
 from valor_cli.reports.sections.judge_agreement import AgreementLine
 from valor_cli.reports.sections.judge_usage import UsageLine, UsageTable
 
@@ -116,7 +116,7 @@ def _agreements(sentences: Sequence[str], most: int) -> Iterator[RenderableType]
     made.add_column(no_wrap=True)
     made.add_column(overflow="fold")
     for sentence in sentences[:most]:
-        made.add_row(Text("  •"), Text(plain(sentence, 2 * MESSAGE)))
+        made.add_row(Text("  •"), Text(clean(sentence, 2 * MESSAGE)))
     yield made
     if len(sentences) > most:
         yield Text(f"  … and {len(sentences) - most:,} more in the report", style="dim")

@@ -25,7 +25,7 @@ from valor_cli.reports.render.terminal.tables import gates, headline, more, slic
 from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest, digest
 from valor_cli.reports.sections.errors.breakdown import breakdowns, costliest
 from valor_cli.reports.sections.errors.confusion import confusions, most_confused
-from valor_cli.reports.sections.formatting import plain, signed
+from valor_cli.reports.sections.formatting import clean, signed
 from valor_cli.reports.sections.judge_agreement import agreement_lines
 from valor_cli.reports.sections.judge_usage import usage_table
 from valor_cli.reports.sections.problems import shown_insights, shown_problems
@@ -71,7 +71,7 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     Colour only repeats what the words say.
     """
     told = digest(result)
-    warnings = [plain(warning, 300) for warning in result.warnings]
+    warnings = [clean(warning, 300) for warning in result.warnings]
     errors = _errors(result, told)
     problems, insights = shown_problems(result), shown_insights(result)
     used = usage_table(result, _USAGE, by_metric=False, by_model=False)
@@ -111,13 +111,13 @@ def summary(result: RunResult, files: Sequence[str]) -> RenderableType:
     parts += _section(iter(errors))
     parts += _section(_notes(told, warnings, room["warnings"]))
     if files:
-        shown = [plain(file, 200) for file in files]
+        shown = [clean(file, 200) for file in files]
         beside = "\n        ".join(shown)
         head = ("Report", "bold")
         whole = Text.assemble(head, "  ", beside, no_wrap=True, overflow="fold")
         apart = [Text.assemble(head), *(Text(file, overflow="fold") for file in shown)]
         parts += ["", Fitting([[whole], apart])]
-    return Page(parts, [f"Report  {plain(file, 200)}" for file in files])
+    return Page(parts, [f"Report  {clean(file, 200)}" for file in files])
 
 
 def coco_table(result: RunResult) -> str:
@@ -131,7 +131,7 @@ def coco_table(result: RunResult) -> str:
     for (model, ious), rows in tables.items():
         lines = [_coco_line(rows[name], ious, *rest) for name, *rest in _COCO if name in rows]
         if len(tables) > 1:
-            lines.insert(0, plain(model, 60))
+            lines.insert(0, clean(model, 60))
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
@@ -220,7 +220,7 @@ def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> 
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for what, amount, model in found:
-        groups.setdefault(what, {}).setdefault(amount, []).append(plain(models[model], 24))
+        groups.setdefault(what, {}).setdefault(amount, []).append(clean(models[model], 24))
     parts = []
     for what, amounts in groups.items():
         told = [amount + _whose(names, len(models)) for amount, names in amounts.items()]

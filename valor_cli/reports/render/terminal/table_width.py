@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 
 NAME = 16
 """Characters of a name that a table keeps at least, or all of a shorter one."""
@@ -28,7 +28,7 @@ def table(*headings: str, width: int = HEADING) -> Table:
     """A borderless table: the first column left-aligned and wrapping, numbers right-aligned."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for index, heading in enumerate(headings):
-        shown = plain(heading, HEADING) if heading else ""
+        shown = clean(heading, HEADING) if heading else ""
         made.add_column(
             Text("\n".join(wrap(shown, width)) if index else shown),
             justify="right" if index else "left",

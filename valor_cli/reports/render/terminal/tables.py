@@ -15,7 +15,7 @@ from valor_cli.reports.sections.comparison.rows import ComparedValue
 from valor_cli.reports.sections.coverage import PARTIAL
 from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.sections.digest import worst_first as by_worst
-from valor_cli.reports.sections.formatting import covered, number, plain, signed, span
+from valor_cli.reports.sections.formatting import clean, covered, number, signed, span
 from valor_cli.reports.sections.gates import Gate
 from valor_cli.reports.sections.grids import FEW_MARK, Cell, Key, Line, Measure
 
@@ -156,7 +156,7 @@ def _ranked(told: Digest, order: Sequence[int], form: _Form) -> RenderableType:
         tails = [len(_part(row[index])) for row in rows]
         _line_up(column, tails, str(made.columns[index + 1].header))
     for model, texts in zip(order, values, strict=False):
-        made.add_row(Text(plain(told.models[model], 24)), *texts)
+        made.add_row(Text(clean(told.models[model], 24)), *texts)
     return made
 
 

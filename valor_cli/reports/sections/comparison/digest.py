@@ -19,7 +19,7 @@ from valor_cli.reports.sections.comparison.rows import (
     tested,
 )
 from valor_cli.reports.sections.comparison.samples import ChangeNames
-from valor_cli.reports.sections.formatting import plain, shown_input, words
+from valor_cli.reports.sections.formatting import clean, shown_input, words
 from valor_cli.results import ComparedRun, ComparedRuns
 
 _WORDS: dict[Outcome, str] = {
@@ -110,11 +110,11 @@ def compared_digest(compared: ComparedRuns) -> ComparedDigest:
         sides=tuple(_side(letter, run) for letter, run in runs),
         pairs=pairs,
         only=tuple(
-            (f"Only {letter} has", tuple(plain(name, 120) for name in names))
+            (f"Only {letter} has", tuple(clean(name, 120) for name in names))
             for letter, names in only
             if names
         ),
-        warnings=tuple(plain(warning, 600) for warning in compared.warnings),
+        warnings=tuple(clean(warning, 600) for warning in compared.warnings),
         notes=notes_of(
             compared, [one for pair in pairs for one in (*pair.headline, *pair.further)]
         ),
@@ -145,7 +145,7 @@ def conclusion(compared: ComparedRuns) -> Conclusion:
 def _side(letter: str, run: ComparedRun) -> Side:
     facts = {
         "results": run.path,
-        "models": ", ".join(plain(model, 60) for model in run.models),
+        "models": ", ".join(clean(model, 60) for model in run.models),
         "valor": run.run.valor_version,
         "started": run.run.started_at,
         "duration": f"{run.run.duration_s:.2f} s",
@@ -156,10 +156,10 @@ def _side(letter: str, run: ComparedRun) -> Side:
     }
     return Side(
         letter=letter,
-        path=plain(run.path, 200),
-        models=plain(facts["models"], 200),
-        started=plain(run.run.started_at),
-        facts=tuple((name, plain(text, 400)) for name, text in facts.items()),
+        path=clean(run.path, 200),
+        models=clean(facts["models"], 200),
+        started=clean(run.run.started_at),
+        facts=tuple((name, clean(text, 400)) for name, text in facts.items()),
         inputs=tuple(
             (file.path, file.rows, file.sha256[:12]) for file in map(shown_input, run.run.inputs)
         ),
@@ -196,14 +196,14 @@ def _pairs(compared: ComparedRuns, *, one_run: bool) -> tuple[ShownPair, ...]:
 
 
 def _title(key: tuple[str, str], *, one_run: bool) -> str:
-    model, other = (plain(name, 60) for name in key)
+    model, other = (clean(name, 60) for name in key)
     if key[0] == key[1] and not one_run:
         return model
     return f"{model} against {other}"
 
 
 def _headings(key: tuple[str, str], *, one_run: bool) -> tuple[str, str]:
-    model, other = (plain(name, 40) for name in key)
+    model, other = (clean(name, 40) for name in key)
     if one_run:
         return other, model
     # Of one name the title says whose values they are.

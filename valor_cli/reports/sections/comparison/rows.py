@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import NO_VALUE, number, plain, signed, span
+from valor_cli.reports.sections.formatting import NO_VALUE, clean, number, signed, span
 from valor_cli.reports.sections.naming import Names
 from valor_cli.results import ComparisonResult, Direction, Effect, PairedTest
 
@@ -89,8 +89,8 @@ def compared_values(rows: Sequence[ComparisonResult]) -> list[ComparedValue]:
 
 
 def _told(row: ComparisonResult, detail: str) -> ComparedValue:
-    name = plain(row.metric if row.output == "value" else f"{row.metric} {row.output}")
-    where = [plain(part) for part in (row.label, row.slice) if part is not None]
+    name = clean(row.metric if row.output == "value" else f"{row.metric} {row.output}")
+    where = [clean(part) for part in (row.label, row.slice) if part is not None]
     return ComparedValue(
         name=f"{name} ({detail})" if detail else name,
         where=" / ".join(where),
@@ -104,7 +104,7 @@ def _told(row: ComparisonResult, detail: str) -> ComparedValue:
         outcome=outcome_of(row),
         n=number(row.n, "count"),
         test=TESTS[row.test] if row.test else "",
-        reason=plain(row.reason, 200) if row.reason else "",
+        reason=clean(row.reason, 200) if row.reason else "",
         row=row,
     )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import number, plain, signed
+from valor_cli.reports.sections.formatting import clean, number, signed
 from valor_cli.reports.sections.naming import Names
 from valor_cli.reports.sections.samples.texts import left_out, titles, visible
 from valor_cli.results import ChangedSample, ComparedRuns, Parameters, SampleChange, ShownText
@@ -124,7 +124,7 @@ class ChangeNames:
 
     def _detailed(self, told: str, metric: str, parameters: Parameters) -> str:
         detail = self._names.detail(metric, parameters)
-        return f"{plain(told)} ({detail})" if detail else plain(told)
+        return f"{clean(told)} ({detail})" if detail else clean(told)
 
     def unit(self, metric: str, output: str) -> str:
         """The unit of the whole-data value, otherwise a fraction."""
@@ -133,7 +133,7 @@ class ChangeNames:
 
 def _sample(one: ChangedSample, names: ChangeNames) -> ShownSample:
     return ShownSample(
-        name=plain(str(one.sample_id), 80),
+        name=clean(str(one.sample_id), 80),
         changes=tuple(_change(change, names) for change in one.changes),
         shared=tuple(
             (title, visible(text.text), left_out(text))
@@ -158,7 +158,7 @@ def _change(change: SampleChange, names: ChangeNames) -> ShownChange:
         difference="" if passes else signed(change.value - change.other_value, unit),
         word=change.change,
         group=names.group(change.metric, change.parameters),
-        output="" if change.output == "value" else plain(change.output),
+        output="" if change.output == "value" else clean(change.output),
     )
 
 
@@ -179,15 +179,15 @@ def gathered(
     ]
 
 
-def told_changes(changes: Sequence[ShownChange]) -> list[tuple[str, str]]:
+def change_texts(changes: Sequence[ShownChange]) -> list[tuple[str, str]]:
     """Changes in words: "worse" and "rouge_l: f1 1.000 → 0.200, recall 1.000 → 0.500"."""
     return [
-        (word, apart(groups).join(_of_metric(name, many) for name, many in groups))
+        (word, separator(groups).join(_of_metric(name, many) for name, many in groups))
         for word, groups in gathered(changes)
     ]
 
 
-def apart(groups: Sequence[tuple[str, Sequence[object]]]) -> str:
+def separator(groups: Sequence[tuple[str, Sequence[object]]]) -> str:
     """The separator between metrics; a comma if none of them has several values."""
     return "; " if any(len(many) > 1 for _, many in groups) else ", "
 

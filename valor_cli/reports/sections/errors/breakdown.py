@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from valor_cli.reports.sections.errors.outcomes import ERRORS
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import ExampleResult, MetricResult, RunResult
 
@@ -112,6 +112,6 @@ def _share(
     return Share(
         None if cost is None else cost.value,
         None if count is None else count.value,
-        None if reason is None else plain(reason, 200),
+        None if reason is None else clean(reason, 200),
         tuple(shown.get((model, name), ())),
     )

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import parameter, plain, short
+from valor_cli.reports.sections.formatting import clean, parameter, short
 from valor_cli.reports.sections.naming import LABEL_KEY, Names, frozen
 from valor_cli.results import ExampleResult, Parameters, RunResult, TableResult
 
@@ -166,7 +166,7 @@ def matrix(confusion: Confusion) -> Matrix:
         rest = [sum(counts[label] for label in others)] if others else []
         folded = [*(counts[label] for label in shown), *rest, alone]
         rows.append(_entries(folded, row, sides, confusion))
-    names = [plain(table.labels[label], 60) for label in shown]
+    names = [clean(table.labels[label], 60) for label in shown]
     if others:
         names.append(f"{len(others):,} other label{'s' if len(others) > 1 else ''}")
     return Matrix(tuple(names), tuple(rows), len(others))
@@ -237,11 +237,11 @@ def _pair(confusion: Confusion, count: int, row: int, column: int) -> Pair:
     total = [*confusion.total, sum(confusion.table.unmatched_predictions)]
     found = confusion.examples.get((row, column), ())
     return Pair(
-        plain(labels[row], 60),
-        plain(labels[column], 60),
+        clean(labels[row], 60),
+        clean(labels[column], 60),
         count,
         count / total[row],
-        plain(str(found[0].sample_id), 60) if found else None,
+        clean(str(found[0].sample_id), 60) if found else None,
         confusion.pixels,
     )
 
@@ -279,4 +279,4 @@ def _fits(example: Parameters, table: Parameters) -> bool:
 def _settings(parameters: Parameters) -> str:
     shown = {name: value for name, value in parameters.items() if not isinstance(value, list)}
     shown.pop("max_examples", None)  # changes no count
-    return ", ".join(f"{plain(name, 40)}={parameter(value)}" for name, value in shown.items())
+    return ", ".join(f"{clean(name, 40)}={parameter(value)}" for name, value in shown.items())

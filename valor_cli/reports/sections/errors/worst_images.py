@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.sections.errors.outcomes import ERRORS, OUTCOMES, counted, told
-from valor_cli.reports.sections.formatting import number, plain
-from valor_cli.reports.sections.samples.table import spoken, whole
+from valor_cli.reports.sections.formatting import clean, number
+from valor_cli.reports.sections.samples.table import output_words, whole
 from valor_cli.results import ExampleResult, RunResult, Scalar
 
 KIND = "worst_image"
@@ -79,7 +79,7 @@ def _others(
             key = (samples.metric, samples.model, sample)
             if key in wanted and key not in told:
                 values = [
-                    f"{spoken(name)} {number(column[index])}"
+                    f"{output_words(name)} {number(column[index])}"
                     for name, column in further
                     if column[index] is not None
                 ]
@@ -94,9 +94,9 @@ def _image(
     counts = counted(example)
     wrong = told(counts, [error.name for error in ERRORS])
     return WorstImage(
-        plain(str(example.sample_id), 60),
-        plain(file, 120) if file else "",
-        spoken(output),
+        clean(str(example.sample_id), 60),
+        clean(file, 120) if file else "",
+        output_words(output),
         number(example.value),
         others.get((example.metric, example.model, example.sample_id), ""),
         {name: counts[name] for name in OUTCOMES if name in counts},

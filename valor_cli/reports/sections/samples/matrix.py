@@ -8,9 +8,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.reports.sections.formatting import number, plain, words
-from valor_cli.reports.sections.naming import Names, called
-from valor_cli.reports.sections.samples.places import placed
+from valor_cli.reports.sections.formatting import clean, number, words
+from valor_cli.reports.sections.naming import Names, output_name
+from valor_cli.reports.sections.samples.places import sample_order
 from valor_cli.results import MetricResult, RunResult, SamplesResult, Scalar
 
 ROWS = 100
@@ -75,7 +75,7 @@ def _matrix(
     rows: Mapping[tuple[str, str], MetricResult],
     most: int,
 ) -> SampleMatrix:
-    ids, where = placed(columns)
+    ids, where = sample_order(columns)
     declared = [rows.get((one.metric, next(iter(one.columns)))) for one in columns]
     worst = _worst_first(columns, where, declared, len(ids))[:most]
     cells: list[dict[int, MatrixCell]] = []
@@ -92,7 +92,7 @@ def _matrix(
         model,
         tuple(_heading(one, names) for one in columns),
         tuple(
-            (plain(str(ids[line]), 80), tuple(column.get(line, absent) for column in cells))
+            (clean(str(ids[line]), 80), tuple(column.get(line, absent) for column in cells))
             for line in worst
         ),
         len(ids) - len(worst),
@@ -123,7 +123,7 @@ def _worst_first(
 
 def _heading(one: SamplesResult, names: Names) -> str:
     detail, output = names.detail(one.metric, one.parameters), next(iter(one.columns))
-    name = plain(called(one.metric, output))
+    name = clean(output_name(one.metric, output))
     return f"{name} ({detail})" if detail else name
 
 
@@ -131,7 +131,7 @@ def _cell(one: SamplesResult, index: int, unit: str) -> MatrixCell:
     value = next(iter(one.columns.values()))[index]
     status = one.statuses[index] if one.statuses is not None else "ok"
     told = one.undefined[index]
-    reason = plain(told, 200) if told else ""
+    reason = clean(told, 200) if told else ""
     if value is None or status != "ok":
         return MatrixCell(words(status) if status != "ok" else "–", reason, judged=False)
     part = value if unit == "fraction" and 0 <= value <= 1 else None

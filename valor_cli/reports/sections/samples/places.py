@@ -11,7 +11,7 @@ Key: TypeAlias = tuple[type, Scalar]
 """A sample's id; Python takes 1 and true for one key."""
 
 
-def placed(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequence[int]]]:
+def sample_order(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequence[int]]]:
     """All sample ids in order of first appearance, and for each metric the lines of its samples.
 
     Metrics that have the same samples in the same order share their lines.

@@ -7,7 +7,7 @@ from heapq import nsmallest
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import number, plain, words
+from valor_cli.reports.sections.formatting import clean, number, words
 from valor_cli.reports.sections.naming import Names
 from valor_cli.results import Direction, RunResult, SamplesResult, Scalar
 
@@ -28,7 +28,7 @@ _SPOKEN = {
 }
 
 
-def spoken(output: str) -> str:
+def output_words(output: str) -> str:
     """An output's name in words."""
     return _SPOKEN.get(output, words(output))
 
@@ -79,12 +79,12 @@ def _table(
     values = one.columns[primary]
     defined = [index for index, value in enumerate(values) if value is not None]
     worst = nsmallest(most, defined, key=lambda index: (sign * (values[index] or 0.0), index))
-    details = [plain(one.metric)] if several else []
+    details = [clean(one.metric)] if several else []
     details += [detail for detail in [names.detail(one.metric, one.parameters)] if detail]
-    model = plain(one.model, 60)
+    model = clean(one.model, 60)
     return SampleTable(
         title=f"{model} ({', '.join(details)})" if details else model,
-        headings=tuple(map(spoken, one.columns)),
+        headings=tuple(map(output_words, one.columns)),
         rows=tuple(_row(one, index, units) for units in [_units(one)] for index in worst),
         left_out=len(values) - len(worst),
         sample_ids=tuple(one.sample_ids[index] for index in worst),
@@ -94,7 +94,7 @@ def _table(
 def _row(one: SamplesResult, index: int, units: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     columns = zip(one.columns.values(), units, strict=True)
     values = tuple(number(column[index], unit) for column, unit in columns)
-    return plain(str(one.sample_ids[index]), 80), values
+    return clean(str(one.sample_ids[index]), 80), values
 
 
 def _units(one: SamplesResult) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from valor_cli.reports.sections.formatting import capital, plain, words
+from valor_cli.reports.sections.formatting import capital, clean, words
 from valor_cli.results import ShownText
 
 # What reorders, hides or says nothing that can be seen. Marks of direction (U+200E, U+200F) and
@@ -51,7 +51,7 @@ def parts(shown: ShownText) -> Iterator[tuple[str, str]]:
     for start, end, kind in shown.marks:
         if at < start:
             yield visible(shown.text[at:start]), ""
-        yield visible(shown.text[start:end]), plain(kind, 40)
+        yield visible(shown.text[start:end]), clean(kind, 40)
         at = end
     if at < len(shown.text):
         yield visible(shown.text[at:]), ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import plain
+from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.samples.texts import visible
 from valor_cli.results import Verdict
 
@@ -58,7 +58,7 @@ def shown_verdicts(verdicts: Sequence[Verdict], most: int) -> ShownVerdicts:
 
 def _shown(verdict: Verdict) -> ShownVerdict:
     mark, side = _SIDES[verdict.good]
-    word = plain(visible(verdict.verdict[:WORD]), WORD)
+    word = clean(visible(verdict.verdict[:WORD]), WORD)
     return ShownVerdict(mark, side, word, _cut(verdict.text), _cut(verdict.reason))
 
 

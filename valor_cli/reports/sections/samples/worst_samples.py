@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.formatting import number, plain, words
+from valor_cli.reports.sections.formatting import clean, number, words
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import ExampleResult, RunResult
 
@@ -59,7 +59,7 @@ def worst_samples(result: RunResult, most: int) -> tuple[WorstSamples, ...]:
 
 def _heading(example: ExampleResult, names: Names) -> str:
     detail = names.detail(example.metric, example.parameters)
-    return f"{plain(example.metric)} ({detail})" if detail else plain(example.metric)
+    return f"{clean(example.metric)} ({detail})" if detail else clean(example.metric)
 
 
 def _sample(example: ExampleResult, output: str, unit: str) -> WorstSample:
@@ -69,5 +69,5 @@ def _sample(example: ExampleResult, output: str, unit: str) -> WorstSample:
         value = "passes" if example.value else "fails"
     else:
         value = number(example.value, unit or "fraction")
-    reason = plain(example.reason, 400) if example.reason else ""
-    return WorstSample(plain(str(example.sample_id), 80), value, reason, example)
+    reason = clean(example.reason, 400) if example.reason else ""
+    return WorstSample(clean(str(example.sample_id), 80), value, reason, example)
