@@ -17,6 +17,8 @@ FOLLOWING = ("layer", "splitter", "reduction", "model_sha256")
 
 Kind: TypeAlias = tuple[tuple[str, object], ...]
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 
 class Names:
     """Names of measures, with parameters where they distinguish siblings.
@@ -63,7 +65,12 @@ def output_name(metric: str, output: str) -> str:
 
 def frozen(parameters: Parameters) -> Kind:
     """Parameters as an order-independent key."""
-    return tuple((name, _hashable(value)) for name, value in sorted(parameters.items()))
+    return tuple(
+        [
+            (name, value if type(value) in _SCALARS else _hashable(value))
+            for name, value in sorted(parameters.items())
+        ]
+    )
 
 
 def _hashable(value: object) -> object:
