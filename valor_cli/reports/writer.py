@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.masking import masked_bytes
 from valor_cli.results import EmbeddedImages, RunResult
+
+if TYPE_CHECKING:
+    from valor_cli.reports.sections.digest import Digest
 
 FILES = {
     "json": "results.json",
@@ -36,7 +40,23 @@ EVIDENCE = "evidence.bin"
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
 
-Render = Callable[[RunResult, EmbeddedImages], Content]
+
+class Rendered:
+    """A run as renderers get it; what all pages share is prepared once, and only for them."""
+
+    def __init__(self, result: RunResult, pictures: EmbeddedImages) -> None:
+        self.result = result
+        self.pictures = pictures
+
+    @cached_property
+    def digest(self) -> Digest:
+        """The content that pages share."""
+        from valor_cli.reports.sections.digest import digest
+
+        return digest(self.result)
+
+
+Render = Callable[[Rendered], Content]
 
 _NO_PICTURES = EmbeddedImages()
 _FOLDER = "name another folder with --out DIR"
@@ -77,9 +97,8 @@ def write_reports(
     if "json" in names:
         names += [name for name, there in tables.items() if there]
     renderers = {name: _renderer(name) for name in names}
-    rendered = {
-        FILES.get(name, name): render(result, pictures) for name, render in renderers.items()
-    }
+    run = Rendered(result, pictures)
+    rendered = {FILES.get(name, name): render(run) for name, render in renderers.items()}
     known = () if beside else (*FILES.values(), *tables)
     return write_files(out, rendered, [name for name in known if name not in rendered])
 
@@ -90,7 +109,7 @@ def content_of(result: RunResult, name: str, pictures: EmbeddedImages = _NO_PICT
     Raises:
         UnknownNameError: There is no such format.
     """
-    content = _renderer(name)(result, pictures)
+    content = _renderer(name)(Rendered(result, pictures))
     return content if isinstance(content, bytes) else b"".join(content)
 
 
@@ -176,23 +195,23 @@ def _of_rows(name: str) -> Render | None:
     if name == "json":
         from valor_cli.results.document import to_json
 
-        return lambda result, _: to_json(result)
+        return lambda run: to_json(run.result)
     if name == SAMPLES:
         from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 
-        return lambda result, _: jsonl_blocks(result)
+        return lambda run: jsonl_blocks(run.result)
     if name == RESAMPLES:
         from valor_cli.reports.files import resamples_jsonl
 
-        return lambda result, _: resamples_jsonl.to_jsonl(result)
+        return lambda run: resamples_jsonl.to_jsonl(run.result)
     if name == EVIDENCE:
         from valor_cli.reports.files import evidence_bin
 
-        return lambda result, _: evidence_bin.to_blocks(result)
+        return lambda run: evidence_bin.to_blocks(run.result)
     if name == "csv":
         from valor_cli.reports.files.csv_rows import to_csv
 
-        return lambda result, _: to_csv(result)
+        return lambda run: to_csv(run.result)
     return None
 
 
@@ -201,13 +220,13 @@ def _of_pages(name: str) -> Render | None:
     if name == "junit":
         from valor_cli.reports.files.junit import to_junit
 
-        return lambda result, _: to_junit(result)
+        return lambda run: to_junit(run.result)
     if name == "markdown":
         from valor_cli.reports.render.markdown.report import to_markdown
 
-        return lambda result, _: to_markdown(result).encode()
+        return lambda run: to_markdown(run.result, run.digest).encode()
     if name == "html":
         from valor_cli.reports.render.html.report import to_html
 
-        return lambda result, pictures: to_html(result, pictures).encode()
+        return lambda run: to_html(run.result, run.pictures, run.digest).encode()
     return None

@@ -61,14 +61,16 @@ PROMPTS = 100
 """Lines listed; results.json has all of them."""
 
 
-def to_html(result: RunResult, pictures: EmbeddedImages = _NO_PICTURES) -> str:
+def to_html(
+    result: RunResult, pictures: EmbeddedImages = _NO_PICTURES, prepared: Digest | None = None
+) -> str:
     """A self-contained page; all data is escaped.
 
     Args:
         result: The run.
         pictures: Images to embed; the drawings of the others stand on a plain ground.
     """
-    told = digest(result)
+    told = digest(result) if prepared is None else prepared
     anchors = Anchors()
     found = differences(result)
     drawn = curves(result)

@@ -38,13 +38,13 @@ _SYMBOLS = {"passed": "✓", "failed": "✗", "not checked": "?"}
 _MARKS = {"passed": "✓ passed", "failed": "✗ **failed**", "not checked": "? not checked"}
 
 
-def to_markdown(result: RunResult) -> str:
+def to_markdown(result: RunResult, prepared: Digest | None = None) -> str:
     """The report; every word from the data is escaped.
 
     First what a reviewer needs to know, then folded blocks for those who ask further. Where all of
     it is longer than a comment may be, the longest blocks give way, and the last line names them.
     """
-    told = digest(result)
+    told = digest(result) if prepared is None else prepared
     compared = differences(result)
     sections: dict[str, Iterable[str]] = {
         "verdict": _verdict(told),
