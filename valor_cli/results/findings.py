@@ -80,6 +80,21 @@ class MetricValue(Record, frozen=True):
     proportion: bool = False
     over: LabelMean | None = None
 
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields but `over` are equal, which has arrays."""
+        if type(other) is not MetricValue:
+            return NotImplemented
+        return _compared(self) == _compared(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _compared(value: MetricValue) -> tuple[object, ...]:
+    return tuple(getattr(value, name) for name in _COMPARED)
+
+
+_COMPARED = tuple(name for name in MetricValue.__struct_fields__ if name != "over")
+
 
 class MetricCurve(Record, frozen=True):
     """Columns of equal length, drawn as lines; `at` as in `MetricValue`."""
