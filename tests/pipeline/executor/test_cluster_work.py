@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
@@ -32,6 +33,11 @@ from valor_cli.pipeline.executor.handover import Parcel
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
+    ids: tuple[str, ...]
+    scores: NDArray[np.float64]
+
+
+class _Record(Struct, frozen=True):
     ids: tuple[str, ...]
     scores: NDArray[np.float64]
 
@@ -128,6 +134,7 @@ def test_relative_paths_begin_where_the_clients_do(
         (np.zeros(1_000), 8_000),
         ({"a": [np.zeros(500), np.zeros(500)]}, 8_000),
         (_Columns(("x" * 951,) * 2, np.zeros(1_000)), 10_000),
+        (_Record(("x" * 951,) * 2, np.zeros(1_000)), 10_000),
         # An ASCII text takes 49 bytes more than its length, a place in a list 8.
         (["x" * 951] * 10_000, 10_080_000),
         (["x" * 951] * 10, 10_080),

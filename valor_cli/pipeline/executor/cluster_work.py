@@ -145,8 +145,9 @@ def size_of(value: Any, depth: int = _DEPTH) -> int:
 
 def _parts(value: Any) -> Sequence[Any]:
     """The parts of a value, by its type."""
-    if hasattr(value, "__match_args__"):
-        return [getattr(value, name) for name in value.__match_args__]
+    names = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        return [getattr(value, name) for name in names]
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, tuple | list):
