@@ -146,8 +146,7 @@ def lvis(
         AP = mean over labels, IoU thresholds 0.50, 0.55 … 0.95 and recalls 0, 0.01 … 1 of the
              highest precision at that recall or a higher one; APr, APc, APf: of one group
         AR = mean over labels and IoU thresholds of recall
-        a label is judged in the images that have it or are known to be without it, and in no
-        others
+        a label is judged only in the images that have it or are known to be without it
 
     Pitfalls:
         Every label counts alike and rare ones have a handful of objects, so that APr swings widely
