@@ -156,7 +156,7 @@ def shuffled(dataset: DetectionDataset) -> DetectionDataset:
 
     def taken(table: Any) -> Any:
         at = rows(table.image)
-        columns = {name: getattr(table, name) for name in table.__match_args__}
+        columns = {name: getattr(table, name) for name in table.__struct_fields__}
         moved = {
             name: column.take(at) if name == "shapes" else column[at]
             for name, column in columns.items()

@@ -82,7 +82,7 @@ def reordered(dataset: TextDataset, seed: int = 0) -> TextDataset:
     order = np.random.default_rng(seed).permutation(dataset.unit_count).tolist()
     columns = {
         name: tuple(column[at] for at in order)
-        for name in dataset.__match_args__
+        for name in dataset.__struct_fields__
         if isinstance(column := getattr(dataset, name), tuple)
     }
     return replace(dataset, **columns)

@@ -7,10 +7,9 @@ other ignored objects take no part.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from msgspec.structs import replace
 
 from tests.oracles.confusion import Found, Scene, Truth, Verdict, least, overlap
 from tests.oracles.detection import interpolated_precision

@@ -7,13 +7,12 @@ A share of 2,000 independent simulations is known to 0.5 percentage points (its 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 import pytest
 from msgspec import structs
-from msgspec.structs import replace
 from scipy import stats
 
 from tests.oracles.sacrebleu_significance import sacrebleu_p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from functools import cache
@@ -141,7 +142,7 @@ def test_roc_auc(name: str) -> None:
     dataset = loaded(name)
     assert isinstance(dataset.scores, DenseScores)
     score = dataset.scores.score / dataset.scores.score.sum(axis=1, keepdims=True)
-    divided = replace(dataset, scores=replace(dataset.scores, score=score))
+    divided = replace(dataset, scores=dataclasses.replace(dataset.scores, score=score))
     mean = mean_roc_auc(score_samples(divided, None)).value
     assert mean == near(numbers["roc_auc_ovr_macro"])
 

@@ -80,7 +80,7 @@ def held_to(
     if found.over is not None and whole.over is not None:
         values = np.full(len(whole.over.values), np.nan)
         present = np.zeros(len(values), bool)
-        values[at], present[at] = found.over
+        values[at], present[at] = found.over.values, found.over.present
         over = LabelMean(values, present)
     return told(*value_and_shift(found.value, over, whole.over))
 

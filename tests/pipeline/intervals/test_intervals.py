@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from valor_cli.metric import Call, Metric, in_one_part
 from valor_cli.pipeline.executor.executor import ThisProcess

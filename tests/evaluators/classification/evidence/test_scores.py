@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def assert_same(one: Scored, other: Scored) -> None:
     """Bit by bit."""
 
     def columns(part: Any) -> dict[str, Any]:
-        names = [field.name for field in fields(part) if not field.name.startswith("_")]
+        names = [name for name in type(part).__match_args__ if not name.startswith("_")]
         return {name: getattr(part, name) for name in names}
 
     for name in ("true_score", "place", "total", "squares"):

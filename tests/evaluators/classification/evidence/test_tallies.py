@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tests.evaluators.classification.asking import HALF_RIGHT, scored, weighed
@@ -146,8 +147,11 @@ def exact(thing: Any) -> Any:
         return (thing.dtype.kind, thing.tolist())
     if isinstance(thing, dict):
         return {name: exact(one) for name, one in thing.items()}
-    if is_dataclass(thing):
-        return [exact(getattr(thing, one.name)) for one in fields(thing) if one.name[0] != "_"]
+    if isinstance(thing, Struct):
+        return [exact(getattr(thing, one)) for one in thing.__struct_fields__ if one[0] != "_"]
+    if dataclasses.is_dataclass(thing):
+        names = [one.name for one in dataclasses.fields(thing)]
+        return [exact(getattr(thing, one)) for one in names if one[0] != "_"]
     if isinstance(thing, tuple):
         return [exact(one) for one in thing]
     return thing
@@ -269,7 +273,7 @@ def test_what_cannot_be_merged_is_refused() -> None:
     with pytest.raises(ValueError, match="for the same calls"):
         merge_scored([one, condense(rows, CALLS[:3])])
     with pytest.raises(ValueError, match="share their labels"):
-        merge_scored([one, replace(one, labels=("x", *one.labels[1:]))])
+        merge_scored([one, dataclasses.replace(one, labels=("x", *one.labels[1:]))])
     with pytest.raises(ValueError, match="all condensed, or none"):
         merge_scored([one, rows])
     with pytest.raises(ValueError, match="no resample"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -112,9 +111,9 @@ def shards(dataset: DetectionDataset, count: int, seed: int) -> list[DetectionDa
 
 def same(one: Matches, other: Matches) -> bool:
     return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(Matches)
-        if not field.name.startswith(("_", "gt_"))
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in Matches.__struct_fields__
+        if not name.startswith(("_", "gt_"))
     ) and np.array_equal(ground_truths(one), ground_truths(other))
 
 
@@ -208,9 +207,9 @@ def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
 
     def joined(tables: list) -> object:
         columns = {
-            field.name: np.concatenate([getattr(table, field.name) for table in tables])
-            for field in fields(tables[0])
-            if field.name not in ("shapes", "keypoints", "difficult")
+            name: np.concatenate([getattr(table, name) for table in tables])
+            for name in tables[0].__struct_fields__
+            if name not in ("shapes", "keypoints", "difficult")
         }
         columns["shapes"] = joined_shapes([table.shapes for table in tables])
         sizes = [len(table.image) for table in tables]

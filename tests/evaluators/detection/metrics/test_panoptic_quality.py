@@ -172,7 +172,7 @@ def test_the_random_scenes_hold_every_case() -> None:
 
 
 def equal(one: Segments, other: Segments) -> bool:
-    names = [name for name in one.__match_args__ if name != "weights"]
+    names = [name for name in one.__struct_fields__ if name != "weights"]
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 

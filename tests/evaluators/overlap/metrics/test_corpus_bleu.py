@@ -133,7 +133,8 @@ def test_sacrebleu_does_not_talk(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_sacrebleu_is_imported_only_where_it_is_needed() -> None:
     script = (
-        "import sys; from valor_cli.evaluators.overlap import corpus_bleu, chrf, ter, bleu; "
+        "import sys; "
+        "from valor_cli.evaluators.overlap.metrics import corpus_bleu, chrf, ter, bleu; "
         "sys.exit('sacrebleu' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
@@ -167,7 +168,7 @@ def test_a_model_is_never_downloaded(
 
 def test_a_tokenizer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     # Said to be installed, though sacrebleu cannot import it.
-    monkeypatch.setattr(corpus_bleu, "what_lacks", lambda name: None)
+    monkeypatch.setattr(corpus_bleu, "missing_dependency", lambda name: None)
     monkeypatch.setitem(sys.modules, "MeCab", None)
     with pytest.raises(MissingExtraError, match="ja-mecab does not work"):
         measured(CORPUS_BLEU, samples(["a"], references=[["a"]]), tokenize="ja-mecab")
