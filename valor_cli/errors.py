@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 from valor_cli.masking import without_secrets
 
@@ -13,7 +12,8 @@ LISTED = 20
 """Problems printed in full; the rest are counted."""
 
 
-class Problem(Struct, frozen=True):
+@dataclass(frozen=True)
+class Problem:
     """One problem: `place` ("run.yaml:3:5: metrics.1") and `message`, which says what to fix and
     how.
     """

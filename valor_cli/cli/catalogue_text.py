@@ -92,7 +92,7 @@ def _entry(task: Task[Any], metric: Metric[Any]) -> dict[str, Any]:
     return {
         "name": metric.name,
         "task": task.name,
-        "wing": metric.declared.__module__.split(".")[-2],
+        "wing": metric.declared.__module__.removeprefix("valor_cli.evaluators.").split(".")[0],
         "aliases": list(metric.aliases),
         "needs": list(metric.needs),
         "asks": asked_by(metric),

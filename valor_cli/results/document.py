@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 from msgspec import Struct, ValidationError, convert
-from msgspec.structs import asdict, astuple
+from msgspec.structs import asdict, astuple, force_setattr
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.results.compared import ComparedRuns
@@ -37,6 +37,7 @@ _COMPARED_INFO: Final = (
 """What compared.json has of the record of a run, in its order."""
 _NO_FLOATS: Final = frozenset({str, int, bool, type(None)})
 _FLOATS: Final = frozenset({float, type(None)})
+_PLAIN: Final = _NO_FLOATS | _FLOATS
 _KINDS: Final[dict[type, str]] = {
     str: "str",
     int: "int",
@@ -92,7 +93,7 @@ def from_json(content: bytes, path: str | Path) -> RunResult:
     problems = [Problem(f"{path}: {place}", message) for place, message in disagreements(document)]
     if problems:
         raise DataError(problems[:LISTED], total=len(problems), hint=_NEXT)
-    return RunResult(**asdict(document))
+    return RunResult(**asdict(_frozen(document)))
 
 
 def dumps(value: Any) -> bytes:
@@ -172,6 +173,22 @@ def _spoiled_of(parts: Iterable[tuple[object, object]]) -> str | None:
             if place is not None:
                 return f"{name}.{place}".rstrip(".")
     return None
+
+
+def _frozen(value: Any) -> Any:
+    """A value with tuples for lists, as a run has them that was not read from a file."""
+    if isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            part = getattr(value, name)
+            if isinstance(part, list | dict | Struct):
+                force_setattr(value, name, _frozen(part))
+        return value
+    if isinstance(value, dict):
+        return {name: _frozen(part) for name, part in value.items()}
+    if isinstance(value, list):
+        kinds = set(map(type, value))
+        return tuple(value) if kinds <= _PLAIN else tuple(map(_frozen, value))
+    return value
 
 
 def _loads(content: bytes, path: str | Path) -> dict[str, Any]:
