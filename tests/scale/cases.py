@@ -10,11 +10,11 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.text_problems import random_texts

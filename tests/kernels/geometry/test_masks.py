@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from pycocotools import mask as coco
 
 from tests.oracles.coco_masks import masks_of, random_bitmaps, reference_rles

@@ -10,7 +10,7 @@ import pytest
 from valor_cli.reports.charts import standalone
 from valor_cli.reports.charts.standalone import stylesheet
 
-TEMPLATES = Path(standalone.__file__).parents[1] / "templates"
+TEMPLATES = Path(standalone.__file__).parents[1] / "page" / "templates"
 
 
 def _luminance(colour: str) -> float:
