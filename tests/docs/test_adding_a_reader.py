@@ -11,8 +11,8 @@ from tests.docs.package_copy import PackageCopy
 from tests.docs.pages import blocks, text_of
 
 PAGE = "docs/adding-a-reader.md"
-READER = "valor_cli/data/createml.py"
-TEST = "tests/data/test_createml.py"
+READER = "valor_cli/data/formats/createml.py"
+TEST = "tests/data/formats/test_createml.py"
 CHANGED = ("valor_cli/data/inputs/objects.py", "valor_cli/evaluators/detection/load/inputs.py")
 
 
