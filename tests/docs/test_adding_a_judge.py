@@ -13,8 +13,8 @@ from tests.docs.package_copy import PackageCopy
 from tests.docs.pages import blocks, text_of
 
 PAGE = "docs/adding-a-judge.md"
-JUDGE = "valor_cli/models/ollama_judge.py"
-TEST = "tests/models/test_ollama_judge.py"
+JUDGE = "valor_cli/models/judge/ollama_judge.py"
+TEST = "tests/models/judge/test_ollama_judge.py"
 CHANGED = (
     "valor_cli/models/settings/judges.py",
     "valor_cli/models/backends.py",

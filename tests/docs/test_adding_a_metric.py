@@ -20,7 +20,7 @@ from valor_cli.results import RunResult
 
 PAGE = "docs/adding-a-metric.md"
 NAME = "false_positives_per_image"
-MODULE = f"valor_cli.evaluators.detection.{NAME}"
+MODULE = f"valor_cli.evaluators.detection.metrics.{NAME}"
 
 
 def executed(text: str, name: str) -> ModuleType:
@@ -60,7 +60,7 @@ def test_the_page_names_the_file_and_the_entry(metric: Metric) -> None:
     text = text_of(PAGE)
     assert f"`{MODULE.replace('.', '/')}.py`" in text
     (diff,) = blocks(PAGE, "diff")
-    assert f"+from {MODULE} import FALSE_POSITIVES_PER_IMAGE\n" in diff.text
+    assert f"+from {MODULE} import (\n+    FALSE_POSITIVES_PER_IMAGE,\n+)\n" in diff.text
     assert metric.name == NAME
     assert NAME not in {metric.name for metric in WING.metrics}
 

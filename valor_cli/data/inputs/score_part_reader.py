@@ -71,7 +71,7 @@ def read_score_piece(
 
     Raises:
         DataError: As `read_scores`, of faults in this piece. That there are no samples, or that
-            none has metadata of a name, is not for a piece to say (`file_told`).
+            none has metadata of a name, is not for a piece to say (`file_warnings`).
     """
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:

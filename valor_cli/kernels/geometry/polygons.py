@@ -49,7 +49,7 @@ def geometries(polygons: Polygons) -> Geometries:
     object without an area is empty.
 
     Raises:
-        CrowdedError: Objects have edges that cross too often.
+        TooComplexError: Objects have edges that cross too often.
     """
     return _mended(polygons)[0]
 
@@ -63,7 +63,7 @@ def repaired(polygons: Polygons) -> tuple[Polygons, Bools]:
         And (n,) whether the rings of an object were not valid. Overlapping parts are.
 
     Raises:
-        CrowdedError: Objects have edges that cross too often.
+        TooComplexError: Objects have edges that cross too often.
     """
     geometry, broken, united = _mended(polygons)
     changed = np.flatnonzero(broken | united)
@@ -202,7 +202,7 @@ def _check_edges(polygons: Polygons, rows: Ints, too_often: Callable[[Floats], b
     """Refuse objects, of some, that would take too long.
 
     Raises:
-        CrowdedError: There are any.
+        TooComplexError: There are any.
     """
     starts = _points_before(polygons)
     rows = rows[np.diff(starts)[rows] > _FEW]

@@ -91,9 +91,9 @@ class LitellmJudge:
         """Send a request; repeated only if the server does not support the reply format.
 
         Raises:
-            Busy: It asks to come back later.
-            Passing: It failed in a way that may pass.
-            Unanswerable: It will never answer this request.
+            RateLimited: It asks to come back later.
+            TransientError: It failed in a way that may pass.
+            PermanentError: It will never answer this request.
             ConfigError: It will never answer any: a wrong key, an unknown model.
         """
         litellm = litellm_client.opened(self)

@@ -54,7 +54,7 @@ class ReplayJudge:
         """The recorded reply.
 
         Raises:
-            Unanswerable: None could be had when it was recorded; or the cassette lacks it, and
+            PermanentError: None could be had when it was recorded; or the cassette lacks it, and
                 `check` then names all of these.
         """
         own = (request.key, *request.purpose)

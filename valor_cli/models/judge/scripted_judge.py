@@ -72,7 +72,7 @@ class ScriptedJudge:
         """The next reply.
 
         Raises:
-            Busy, Passing, Unanswerable: As the file says.
+            RateLimited, TransientError, PermanentError: As the file says.
             DataError: There are no more.
         """
         purpose = request.purpose

@@ -122,9 +122,9 @@ class Judge(Protocol):
         """Make one attempt.
 
         Raises:
-            Busy: It asks to come back later.
-            Passing: It failed in a way that may pass.
-            Unanswerable: It will never answer this request.
+            RateLimited: It asks to come back later.
+            TransientError: It failed in a way that may pass.
+            PermanentError: It will never answer this request.
             ValorError: It will never answer any: a wrong key, an unknown model.
         """
 
