@@ -84,7 +84,7 @@ def duplicate_columns(
     for position, name in enumerate(names, 1):
         first = seen.setdefault(name.casefold() if ignore_case else name, position)
         if name and first != position:
-            message = f"the column '{name[:_SHOWN]}' stands twice (columns {first} and {position})"
+            message = f"duplicate column '{name[:_SHOWN]}' (columns {first} and {position})"
             problems.append(Problem(place, message))
     return problems
 

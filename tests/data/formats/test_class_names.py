@@ -70,7 +70,7 @@ def test_compressed_and_with_a_byte_order_mark() -> None:
     [
         ("a.txt", "cat\n\ndog\n", "a.txt:2: expected a name, found nothing"),
         ("a.txt", "\ncat\n", "a.txt:1: expected a name, found nothing"),
-        ("a.txt", "cat\ndog\ncat\n", "a.txt:3: the name 'cat' stands twice, first at a.txt:1"),
+        ("a.txt", "cat\ndog\ncat\n", "a.txt:3: duplicate name 'cat', first at a.txt:1"),
         ("a.txt", " \n\n", "a.txt: there are no names"),
         ("a.json", "[]", "a.json: there are no names"),
         ("a.json", "{}", "a.json: there are no names"),
@@ -87,9 +87,9 @@ def test_compressed_and_with_a_byte_order_mark() -> None:
         (
             "a.json",
             '{"0": "cat", "4": "cat"}',
-            "a.json: 4: the name 'cat' stands twice, first at a.json: 0",
+            "a.json: 4: duplicate name 'cat', first at a.json: 0",
         ),
-        ("a.json", '{"0": "cat", "0": "dog"}', "a.json: 0: the index 0 stands twice"),
+        ("a.json", '{"0": "cat", "0": "dog"}', "a.json: 0: duplicate index 0"),
         (
             "a.json",
             '{"cat": 0}',
@@ -122,8 +122,8 @@ def test_compressed_and_with_a_byte_order_mark() -> None:
         ),
         ("a.yaml", "- cat\n- ~\n", "a.yaml:2: expected a name, found null"),
         ("a.yaml", "- cat\n- {a: b}\n", "a.yaml:2: expected a name, found an object"),
-        ("a.yaml", "0: cat\n1: cat\n", "a.yaml:2: the name 'cat' stands twice, first at a.yaml:1"),
-        ("a.yaml", "0: cat\n0: dog\n", "a.yaml:2: the index 0 stands twice"),
+        ("a.yaml", "0: cat\n1: cat\n", "a.yaml:2: duplicate name 'cat', first at a.yaml:1"),
+        ("a.yaml", "0: cat\n0: dog\n", "a.yaml:2: duplicate index 0"),
         (
             "a.yaml",
             "nc: 1\n",
@@ -147,7 +147,7 @@ def test_what_is_no_json_or_yaml() -> None:
     (line,) = error("a.yaml", "[cat, dog")
     assert line.startswith("a.yaml: not YAML: while parsing a flow sequence")
     (line,) = error("a.yaml", "names: [a]\nnames: [b]\n")
-    assert line == "a.yaml:2: names: this key stands twice"
+    assert line == "a.yaml:2: names: duplicate key"
     (line,) = error("a.yaml", "[" * 5000)
     assert line.startswith("a.yaml: not YAML: ")
     (line,) = error("a.json", "NaN")[:1]

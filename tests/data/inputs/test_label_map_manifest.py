@@ -118,8 +118,8 @@ def test_faulty_values() -> None:
         "pairs.jsonl:4: ground_truth: expected the path of a PNG, found nothing",
         'pairs.jsonl:5: ground_truth: expected the path of a PNG, found the string "\\ud800.png"',
         "pairs.jsonl:6: sample_id: expected text or a whole number, found 1.5",
-        "pairs.jsonl:7: sample_id: the sample 'a' stands on line 1 already",
-        "pairs.jsonl:8: sample_id: the sample 'a' stands on line 1 already",
+        "pairs.jsonl:7: sample_id: duplicate sample 'a', first on line 1",
+        "pairs.jsonl:8: sample_id: duplicate sample 'a', first on line 1",
     ]
 
 
@@ -128,7 +128,7 @@ def test_faulty_csv() -> None:
         "pairs.csv:3: expected 2 fields as in the first line, found 1",
     ]
     assert error("pairs.csv", "ground_truth,city,city\na.png,x,y\n") == [
-        "pairs.csv:1: the column 'city' stands twice",
+        "pairs.csv:1: duplicate column 'city'",
     ]
     assert error("pairs.csv", 'ground_truth,city\na.png,x\nb.png,"y\n') == [
         "pairs.csv:3: not CSV (unexpected end of data)",
@@ -223,8 +223,8 @@ def test_a_key_that_stands_twice() -> None:
         '{"ground_truth": "c.png", "metadata": {"night": 1, "night": 2}}',
     ]
     assert error("pairs.jsonl", "\n".join(lines)) == [
-        "pairs.jsonl:1: ground_truth: it stands twice in this object",
-        "pairs.jsonl:2: night: it stands twice in this object",
+        "pairs.jsonl:1: ground_truth: duplicate key in this object",
+        "pairs.jsonl:2: night: duplicate key in this object",
     ]
 
 

@@ -66,4 +66,4 @@ def test_what_is_wrong_names_the_files() -> None:
     masks("pred", {"cats": {"a": [[0, 0]]}})
     assert error() == "pred/cats: the ground truth has no label 'cats' (did you mean 'cat'?)"
     folder("gt", {"loose": np.zeros((1, 2), np.uint8)})
-    assert error() == "gt/loose.png: stands in no label's folder"
+    assert error() == "gt/loose.png: not in the folder of a label"

@@ -242,15 +242,15 @@ def test_coco_ground_truth_keeps_its_category_ids() -> None:
 def test_what_stands_in_two_parts() -> None:
     write("1.json", TRUTH)
     write("2.json", TRUTH)
-    assert error("?.json", "ground_truth") == "2.json: the image 1 stands in 1.json too"
+    assert error("?.json", "ground_truth") == "2.json: duplicate image 1, also in 1.json"
     second = {**TRUTH, "images": [{"id": 1, "file_name": "a.jpg"}, {"id": 2}]}
     write("2.json", second)
-    assert error("?.json", "ground_truth") == "2.json: the image 1 stands in 1.json too"
+    assert error("?.json", "ground_truth") == "2.json: duplicate image 1, also in 1.json"
     ids = [{**TRUTH["annotations"][0], "id": 5}]
     write("1.json", {**TRUTH, "annotations": ids})
     third = {**TRUTH, "images": [{"id": 2}], "annotations": [{**ids[0], "image_id": 2}]}
     write("2.json", third)
-    assert error("?.json", "ground_truth") == "2.json: the id 5 stands in 1.json too"
+    assert error("?.json", "ground_truth") == "2.json: duplicate id 5, also in 1.json"
 
 
 def test_parts_must_be_alike() -> None:

@@ -425,7 +425,7 @@ def test_a_format_that_there_is_not() -> None:
 
 
 def test_classes_are_named_once() -> None:
-    message = "classes: 'cat' stands twice"
+    message = "classes: duplicate class 'cat'"
     assert error("id,cat\na,1\n", "predictions", classes=["cat", "dog", "cat"]) == message
 
 

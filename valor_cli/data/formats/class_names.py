@@ -121,7 +121,7 @@ def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
         under = [value for key, value in root.value if key.value == "names"]
         if len(under) > 1:
             line = under[1].start_mark.line + 1
-            raise DataError(Problem(f"{path}:{line}: names", "this key stands twice"))
+            raise DataError(Problem(f"{path}:{line}: names", "duplicate key"))
         root = under[0] if under else root
     if isinstance(root, yaml.MappingNode):
         for key, value in root.value:
@@ -162,11 +162,11 @@ def _checked(entries: list[_Entry], path: str, *, distinct: bool) -> dict[int, s
         if number is None:
             message = f"expected an index of 0 or more, found {describe(key)}"
         elif number in names:
-            message = f"the index {number} stands twice"
+            message = f"duplicate index {number}"
         elif not isinstance(name, str) or not name.strip() or not is_text(name):
             message = f"expected a name, found {_shown(name)}"
         elif distinct and name in first:
-            message = f"the name {name!r} stands twice, first at {first[name]}"
+            message = f"duplicate name {name!r}, first at {first[name]}"
         else:
             names[number], first[name] = name, place
             continue

@@ -141,7 +141,7 @@ def _object_ids(parts: Sequence[ObjectFile], without: Sequence[ObjectFile]) -> N
     if all(np.array_equal(column, np.arange(1, len(column) + 1)) for column in columns):
         return np.arange(1, sum(map(len, columns)) + 1)
     ids = same_type("ids of objects", columns, parts)
-    _check_distinct("the id", columns, parts)
+    _check_distinct("id", columns, parts)
     return ids
 
 
@@ -159,7 +159,9 @@ def _check_distinct(
         for one in column.tolist():
             if one in seen:
                 shown = printable(repr(one)) if isinstance(one, str) else str(one)
-                problems.append(Problem(part.path, f"{what} {shown} stands in {seen[one]} too"))
+                problems.append(
+                    Problem(part.path, f"duplicate {what} {shown}, also in {seen[one]}")
+                )
             seen.setdefault(one, part.path)
     if problems:
         raise DataError(problems)
@@ -172,7 +174,7 @@ def _images(
     if all(part.images is None for part in parts):
         return None
     listed = [part.images["id"] for part in parts if part.images is not None]
-    _check_distinct("the image", listed, [part for part in parts if part.images is not None])
+    _check_distinct("image", listed, [part for part in parts if part.images is not None])
     seen = set(chain.from_iterable(column.tolist() for column in listed))
     tables = [_unlisted(part, seen) if part.images is None else part.images for part in parts]
     columns: Columns = {"id": same_type("image ids", [table["id"] for table in tables], parts)}

@@ -115,7 +115,7 @@ def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
         elif twice := [
             one.key for one in (found, found.get("metadata")) if type(one) is DuplicateKey
         ]:
-            problems.add(line, printable(twice[0]), "it stands twice in this object")
+            problems.add(line, printable(twice[0]), "duplicate key in this object")
         else:
             yield _Row(line, record)
 
@@ -136,7 +136,7 @@ def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]
     try:
         names = [name.strip() for name in next(lines, [])]
         for name in sorted({name for name in names if name and names.count(name) > 1}):
-            problems.add(1, "", f"the column '{name}' stands twice")
+            problems.add(1, "", f"duplicate column '{name}'")
         first = lines.line_num
         for fields in lines:
             line, first = first + 1, lines.line_num
@@ -196,7 +196,7 @@ def _maps(
         if sample is None:
             continue
         if sample in lines:
-            message = f"the sample '{sample}' stands on line {lines[sample]} already"
+            message = f"duplicate sample '{sample}', first on line {lines[sample]}"
             problems.add(line, names["sample_id"], message)
             continue
         lines[sample] = line

@@ -91,7 +91,7 @@ def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
     found = read_folder(path)
     parts = {name: name.partition("/") for name in found.maps}
     loose = [found.maps[name].path for name, (_, slash, _) in parts.items() if not slash]
-    problems = [Problem(one, "stands in no label's folder") for one in loose]
+    problems = [Problem(one, "not in the folder of a label") for one in loose]
     labels = sorted({label for label, slash, _ in parts.values() if slash})
     known = dict(enumerate(labels, 1)) if names is None else dict(names)
     for label in labels:

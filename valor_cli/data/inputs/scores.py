@@ -59,7 +59,7 @@ def read_scores(
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
     if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
-        raise DataError([Problem("classes", f"{quoted(name)} stands twice") for name in twice])
+        raise DataError([Problem("classes", f"duplicate class {quoted(name)}") for name in twice])
     parts, left_out = read_shards(
         path,
         expanded(path),

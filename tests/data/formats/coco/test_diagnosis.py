@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
         ),
         (
             f'{{"annotations":[{GOOD}],"categories":[{{"id":3,"name":"a"}},{{"id":3,"name":"b"}}]}}',
-            "dt.json: categories[1].id: the id 3 stands at categories[0] already",
+            "dt.json: categories[1].id: duplicate id 3, first at categories[0]",
         ),
         (
             '[{"image_id',
@@ -104,12 +104,12 @@ def test_a_file_that_is_no_detections(text: str, message: str | None) -> None:
         ),
         (
             ground_truth(images='{"id":1},{"id":2},{"id":1}'),
-            "gt.json: images[2].id: the id 1 stands at images[0] already",
+            "gt.json: images[2].id: duplicate id 1, first at images[0]",
         ),
         (
             ground_truth(images='{"id":"a"},{"id":"a"},{"file_name":"x"}'),
             (
-                'gt.json: images[1].id: the id "a" stands at images[0] already\n'
+                'gt.json: images[1].id: duplicate id "a", first at images[0]\n'
                 'gt.json: images[2]: "id" is missing (there is: file_name)'
             ),
         ),
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_detections(text: str, message: str | None) -> None:
         (
             ground_truth(categories='{"id":3,"name":"cat"},{"id":3,"name":"dog"},{"id":4}'),
             (
-                "gt.json: categories[1].id: the id 3 stands at categories[0] already\n"
+                "gt.json: categories[1].id: duplicate id 3, first at categories[0]\n"
                 'gt.json: categories[2]: "name" is missing (there is: id)'
             ),
         ),

@@ -115,7 +115,7 @@ ANNOTATION = {"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4]}
     [
         ({"image_id": 7}, ".image_id: no image has the id 7"),
         ({"category_id": 7}, ".category_id: no category has the id 7"),
-        ({"id": 1}, ".id: the id 1 stands at annotations[0] already"),
+        ({"id": 1}, ".id: duplicate id 1, first at annotations[0]"),
         ({"id": None}, ".id: expected a whole number or a string, found null"),
         ({"bbox": [1, 2, 3]}, ".bbox: expected 4 numbers (x, y, width, height), found 3"),
         ({"bbox": [1, 2, -1, 4]}, ".bbox[2]: expected a width of 0 or more, found -1"),

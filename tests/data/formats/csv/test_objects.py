@@ -254,7 +254,7 @@ def test_a_quote_that_is_not_closed(invalid: str) -> None:
     [
         ("crowd", "yes", 'crowd: expected 0, 1, true or false, found the string "yes"'),
         ("area", "-1", "area: expected an area of 0 or more, found -1.0"),
-        ("id", "1", "id: the id 1 stands in line 2 already"),
+        ("id", "1", "id: duplicate id 1, first in line 2"),
         ("id", "", "id: there is no id, and other objects have one"),
     ],
 )
@@ -289,7 +289,7 @@ def test_line_ends_alone_are_nothing(text: str) -> None:
 @pytest.mark.parametrize("second", ["score", "Score"])
 def test_a_column_that_stands_twice(second: str) -> None:
     text = f"image_id,label,x,y,width,height,score,{second}\na,cat,1,2,3,4,0.9,0.1\n"
-    assert error(text) == f"a.csv:1: the column '{second}' stands twice (columns 7 and 8)"
+    assert error(text) == f"a.csv:1: duplicate column '{second}' (columns 7 and 8)"
 
 
 def test_columns_without_a_name_are_nobodys() -> None:

@@ -81,7 +81,7 @@ def test_contexts_that_begin_like_a_list_and_are_none_are_told(value: str) -> No
 def test_contexts_that_are_no_texts_are_told_with_their_position() -> None:
     with pytest.raises(DataError, match=r"a.csv:2: contexts\[1\]: expected a text, found null"):
         cell("contexts", '["a", null]')
-    with pytest.raises(DataError, match=r"contexts\[0\].text: it stands twice in this object"):
+    with pytest.raises(DataError, match=r"contexts\[0\].text: duplicate key in this object"):
         cell("contexts", '[{"text": "a", "text": "b"}]')
 
 
@@ -153,7 +153,7 @@ def test_an_open_quote_is_told_where_it_opens() -> None:
 
 def test_columns_that_stand_twice_or_are_missing_are_told() -> None:
     assert error("id,answer,answer\n1,a,b\n")[0] == (
-        "a.csv:1: the column 'answer' stands twice (columns 2 and 3)"
+        "a.csv:1: duplicate column 'answer' (columns 2 and 3)"
     )
     assert error("a,b\n1,2\n")[0] == (
         "a.csv:1: no column is one that text samples have; there is: a, b"

@@ -314,7 +314,7 @@ def test_label_keys_at_fault() -> None:
         ("id,p0,s0,p1,s1\n", None),
         (
             "id,pred0,score0,pred1,score1\na,cat,1,cat,0\n",
-            "a.csv:2: pred1: the label 'cat' stands under pred0 too",
+            "a.csv:2: pred1: duplicate label 'cat', also under pred0",
         ),
         (
             "id,pred0,score0,pred1,score1\na,cat,1,,\na,dog,1,,\n",

@@ -395,7 +395,7 @@ def test_a_png_of_too_many_pixels_is_an_error(monkeypatch: pytest.MonkeyPatch) -
             '{"image_id": "a"}',
             ': image_id: expected a whole number as in most rows, found the string "a"',
         ),
-        ('{"image_id": 1}', ": image_id: the image 1 stands in line 1 too"),
+        ('{"image_id": 1}', ": image_id: duplicate image 1, also in line 1"),
         (
             '{"image_id": 7, "bbox": [1, 2, 3, 4], "score": 1}',
             (
@@ -423,7 +423,7 @@ def test_objects_must_have_a_label_and_predictions_a_score() -> None:
     [
         ("crowd", 2, "expected 0, 1, true or false, found 2"),
         ("area", -1, "expected an area of 0 or more, found -1"),
-        ("id", 1, "the id 1 stands in line 1 already"),
+        ("id", 1, "duplicate id 1, first in line 1"),
         ("id", None, "there is no id, and other objects have one"),
         ("id", "x", 'expected a whole number as in most rows, found the string "x"'),
     ],

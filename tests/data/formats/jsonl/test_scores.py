@@ -213,7 +213,7 @@ def test_bom_crlf_and_blank_lines() -> None:
         ("[" * 100_000, "the JSON is nested too deeply to be read"),
         ('{"predictions":{}}', '"sample_id" is missing (there is: predictions)'),
         ('{"id":"a"}', '"predictions" or "prediction" is missing (there is: id)'),
-        ('{"id":"a","id":"b","predictions":{}}', "id: it stands twice in this object"),
+        ('{"id":"a","id":"b","predictions":{}}', "id: duplicate key in this object"),
         ('{"id":"","predictions":{}}', "id: expected the id of a sample, found nothing"),
         ('{"id":null,"predictions":{}}', "id: expected a string or a number, found null"),
         ('{"id":true,"predictions":{}}', "id: expected a string or a number, found true"),
@@ -231,7 +231,7 @@ def test_bom_crlf_and_blank_lines() -> None:
          "found 1e999")),
         ('{"id":"a","predictions":{"cat":true}}', "predictions.cat: expected a number, found true"),
         ('{"id":"a","predictions":{"cat":null}}', "predictions.cat: expected a number, found null"),
-        ('{"id":"a","predictions":{"cat":1,"cat":0}}', ("predictions.cat: it stands twice in this "
+        ('{"id":"a","predictions":{"cat":1,"cat":0}}', ("predictions.cat: duplicate key in this "
          "object")),
         ('{"id":"a","predictions":{"":1}}', "predictions: expected a label, found an empty text"),
         ('{"id":"a","predictions":"cat"}', ('predictions: expected an object {"label": score}, or '
@@ -279,7 +279,7 @@ def test_faulty_predictions(line: str, expected: str) -> None:
          "object")),
         ('{"id":"a","label":{"k":[]}}', "label.k: expected a label, found an empty list"),
         ('{"id":"a","label":{"":"x"}}', "label: expected a label key, found an empty text"),
-        ('{"id":"a","label":{"k":"x","k":"y"}}', "label.k: it stands twice in this object"),
+        ('{"id":"a","label":{"k":"x","k":"y"}}', "label.k: duplicate key in this object"),
         ('{"id":"a","label":NaN}', "label: expected a label, found NaN"),
         ('{"id":"a","label":"\\udc00"}', 'label: expected a label, found the string "\\udc00"'),
     ],

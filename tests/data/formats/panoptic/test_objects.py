@@ -249,7 +249,7 @@ def fault(path: str, role: Any = "ground_truth") -> DataError:
         (
             segment(1, id=7),
             "annotations[0].segments_info[1].id",
-            "the id 7 stands at segments_info[0] already",
+            "duplicate id 7, first at segments_info[0]",
         ),
         (
             segment(1, id=0),
@@ -289,7 +289,7 @@ def test_an_image_has_one_annotation(tmp_path: Path) -> None:
     path = written(tmp_path, document(annotations=document()["annotations"] * 2))
     (problem,) = fault(path).problems
     assert problem.place == f"{path}: annotations[1].image_id"
-    assert problem.message == "the segments of image 139 stand at annotations[0] already"
+    assert problem.message == "duplicate segments of image 139, first at annotations[0]"
 
 
 def test_a_segment_without_pixels(tmp_path: Path) -> None:

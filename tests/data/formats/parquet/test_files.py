@@ -194,7 +194,7 @@ def test_bytes_that_are_no_utf8() -> None:
 def test_two_columns_of_one_name() -> None:
     table = pa.Table.from_arrays([pa.array(["a"])] * 3, ["id", "label", "label"])
     pq.write_table(table, "a.parquet")
-    assert error() == "a.parquet: the column 'label' stands twice (columns 2 and 3)"
+    assert error() == "a.parquet: duplicate column 'label' (columns 2 and 3)"
     nested: Any = pa.StructArray.from_arrays([pa.array([0.5])] * 2, ["cat", "cat"])
     saved({"id": ["a"], "label": ["cat"], "predictions": nested})
     assert error().startswith("a.parquet: predictions: expected a list of structs")

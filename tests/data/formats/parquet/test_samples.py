@@ -184,7 +184,7 @@ def test_a_key_that_stands_twice_in_a_map() -> None:
     types = {"answer": pa.string(), "metadata": pa.map_(pa.string(), pa.int64())}
     row = {"answer": "x", "metadata": [("a", 1), ("a", 2)]}
     told = error(types, row, metadata=["a"])
-    assert told.splitlines()[0] == "a.parquet: row 1: metadata.a: it stands twice in this object"
+    assert told.splitlines()[0] == "a.parquet: row 1: metadata.a: duplicate key in this object"
 
 
 def test_columns_of_types_that_are_not_read() -> None:

@@ -255,7 +255,7 @@ def test_lists_that_are_wrong() -> None:
         [[("cat", 1.0), ("cat", 0.5)], [("", 1.0)], None], pa.map_(pa.string(), pa.float64())
     )
     assert table_error({**ids, "predictions": maps}, "samples") == [
-        "a.parquet: row 1: predictions.cat: it stands twice in this object",
+        "a.parquet: row 1: predictions.cat: duplicate key in this object",
         "a.parquet: row 2: predictions: expected a label, found an empty text",
         SKIP,
     ]

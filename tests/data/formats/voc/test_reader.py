@@ -204,7 +204,7 @@ def test_deep_nesting_is_no_problem() -> None:
 def test_an_image_of_two_files() -> None:
     write(name="voc/a.xml", file="x.jpg")
     write(name="voc/b.xml", file="folder\\x.png")
-    assert error("voc") == "voc/b.xml:2: filename: the image 'x' stands in voc/a.xml too"
+    assert error("voc") == "voc/b.xml:2: filename: duplicate image 'x', also in voc/a.xml"
 
 
 def test_a_folder_without_annotations_is_an_error() -> None:

@@ -275,8 +275,8 @@ def test_a_row_names_its_own_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("names: {0: cat, 1: dog, 0: bird}", "data.yaml:1: the index 0 stands twice"),
-        ("names: [cat]\nnc: 1\nnames: [dog]", "data.yaml:3: names: this key stands twice"),
+        ("names: {0: cat, 1: dog, 0: bird}", "data.yaml:1: duplicate index 0"),
+        ("names: [cat]\nnc: 1\nnames: [dog]", "data.yaml:3: names: duplicate key"),
     ],
 )
 def test_a_key_of_names_that_stands_twice(text: str, message: str) -> None:

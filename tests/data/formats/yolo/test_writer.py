@@ -46,7 +46,7 @@ def test_names_give_the_numbers() -> None:
     with pytest.raises(DataError) as error:
         write_yolo(scene(EXACT), WriteOptions(names=("cat", "dot")))
     assert str(error.value) == "--names: no label 'dog' (did you mean 'dot'?)"
-    with pytest.raises(DataError, match="'cat' stands twice"):
+    with pytest.raises(DataError, match="duplicate label 'cat'"):
         write_yolo(scene(EXACT), WriteOptions(names=("cat", "dog", "cat")))
 
 

@@ -95,7 +95,7 @@ def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
             "ground_truth",
             f"the column 'label' {LABELS} is missing (the first line names these: id, kind)\n{MAP}",
         ),
-        ("id,label,label", "ground_truth", "the column 'label' stands twice (columns 2 and 3)"),
+        ("id,label,label", "ground_truth", "duplicate column 'label' (columns 2 and 3)"),
         (
             "id,label",
             "predictions",

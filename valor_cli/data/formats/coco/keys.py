@@ -53,7 +53,7 @@ def distinct_id(
     found = identifier(value, kind, problems, row, ".id")
     if found is not None and found in seen:
         where = f"{problems.list_name}[{seen[found]}]"
-        problems.add(row, ".id", f"the id {quoted(found)} stands at {where} already")
+        problems.add(row, ".id", f"duplicate id {quoted(found)}, first at {where}")
         return None
     return found
 

@@ -119,7 +119,7 @@ class ScoreRowReader:
                     self._add(line, label_at, f"{message}, found nothing")
                 continue
             if label in named:
-                message = f"the label {quoted(label)} stands under {self._name(named[label])} too"
+                message = f"duplicate label {quoted(label)}, also under {self._name(named[label])}"
                 self._add(line, label_at, message)
             named[label] = label_at
             scores.append(1.0 if score_at < 0 else self._number(record, score_at, line))

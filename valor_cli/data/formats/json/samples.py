@@ -143,7 +143,7 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
         message = f"expected a list of objects, one a sample, found {said(document)}"
         raise DataError(Problem(path, message))
     if isinstance(document, DuplicateKey):
-        raise DataError(Problem(f"{path}: {document.key}", "it stands twice in this object"))
+        raise DataError(Problem(f"{path}: {document.key}", "duplicate key in this object"))
     found = _Found("dataset.inputs", document["dataset"]["inputs"]) if is_lab(document) else None
     found = found or _search(document, path, "", _DEEPEST)
     if found is not None:
@@ -172,7 +172,7 @@ def _search(document: Record, path: str, name: str, depth: int) -> _Found | None
         for key in dict.fromkeys(inside):
             if isinstance(document[key], DuplicateKey):
                 place = f"{path}: {name}{key}.{document[key].key}"
-                raise DataError(Problem(place, "it stands twice in this object"))
+                raise DataError(Problem(place, "duplicate key in this object"))
             found = _search(document[key], path, f"{name}{key}.", depth - 1)
             if found is not None:
                 return found

@@ -152,7 +152,7 @@ class ScoreLineReader:
             self._note("", f"expected an object with a sample_id, found {said(value)}")
             return None
         if isinstance(value, DuplicateKey):
-            self._note(value.key, "it stands twice in this object")
+            self._note(value.key, "duplicate key in this object")
             return None
         return value
 

@@ -135,7 +135,7 @@ def _image(
         return None
     if found in seen:
         where = f"annotations[{seen[found]}]"
-        message = f"the segments of image {quoted(found)} stand at {where} already"
+        message = f"duplicate segments of image {quoted(found)}, first at {where}"
         problems.add(row, ".image_id", message)
         return None
     return found
@@ -189,7 +189,7 @@ def _number(
         problems.add(row, f"{key}.id", message)
     elif found in seen:
         where = f"segments_info[{seen[found]}]"
-        problems.add(row, f"{key}.id", f"the id {found} stands at {where} already")
+        problems.add(row, f"{key}.id", f"duplicate id {found}, first at {where}")
         return None
     return found
 

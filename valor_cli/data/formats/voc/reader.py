@@ -154,7 +154,7 @@ class _AnnotationReader:
         base = os.path.basename((file_name or path).replace("\\", "/"))
         image = os.path.splitext(base)[0] if base.count(".") else base
         if image in self.files:
-            message = f"the image '{image}' stands in {self.files[image]} too"
+            message = f"duplicate image '{image}', also in {self.files[image]}"
             self.faults.add(root.line if named is None else named.line, "filename", message)
         self.files[image] = path
         size = root.first("size")

@@ -68,7 +68,7 @@ def _classes(objects: ObjectFile, names: Sequence[str]) -> Mapping[str, int]:
     ]
     if len(set(classes)) < len(classes):
         twice = next(label for label in classes if classes.count(label) > 1)
-        problems.append(Problem("--names", f"the label '{printable(twice)}' stands twice"))
+        problems.append(Problem("--names", f"duplicate label '{printable(twice)}'"))
     if problems:
         raise DataError(problems[:LISTED], total=len(problems))
     return {label: at for at, label in enumerate(classes)}

@@ -137,7 +137,7 @@ class ImageRows:
                 continue
             self.ids[at] = one
             if one in seen:
-                problems.add(line, key, f"the image {_quoted(one)} stands in line {seen[one]} too")
+                problems.add(line, key, f"duplicate image {_quoted(one)}, also in line {seen[one]}")
             seen.setdefault(one, line)
 
 
@@ -176,7 +176,7 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
         one = identifier(found, kind, problems, lines[row], key)
         if one is not None and one in kept:
             where = f"line {lines[kept[one]]}"
-            problems.add(lines[row], key, f"the id {_quoted(one)} stands in {where} already")
+            problems.add(lines[row], key, f"duplicate id {_quoted(one)}, first in {where}")
         elif one is not None:
             kept[one] = row
     rows = np.array(list(kept.values()), np.int64)

@@ -128,7 +128,7 @@ def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """Faults anywhere in a parsed value: duplicate keys, invalid numbers."""
     if isinstance(value, dict):
         if isinstance(value, DuplicateKey):
-            yield _joined(place, value.key), "it stands twice in this object"
+            yield _joined(place, value.key), "duplicate key in this object"
         for key, item in value.items():
             yield from faults(item, _joined(place, key))
     elif isinstance(value, list):

@@ -178,7 +178,7 @@ class ScoreValues:
 
     def _distinct(self, value: Mapping[str, Any], place: str) -> None:
         if isinstance(value, DuplicateKey):
-            self._note(_inner(place, value.key), "it stands twice in this object")
+            self._note(_inner(place, value.key), "duplicate key in this object")
 
 
 def _inner(place: str, key: str) -> str:
