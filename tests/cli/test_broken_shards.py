@@ -48,7 +48,7 @@ def test_all_that_is_broken_is_told_at_once(valor: Valor, tmp_path: Path) -> Non
     assert lines[1].strip() == "shards/42.jsonl.gz: the file is empty"
     assert lines[2].strip().startswith("shards/80.jsonl.gz:2: sample_id: expected ")
     assert lines[3].strip() == "These are in 3 of the 100 files of shards/*."
-    assert lines[4].strip().startswith("Mend these files, or set `on_invalid: skip` under `data:`")
+    assert lines[4].strip().startswith("Fix these files, or set `on_invalid: skip` under `data:`")
     assert not (tmp_path / "out").exists()
 
 

@@ -119,7 +119,10 @@ def test_another_field_by_a_name_of_its_own(folder: Path, perturbed: Perturbed) 
     [
         (("in.jsonl", "--kind", "tipo", "-o", "x.jsonl"), "no kind 'tipo' (did you mean 'typo'?)"),
         (("none.jsonl", "--kind", "typo", "-o", "x.jsonl"), "no such file"),
-        (("in.txt", "--kind", "typo", "-o", "x.jsonl"), "in.txt: the extension tells no format"),
+        (
+            ("in.txt", "--kind", "typo", "-o", "x.jsonl"),
+            "in.txt: the extension does not name a format",
+        ),
         (("bad.jsonl", "--kind", "typo", "-o", "x.jsonl"), "bad.jsonl:2: not JSON (column 2)"),
         (("list.jsonl", "--kind", "typo", "-o", "x.jsonl"), "list.jsonl:1: expected an object"),
         (("in.jsonl", "--kind", "typo", "-o", "in.jsonl"), "in.jsonl: exists already"),

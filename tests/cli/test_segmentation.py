@@ -473,7 +473,7 @@ def test_photos_that_cannot_be_shown_cost_no_number(valor: Valor, folder: Path) 
     assert mean_iou(result) == [MEAN_IOU]
     told = done.stdout
     assert "images: 1 of 3 images have no file in photos (the first: 3)" in told
-    assert "not shown: photos/1.jpg: this is no image that can be read" in told
+    assert "not shown: photos/1.jpg: not a readable image" in told
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

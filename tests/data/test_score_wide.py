@@ -94,7 +94,7 @@ def test_pieces_find_the_same(name: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("extra", "side", "expected"),
     [
-        ({"age": 7}, "samples", "age: taken as a class since its values are numbers"),
+        ({"age": 7}, "samples", "age: read as a class because its values are numbers"),
         ({"note": "x"}, "predictions", "note: expected a number, found "),
     ],
 )

@@ -209,7 +209,7 @@ def test_what_is_not_there(server: WebServer) -> None:
     assert error_of("s3://data/a") == "s3://data/a: no such file"
     assert "there is no bucket 'none'" in error_of("s3://none/a")
     assert "there is no bucket 'none'" in error_of("s3://none/*.csv")
-    assert "'Data!' can be no name of a bucket" in error_of("s3://Data!/a")
+    assert "'Data!' is not a valid bucket name" in error_of("s3://Data!/a")
 
 
 def test_what_may_not_be_read(server: WebServer) -> None:
@@ -236,7 +236,7 @@ def test_no_credentials(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> N
         ("htps://host/a", "there is no scheme 'htps://' (did you mean 'https'?)"),
         ("s4://data/a", "Inputs are paths, or URLs of s3://, gs://, https://"),
         ("zip://a::s3://data/b", "there is no scheme 'zip://'"),
-        ("s3://data/a::s3://data/b", "'::' joins several stores, which is not read"),
+        ("s3://data/a::s3://data/b", "'::' joins several stores, which is not supported"),
         ("s3://AKIA:SECRETKEY@data/a", "a bucket has no name and password before it"),
     ],
 )

@@ -112,7 +112,7 @@ def wrong_field_count(found: int, expected: int, delimiter: str, what: str) -> s
     """
     message = f"expected {expected} fields as in the first line, found {found}"
     if found > expected:
-        message += f"; a {what} that holds a {_NAMES[delimiter]} must stand in double quotes"
+        message += f"; a {what} that holds a {_NAMES[delimiter]} must be in double quotes"
     return message
 
 

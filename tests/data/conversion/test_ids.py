@@ -76,7 +76,7 @@ def test_unknown_images_and_categories() -> None:
     assert skipped.objects.skipped == 1
     assert len(skipped.shapes) == 2
     assert skipped.warnings == [
-        "left out, as gt.json knows no such image or category: 1",
+        "left out, not an image or category of gt.json: 1",
     ]
     objects = detections(np.array([3, 5, 5]), names=("dog", "bird"))
     with pytest.raises(DataError, match=r"annotations\[1\]: no category 'bird' in gt\.json"):

@@ -47,9 +47,9 @@ def test_a_compression_that_is_not_written(tmp_path: Path) -> None:
 
 
 def test_a_file_does_not_replace_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="this is no file"):
+    with pytest.raises(DataError, match="this is not a file"):
         check_place(str(tmp_path), suffixes=(), force=True)
-    with pytest.raises(DataError, match="this is no file"):
+    with pytest.raises(DataError, match="this is not a file"):
         check_place("/dev/null", suffixes=(), force=True)
 
 
@@ -61,14 +61,14 @@ def test_a_folder_replaces_one_of_its_kind_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == ["b.txt"]
     assert os.listdir(tmp_path) == ["labels"]
     (out / "picture.jpg").touch()
-    with pytest.raises(DataError, match=r"it holds other things than \.txt: picture\.jpg"):
+    with pytest.raises(DataError, match=r"it also holds files that are not \.txt: picture\.jpg"):
         check_place(str(out), suffixes=(".txt",), force=True)
     (out / "picture.jpg").unlink()
     (out / "sub.txt").mkdir()
-    with pytest.raises(DataError, match=r"other things than \.txt: sub\.txt"):
+    with pytest.raises(DataError, match=r"files that are not \.txt: sub\.txt"):
         check_place(str(out), suffixes=(".txt",), force=True)
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="this is no folder"):
+    with pytest.raises(DataError, match="this is not a folder"):
         check_place(str(tmp_path / "file"), suffixes=(".txt",), force=True)
 
 

@@ -140,7 +140,7 @@ def test_folders() -> None:
 
 def test_what_cannot_be_told() -> None:
     write("a.txt", "hello\nworld, and more")
-    assert error("a.txt") == f"a.txt: the format cannot be told by what is in it\n{HINT}"
+    assert error("a.txt") == f"a.txt: the format cannot be detected from the content\n{HINT}"
     assert error("a.txt", format="jason").startswith("a.txt: there is no format 'jason'")
     assert error("a.txt", format="cocoo") == (
         f"a.txt: there is no format 'cocoo' (did you mean 'coco'?)\n{HINT}"

@@ -54,7 +54,7 @@ def test_formats_are_told_by_extension_then_by_content(name: str, text: str, exp
 
 
 def test_what_has_no_format_is_told() -> None:
-    assert error("a", "hello\n")[0] == "a: the format cannot be told by what is in it"
+    assert error("a", "hello\n")[0] == "a: the format cannot be detected from the content"
     Path("folder").mkdir()
     assert error("folder")[0].startswith("folder: this is a folder; a file, or a pattern")
     with pytest.raises(DataError, match=r"there is no format 'jsn' .did you mean 'json'"):
@@ -121,7 +121,7 @@ def test_json_files_hold_their_rows_in_many_ways(document: Any) -> None:
         ("[", "a.json:1:2: the file ends inside a list: it was cut off; write or copy it again"),
         ('[{"id": 1, "answer": "a"}', "a.json:1:26: the file ends inside a list: it was cut off"),
         (LINE + LINE, "a.json:2:1: not JSON: more text after its end: "),
-        ('[{"id": 1, "answer": "a", "latency_s": NaN}]', "a.json: [0].latency_s: NaN is no number"),
+        ('[{"id": 1, "answer": "a", "latency_s": NaN}]', "a.json: [0].latency_s: NaN is not a"),
         ('[{"id": 1, "query": []}]', "a.json: [0].query: expected a text, found an empty list"),
         ('[{"id": 1, "id": 2}]', "a.json: [0].id: duplicate key in this object"),
         ('{"data": [{"query": "a"}, 3]}', "a.json: data[1]: expected an object, one a sample"),

@@ -405,7 +405,7 @@ def test_formats_are_told(name: str, text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("a.txt", "words", "a.txt: the format cannot be told by what is in it"),
+        ("a.txt", "words", "a.txt: the format cannot be detected from the content"),
         (".", None, ".: this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"),
         ("no*.csv", None, "no*.csv: no file matches"),
         ("none.csv", None, "none.csv: no such file"),

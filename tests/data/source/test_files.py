@@ -167,7 +167,7 @@ def test_a_broken_gzip_file_says_so(tmp_path: Path) -> None:
     expected = "Compressed file ended before the end-of-stream marker was reached)"
     assert failure(TextSource(str(path))) == cut + expected
     path.write_bytes(b"[]")
-    expected = f"{path}: the name ends in .gz, yet this is no gzip file; rename it"
+    expected = f"{path}: the name ends in .gz, but this is not a gzip file; rename it"
     assert failure(TextSource(str(path))) == expected
     path.write_bytes(gzip.compress(b""))
     assert failure(TextSource(str(path))) == f"{path}: the file is empty"
@@ -243,7 +243,7 @@ def test_a_broken_zstd_file_says_so(tmp_path: Path) -> None:
         path.write_bytes(stored[:end])
         assert failure(TextSource(str(path))) == expected
     path.write_bytes(b"[]")
-    expected = f"{path}: the name ends in .zst, yet this is no zstd file; rename it"
+    expected = f"{path}: the name ends in .zst, but this is not a zstd file; rename it"
     assert failure(TextSource(str(path))) == expected
     for empty in (zstd(b""), b"", SKIPPED):
         path.write_bytes(empty)

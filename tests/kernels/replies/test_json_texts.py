@@ -37,10 +37,10 @@ def test_any_value_comes_back(value: object) -> None:
         ('{"a": 1, b}', "double quotes", 9),
         ('{"a": 1} x', "extra data at line 1, column 10", 9),
         ("[1\n2]", "delimiter at line 2, column 1", 3),
-        ('["NaN", NaN]', "NaN is no number", 8),
-        ("[-Infinity]", "-Infinity is no number", 1),
+        ('["NaN", NaN]', "NaN is not a number", 8),
+        ("[-Infinity]", "-Infinity is not a number", 1),
         ('"\t"', "control character", 1),
-        ("\ufeff{}", "a byte order mark stands in front", 0),
+        ("\ufeff{}", "the text begins with a byte order mark", 0),
         ("[" * 100_000, "100,000 brackets are never closed", 100_000),
     ],
 )

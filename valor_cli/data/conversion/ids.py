@@ -48,7 +48,7 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
     warnings = list(objects.warnings)
     table = objects.objects
     if unknown := int((~known).sum()):
-        warnings.append(f"left out, as {truth.path} knows no such image or category: {unknown:,}")
+        warnings.append(f"left out, not an image or category of {truth.path}: {unknown:,}")
         table = table.take(known)
     columns = {
         **table.columns,

@@ -44,10 +44,12 @@ def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
         raise DataError(Problem(out, "exists already"), hint="replace it with --force")
     if not suffixes:
         if not os.path.isfile(path):
-            raise DataError(Problem(out, "this is no file: it cannot be replaced by one"))
+            raise DataError(Problem(out, "this is not a file, so a file cannot replace it"))
         return
     if not os.path.isdir(path) or os.path.islink(path):
-        raise DataError(Problem(out, "this is no folder; --force replaces a folder by a folder"))
+        raise DataError(
+            Problem(out, "this is not a folder; --force replaces only a folder by a folder")
+        )
     # A folder is replaced whole: nothing may be deleted that a conversion would not have written.
     with os.scandir(path) as entries:
         others = sorted(
@@ -57,7 +59,9 @@ def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
         )
     if others:
         shown = ", ".join(others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
-        message = f"is not replaced: it holds other things than {' and '.join(suffixes)}: {shown}"
+        message = (
+            f"is not replaced: it also holds files that are not {' and '.join(suffixes)}: {shown}"
+        )
         raise DataError(Problem(out, message), hint="name another folder")
 
 

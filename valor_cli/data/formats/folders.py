@@ -104,8 +104,8 @@ def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
     if metadata and role == "ground_truth":
         names = ", ".join(f"'{name}'" for name in metadata)
         raise DataError(
-            Problem(path, f"this format holds no metadata of images, so no {names}"),
-            hint="Metadata stands in COCO JSON, JSONL and CSV.",
+            Problem(path, f"this format has no image metadata, so no {names}"),
+            hint="Give metadata in COCO JSON, JSONL or CSV.",
         )
 
 

@@ -62,7 +62,7 @@ def read_raw_rows(path: str) -> RawRows:
     form = "jsonl" if path == STDIN else FORMS.get(extension_of(path))
     if form is None:
         raise DataError(
-            Problem(path, "the extension tells no format"), hint=f"known are {', '.join(FORMS)}"
+            Problem(path, "the extension does not name a format"), hint=f"known: {', '.join(FORMS)}"
         )
     content = TextSource(path).whole()
     if form == "csv":

@@ -207,7 +207,7 @@ def _content_format(path: str) -> str:
     line = head.split(b"\n", 1)[0]
     if any(mark in line for mark in b",;\t"):
         return "csv"
-    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+    raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
 
 
 def _is_line(head: bytes) -> bool:

@@ -104,7 +104,7 @@ def format_of(path: str) -> str:
         return "jsonl" if first == head or _is_object(first) else "json"
     if any(mark in first for mark in b",;\t"):
         return "csv"
-    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+    raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
 
 
 def _is_object(line: bytes) -> bool:

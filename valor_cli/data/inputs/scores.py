@@ -94,7 +94,7 @@ def format_of(path: str) -> str:
         return "json"
     if any(mark in head.splitlines()[0] for mark in b",;\t"):
         return "csv"
-    raise DataError(Problem(path, "the format cannot be told by what is in it"), hint=_HINT)
+    raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
 
 
 def read_score_file(
@@ -131,7 +131,7 @@ def _check_classes(found: ScoreFile) -> None:
     problems = [
         Problem(
             f"{where}: {name}",
-            "taken as a class since its values are numbers, and no sample has that label",
+            "read as a class because its values are numbers, and no sample has that label",
         )
         for code, name in enumerate(found.classes)
         if not seen[code]

@@ -72,7 +72,7 @@ def cut(path: str, size: int) -> list[Piece]:
         size: Bytes of a piece, at most; one line or object may be larger.
     """
     if size < 1:
-        raise ValueError(f"a piece has a byte at least, not {size}")
+        raise ValueError(f"expected a piece of at least 1 byte, found {size}")
     total = _plain_size(path)
     count = max(-(-total // size), 1)
     if count == 1:

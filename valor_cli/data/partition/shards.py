@@ -24,7 +24,7 @@ Outcome: TypeAlias = P | DataError
 """What reading a file gave: its part of the input, or why there is none. It can be pickled."""
 
 SKIP_FILES_HINT = (
-    "Mend these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
+    "Fix these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
 )
 
 _SHOWN = 3

@@ -149,7 +149,9 @@ class TextSource:
             yield from _of_size(self._bounded(self._zstd(stored, size), stored), size)
         elif magic and name.endswith((".gz", ".zst")):
             suffix, kind = (".gz", "gzip") if name.endswith(".gz") else (".zst", "zstd")
-            raise self._error(f"the name ends in {suffix}, yet this is no {kind} file; rename it")
+            raise self._error(
+                f"the name ends in {suffix}, but this is not a {kind} file; rename it"
+            )
         else:
             while chunk := stored.read(size):
                 yield chunk

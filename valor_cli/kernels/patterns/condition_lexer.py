@@ -113,7 +113,7 @@ def _what_is_meant(piece: str, rest: str) -> str:
         hint = "; write a backslash before a closing quote as \\\\" if '\\"' in rest else ""
         return f"this string has no closing quote{hint}"
     if piece in _QUOTES:
-        return 'strings stand in straight double quotes, "…"'
+        return 'put strings in straight double quotes, "…"'
     if piece in _SIGNS:
         return (
             f"unknown sign {piece}; the operators are AND, OR and NOT, here perhaps {_SIGNS[piece]}"
@@ -122,7 +122,7 @@ def _what_is_meant(piece: str, rest: str) -> str:
         return f'unknown word {piece}; a regular expression is regexp("…")'
     if not piece.isalnum():
         return f"unexpected {piece!a}"
-    return f'unknown word {piece[:EXCERPT]}; strings stand in double quotes, "{piece[:EXCERPT]}"'
+    return f'unknown word {piece[:EXCERPT]}; put strings in double quotes, "{piece[:EXCERPT]}"'
 
 
 def _one_wide(text: str) -> str:

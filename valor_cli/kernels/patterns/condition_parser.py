@@ -31,7 +31,7 @@ class ConditionParser:
             raise self._error("this condition is empty")
         node = self._any_of(wanted=True)
         if self._at(")"):
-            raise self._error("this bracket closes nothing")
+            raise self._error("this closing bracket has no opening bracket")
         if not self._at("end"):
             raise self._error(f"expected AND, OR or the end, found {_spoken(self._next)}")
         return node

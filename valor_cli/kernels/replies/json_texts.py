@@ -61,7 +61,7 @@ def parse_json(text: str) -> JsonText:
         raise NotJsonError(_in_words(error, text), error.pos) from None
     except _ConstantError as error:
         name = str(error)
-        raise NotJsonError(f"{name} is no number in JSON", _place(text, name)) from None
+        raise NotJsonError(f"{name} is not a number in JSON", _place(text, name)) from None
     except ValueError:
         raise BeyondLimitsError("a whole number has too many digits to be read") from None
     return JsonText(value, tuple(repeated))
@@ -113,6 +113,6 @@ def _in_words(error: json.JSONDecodeError, text: str) -> str:
     if not text.strip():
         return "the text is empty"
     if text.startswith("\ufeff"):
-        return "a byte order mark stands in front"
+        return "the text begins with a byte order mark"
     what = error.msg[0].lower() + error.msg[1:]
     return f"{what} at line {error.lineno}, column {error.colno}"

@@ -188,7 +188,7 @@ def test_missing_columns() -> None:
             "a,cat, big,1,2,3,4,1",
             (
                 ": expected 7 fields as in the first line, found 8; "
-                "a label that holds a comma must stand in double quotes"
+                "a label that holds a comma must be in double quotes"
             ),
         ),
         ("a,cat,1,2,3,4,", ": score: expected a number, found nothing"),
@@ -283,7 +283,7 @@ def test_ground_truth_needs_an_image_and_predictions_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["\n", "\r\n\n", " \n\n \n"])
 def test_line_ends_alone_are_nothing(text: str) -> None:
-    assert error(text) == "a.csv: the file is empty: it holds line ends alone"
+    assert error(text) == "a.csv: the file is empty: it has only line breaks"
 
 
 @pytest.mark.parametrize("second", ["score", "Score"])

@@ -137,7 +137,7 @@ def test_rows_of_another_length_are_told_at_the_line_they_begin_on() -> None:
         "a.csv:4: expected 2 fields as in the first line, found 1",
         (
             "a.csv:5: expected 2 fields as in the first line, found 3; "
-            "a field that holds a comma must stand in double quotes"
+            "a field that holds a comma must be in double quotes"
         ),
     ]
     found = read(text, invalid="skip")
@@ -165,7 +165,7 @@ def test_columns_that_stand_twice_or_are_missing_are_told() -> None:
 
 def test_no_rows_are_told() -> None:
     assert error("id,answer\n")[0] == "a.csv: there are no samples; at least one is needed"
-    assert error("\n\n")[0] == "a.csv: the file is empty: it holds line ends alone"
+    assert error("\n\n")[0] == "a.csv: the file is empty: it has only line breaks"
 
 
 def test_metadata_is_a_column() -> None:

@@ -118,7 +118,7 @@ def test_classes_of_a_file_that_holds_both_sides() -> None:
 def test_a_number_that_is_no_class() -> None:
     text = "id,label,brightness,cat,dog\na,cat,0.3,0.5,0.5\nb,dog,0.4,1,0\n"
     assert error(text, "samples") == (
-        "a.csv:1: brightness: taken as a class since its values are numbers, and no sample has "
+        "a.csv:1: brightness: read as a class because its values are numbers, and no sample has "
         "that label\nName the columns that are classes under `data: classes:`."
     )
     assert read(text, "samples", classes=["cat", "dog"]).classes == ("cat", "dog")
@@ -220,7 +220,7 @@ def test_real_names_given_by_people() -> None:
             "a,cat,1.2,3",
             (
                 "a.csv:2: expected 3 fields as in the first line, found 4; a field that "
-                "holds a comma must stand in double quotes"
+                "holds a comma must be in double quotes"
             ),
         ),
         ("a,cat", "a.csv:2: expected 3 fields as in the first line, found 2"),
@@ -369,7 +369,7 @@ def test_twenty_problems_and_the_count() -> None:
     ("text", "expected"),
     [
         (b"", "a.csv: the file is empty"),
-        (b"\n\r\n", "a.csv: the file is empty: it holds line ends alone"),
+        (b"\n\r\n", "a.csv: the file is empty: it has only line breaks"),
         (b"id,label\n\n", "a.csv: there are no rows below the first line"),
         (
             "id,label\na,cat\n".encode("utf-16"),

@@ -310,11 +310,11 @@ def test_probabilities() -> None:
         ),
         (
             [{"id": "a", "label": {"k": "x"}, "predictions": {"x": 1}}],
-            "a.jsonl:1: labels are written by label key, and predictions are not",
+            "a.jsonl:1: labels have label keys, but predictions are not",
         ),
         (
             [{"id": "a", "label": "x", "predictions": {"k": {"x": 1}}}],
-            "a.jsonl:1: predictions are written by label key, and labels are not",
+            "a.jsonl:1: predictions have label keys, but labels are not",
         ),
         (
             [{"id": "a", "label": {"k": "x"}, "predictions": {"l": {"x": 1}}}],

@@ -165,7 +165,7 @@ def test_a_listed_area_that_is_not_the_pixels_is_told(tmp_path: Path) -> None:
     found = read_panoptic(path, "ground_truth")
     assert found.objects["area"].tolist() == [6.0, 3.0]
     assert list(found.warnings) == [
-        f"{path}: segments whose area is not the number of their pixels, which decides: 1"
+        f"{path}: segments with another area than their pixel count, which is used: 1"
     ]
 
 

@@ -121,7 +121,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ("content", "expected"),
     [
         (b"", "a.parquet: the file is empty"),
-        (b"id,label\n", "a.parquet: this is no Parquet file: it does not begin with PAR1"),
+        (b"id,label\n", "a.parquet: not a Parquet file: it does not begin with PAR1"),
         (b"PAR1", "a.parquet: the Parquet file is cut off: its end"),
         (b"PAR1PAR1", "a.parquet: the Parquet file is cut off: its end"),
         (b"PAR1" + bytes(100) + b"PARE", "a.parquet: the Parquet file is encrypted, and no key"),

@@ -186,7 +186,7 @@ def test_what_is_a_class() -> None:
     columns = {"id": ["a", "b"], "label": ["cat", "cat"], "cat": [None, 0.5], "age": [None, 4]}
     assert table_error(columns, "samples") == [
         (
-            "a.parquet: age: taken as a class since its values are numbers, "
+            "a.parquet: age: read as a class because its values are numbers, "
             "and no sample has that label"
         ),
         "Name the columns that are classes under `data: classes:`.",

@@ -126,7 +126,7 @@ def test_no_pair_at_all() -> None:
     for skip in (False, True):
         assert refused(truth, found, skip=skip) == [
             f"gt: {message}",
-            f"Name them alike, or {MANIFEST}",
+            f"Give them the same names, or {MANIFEST}",
         ]
 
 

@@ -185,7 +185,7 @@ def test_a_kind_of_pixels_that_there_is_not() -> None:
     content[25] = 5
     content[29:33] = struct.pack(">I", zlib.crc32(bytes(content[12:29])))
     write("map.png", bytes(content))
-    with pytest.raises(DataError, match=r"^map\.png: this is no image that can be read"):
+    with pytest.raises(DataError, match=r"^map\.png: not a readable image"):
         PngLabelMap("map.png").look(decode=True)
 
 

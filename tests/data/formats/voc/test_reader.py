@@ -210,4 +210,4 @@ def test_an_image_of_two_files() -> None:
 def test_a_folder_without_annotations_is_an_error() -> None:
     Path("voc").mkdir()
     assert error("voc") == "voc: there are no XML files in this folder"
-    assert error(metadata=["camera"]).startswith("a.xml: this format holds no metadata")
+    assert error(metadata=["camera"]).startswith("a.xml: this format has no image metadata")

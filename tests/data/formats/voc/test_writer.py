@@ -63,7 +63,7 @@ def test_sides_that_corners_do_not_give_back_are_told() -> None:
     # 0.1 + 0.2 is 0.30000000000000004, less 0.1 is 0.20000000000000004.
     boxes = Shapes.boxes(np.array([[0.1, 0, 0.2, 1], [1, 1, 1, 1], [2, 2, 2, 2]]))
     warning = write_voc(scene(boxes), WriteOptions()).warnings[-1]
-    assert warning.startswith("VOC holds corners: the sides of 1 boxes come back within 3e-17")
+    assert warning.startswith("VOC stores corners: the sides of 1 boxes are off by up to 3e-17")
 
 
 def test_other_shapes_are_refused() -> None:

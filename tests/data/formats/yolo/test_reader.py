@@ -111,7 +111,9 @@ def test_images_without_label_file_are_images_without_objects() -> None:
     assert found.images is not None
     assert found.images["id"].tolist() == ["a", "b"]
     assert found.images["height"].tolist() == [2, 6]
-    assert found.warnings == ["images: 1 image has no label file: taken for images without objects"]
+    assert found.warnings == [
+        "images: 1 image has no label file: treated as images without objects"
+    ]
     predicted = read_yolo("labels", "predictions", names=["cat"], images="images")
     assert predicted.images is not None
     assert len(predicted.images) == 1
@@ -216,7 +218,7 @@ def test_sizes_must_be_known(invalid: str) -> None:
     Path("images/a.png").write_text("no image")
     assert error(invalid=invalid) == (
         "labels/a.txt: the size of its image is not known "
-        f"(images/a.png: this is no image that can be read)\n{SIZES}"
+        f"(images/a.png: not a readable image)\n{SIZES}"
     )
     assert error(images="pictures") == "pictures: there is no such folder of images"
 
@@ -299,7 +301,7 @@ def test_a_folder_without_labels_is_an_error() -> None:
     Path("labels/classes.txt").write_text("cat")
     assert error() == "labels: there are no label files (.txt) in this folder"
     assert error(metadata=["camera"]).startswith(
-        "labels: this format holds no metadata of images, so no 'camera'"
+        "labels: this format has no image metadata, so no 'camera'"
     )
 
 

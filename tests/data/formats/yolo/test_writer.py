@@ -56,7 +56,7 @@ def test_what_fractions_change_is_told() -> None:
     assert objects.images is not None
     sizes = {"id": objects.images["id"], "width": np.full(3, 70), "height": np.full(3, 70)}
     written = write_yolo(with_images(objects, **sizes), WriteOptions())
-    assert written.warnings[-1].startswith("YOLO holds fractions of the image: coordinates come ba")
+    assert written.warnings[-1].startswith("YOLO stores fractions of the image: coord")
 
 
 def test_sizes_are_needed_where_there_are_objects() -> None:
@@ -66,7 +66,7 @@ def test_sizes_are_needed_where_there_are_objects() -> None:
     with pytest.raises(DataError) as error:
         write_yolo(with_images(objects, **columns), WriteOptions())
     assert str(error.value) == (
-        "in.json: the size of image 5 is not known\nname the folder of the pictures: --images DIR"
+        "in.json: the size of image 5 is not known\nname the folder of the images: --images DIR"
     )
     with pytest.raises(DataError, match="--images DIR, or the file that has the sizes"):
         write_yolo(with_images(objects), WriteOptions())
@@ -74,7 +74,7 @@ def test_sizes_are_needed_where_there_are_objects() -> None:
 
 @pytest.mark.parametrize("label", ["", " cat", "two\nlines"])
 def test_labels_that_are_no_line(label: str) -> None:
-    with pytest.raises(DataError, match=r"no line of classes\.txt can hold the label"):
+    with pytest.raises(DataError, match=r"a line of classes\.txt cannot hold the label"):
         write_yolo(with_categories(scene(EXACT), "cat", label), WriteOptions())
 
 

@@ -68,7 +68,7 @@ def test_every_damaged_file_is_named() -> None:
         "gt/c.png: damaged",
         "gt/d.png: no label for the value 9 (1 pixel)",
         "Every value needs a label: `labels` under `data:` names the values.",
-        "Pixels that nobody is judged by are left out with `ignore_index: 9`.",
+        "Ignore pixels with `ignore_index: 9`.",
     ]
     with pytest.raises(DataError) as caught:
         dataset(**{f"s{at:02}": None for at in range(30)}).verify()
@@ -121,7 +121,7 @@ def test_values_and_pixels_of_each_file() -> None:
         "truth/a.png: no label for the value 2 (2 pixels)",
         "found/a.png: no label for the value 3 (1 pixel)",
         "Every value needs a label: `labels` under `data:` names the values.",
-        "Pixels that nobody is judged by are left out with `ignore_index: 2`.",
+        "Ignore pixels with `ignore_index: 2`.",
     ]
 
 
@@ -157,7 +157,7 @@ def test_files_that_cannot_be_read_are_listed_among_them() -> None:
         "… and 83 more problems",
         "Copy it again.",
         "Every value needs a label: `labels` under `data:` names the values.",
-        "Pixels that nobody is judged by are left out with `ignore_index: 9`.",
+        "Ignore pixels with `ignore_index: 9`.",
     ]
 
 

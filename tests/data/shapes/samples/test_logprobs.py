@@ -74,7 +74,7 @@ FAULTS = [
     ('["-1"]', '[0]: expected a number or null, found the string "-1"'),
     ("[[-1]]", "[0]: expected a number or null, found a list"),
     ("[-1e999]", "[0]: expected a finite number, found -1e999"),
-    ("[NaN]", "[0]: NaN is no number in JSON; write null where there is none"),
+    ("[NaN]", "[0]: NaN is not a number in JSON; write null where there is none"),
     ('[{"prob": 1}]', '[0]: expected a number, null, or an object with "logprob", found none'),
     ('[{"logprob": 2e-6}]', "[0].logprob: expected the natural logarithm of a probability, 0 or"),
 ]

@@ -99,7 +99,7 @@ def test_no_reference_is_an_empty_tuple() -> None:
         ('"latency_s": -0.5', "latency_s: expected 0 or more, found -0.5"),
         ('"latency_s": "1s"', 'latency_s: expected a number, found the string "1s"'),
         ('"latency_s": true', "latency_s: expected a number, found true"),
-        ('"cost": NaN', "cost: NaN is no number in JSON; write null where there is none"),
+        ('"cost": NaN', "cost: NaN is not a number in JSON; write null where there is none"),
         ('"cost": 1e999', "cost: expected a finite number, found 1e999"),
         ('"response": {"a": {"b": 1, "b": 2}}', "response.a.b: duplicate key in this object"),
         ('"response": "a", "response": "b"', "response: duplicate key in this object"),

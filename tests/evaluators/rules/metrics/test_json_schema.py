@@ -92,7 +92,7 @@ def test_what_no_report_may_show_is_masked() -> None:
 
 def test_what_is_no_json_is_marked() -> None:
     found = outcome(measured(JSON_SCHEMA, samples(['{"a": NaN}'])), 0)
-    assert found.reason == "not JSON: NaN is no number in JSON"
+    assert found.reason == "not JSON: NaN is not a number in JSON"
     assert found.marks == (Mark("response", 6, 7, "not JSON"),)
     fenced = "```json\n{'a'}\n```"
     plain = outcome(measured(JSON_SCHEMA, samples([fenced])), 0)

@@ -147,7 +147,7 @@ def test_layout(tmp_path: Path) -> None:
             b"{'a': 1}",
             f"{UNQUOTED} line 1, column 2",
         ),
-        ("a.json", b"NaN", "NaN is no number in JSON"),
+        ("a.json", b"NaN", "NaN is not a number in JSON"),
         ("a.json", b'"\xff"', "not UTF-8: byte 1"),
         ("a.JSON", b"{", f"{UNQUOTED} line 1, column 2"),
         ("a.jsonl", b'{"a": 1}\n\n[2]\r\n', None),

@@ -70,7 +70,7 @@ def read_csv(
     blocks = blocks_of_lines(source)
     first, rest = _first_line(next(blocks))
     if not first.strip() and not any(block.strip() for block in chain([rest], blocks)):
-        raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
+        raise DataError(Problem(path, "the file is empty: it has only line breaks"))
     header = read_header(first, path, role, wanted=wanted, columns=columns or {}, metadata=metadata)
     names = [name for name in _SIDES if name in header.at] + list(header.metadata)
     facts = ImageFacts(names, [{**header.at, **header.metadata}[name] for name in names], faults)

@@ -74,7 +74,7 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
     records = _records(text, path, delimiter, spaced=spaced)
     begin, header = next(records, (1, []))
     if not header:
-        raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
+        raise DataError(Problem(path, "the file is empty: it has only line breaks"))
     names = [name.strip() for name in header]
     place = f"{path}:{begin}"
     if problems := duplicate_columns(names, place):

@@ -83,7 +83,7 @@ def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Be
     line, rest = first_line(next(blocks))
     filled, above = _first_filled(chain([rest], blocks))
     if not line.strip() and not filled:
-        raise DataError(Problem(path, "the file is empty: it holds line ends alone"))
+        raise DataError(Problem(path, "the file is empty: it has only line breaks"))
     first = filled.lstrip(b"\r\n").decode().splitlines()[:1]
     header = read_header(line, first, path, side, reading)
     if not filled:

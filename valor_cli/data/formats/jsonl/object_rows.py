@@ -252,7 +252,7 @@ def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[s
         if key is None:
             near = did_you_mean(one, ("objects", *IMAGE_NAMES["objects"]))
             yield (
-                f'"objects" is missing, yet {shown} holds a list{near}: objects stand under '
+                f'"objects" is missing, yet {shown} holds a list{near}: objects go under '
                 '"objects", and an image without any has "objects": []'
             )
         else:

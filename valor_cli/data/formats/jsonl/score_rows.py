@@ -248,7 +248,7 @@ class ScoreLineReader:
             if not key:
                 self._note(name, f"expected a label key, found {said(record[name])}")
             elif {*truths, *listed} - {None}:
-                message = "expected no label keys in the line besides, found an object of them"
+                message = "expected no label keys elsewhere in the line, found an object of them"
                 self._note(name, message)
         elif {*truths} - {None} or {*listed} - {None}:
             # What is empty belongs to no key, and needs none.
@@ -257,7 +257,7 @@ class ScoreLineReader:
                 keyed, bare = (
                     ("predictions", "labels") if None in truths else ("labels", "predictions")
                 )
-                self._note("", f"{keyed} are written by label key, and {bare} are not")
+                self._note("", f"{keyed} have label keys, but {bare} are not")
         return {
             key if one is None else one: (truths.get(one, ""), listed.get(one, {}))
             for one in dict.fromkeys([*truths, *listed]) or [None]

@@ -149,7 +149,9 @@ def folder_of(path: str) -> str:
         DataError: There is none, or it cannot be told from the name of the file.
     """
     if path == STDIN:
-        problem = Problem(path, "the PNGs stand in a folder named like the file, which has no name")
+        problem = Problem(
+            path, "the PNGs belong in a folder named like the file, but the input has no name"
+        )
         raise DataError(problem, hint="name the COCO panoptic file instead")
     folders = _folders(path)
     if is_web(path):
@@ -203,6 +205,4 @@ def _warnings(listing: Listing, drawn: Drawn, path: str) -> list[str]:
     wrong = int(((listing.area >= 0) & (listing.area != drawn.area)).sum())
     if not wrong:
         return []
-    return [
-        f"{path}: segments whose area is not the number of their pixels, which decides: {wrong:,}"
-    ]
+    return [f"{path}: segments with another area than their pixel count, which is used: {wrong:,}"]

@@ -194,7 +194,7 @@ class ParquetSource:
             yield Batch(first + read, self._checked(rows, first + read, where))
             read += rows.num_rows
         if columns and read != self._groups[group]:
-            message = f"{read:,} rows are there, and the footer says {self._groups[group]:,}"
+            message = f"{read:,} rows found, but the footer says {self._groups[group]:,}"
             raise DataError(Problem(f"{self.path}{where}", message), hint=_MEND)
 
     def _fetched(self) -> BinaryIO:
@@ -328,7 +328,7 @@ def _checked_size(raw: BinaryIO, path: str) -> int:
         message = "a Parquet file that is compressed as a whole is not read"
         hint = "Unpack it: Parquet compresses its columns by itself."
     elif head != MAGIC:
-        message = "this is no Parquet file: it does not begin with PAR1"
+        message = "not a Parquet file: it does not begin with PAR1"
     elif end != MAGIC or size < 12:
         message = "the Parquet file is cut off: its end, which says what it holds, is missing"
         hint = "Write or copy the file again."

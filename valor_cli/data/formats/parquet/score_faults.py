@@ -116,7 +116,7 @@ class ListedRowReader(ScoreLineReader):
 
 
 def _scalars(column: Any) -> list[str]:
-    """Each value as JSON; what is no number in JSON is NaN or Infinity."""
+    """Each value as JSON; what is not a number in JSON is NaN or Infinity."""
     if kind_of(column.type) in ("text", "date"):
         valid = plain(column).is_valid().to_pylist()
         written = zip(texts(column), valid, strict=True)

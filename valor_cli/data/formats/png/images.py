@@ -158,7 +158,7 @@ def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
         raise _too_large(path) from None
     except UnidentifiedImageError:
-        raise DataError(Problem(path, "this is no image that can be read")) from None
+        raise DataError(Problem(path, "not a readable image")) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow raises SyntaxError and ValueError for broken chunks.
         message = f"the image cannot be read, it may be cut off ({error})"

@@ -148,7 +148,9 @@ def refuse_unpaired(
             f"no label map has a prediction of its name in {found.path} (ground truth has "
             f"{_some(truth.maps)}; predictions have {_some(found.maps)})"
         )
-        raise DataError(Problem(truth.path, message), hint=f"Name them alike, or {_MANIFEST}")
+        raise DataError(
+            Problem(truth.path, message), hint=f"Give them the same names, or {_MANIFEST}"
+        )
     if skip:
         return
     problems = [

@@ -122,5 +122,5 @@ def _rounded(box: Floats) -> list[str]:
         return []
     count = int(lost.any(axis=1).sum())
     return [
-        f"VOC holds corners: the sides of {count:,} boxes come back within {lost.max():.1g} pixels"
+        f"VOC stores corners: the sides of {count:,} boxes are off by up to {lost.max():.1g} pixels"
     ]

@@ -224,4 +224,4 @@ def _add_unlabelled(rows: ImageRows, folder: ImageFolder, files: Sequence[str]) 
     if not more:
         return []
     what = "image has no label file" if more == 1 else "images have no label file"
-    return [f"{folder.path}: {more:,} {what}: taken for images without objects"]
+    return [f"{folder.path}: {more:,} {what}: treated as images without objects"]

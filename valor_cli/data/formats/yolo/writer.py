@@ -62,7 +62,7 @@ def _classes(objects: ObjectFile, names: Sequence[str]) -> Mapping[str, int]:
     problems = [
         Problem("--names", f"no label '{label}'{did_you_mean(label, classes)}") for label in unknown
     ] + [
-        Problem(objects.path, f"no line of {CLASSES} can hold the label '{label}'")
+        Problem(objects.path, f"a line of {CLASSES} cannot hold the label '{label}'")
         for label in classes
         if not label.strip() or label != label.strip() or len(label.splitlines()) > 1
     ]
@@ -125,4 +125,4 @@ def _rounded(shapes: Shapes, size: Floats) -> list[str]:
     )
     if not off:
         return []
-    return [f"YOLO holds fractions of the image: coordinates come back within {off:.1g} pixels"]
+    return [f"YOLO stores fractions of the image: coordinates are off by up to {off:.1g} pixels"]

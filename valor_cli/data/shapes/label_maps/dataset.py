@@ -63,7 +63,7 @@ class UnexpectedPixels:
         hint = "Every value needs a label: `labels` under `data:` names the values."
         if len(self._truths) == 1 or _VOID in self._truths:
             value = _VOID if _VOID in self._truths else min(self._truths)
-            hint += f"\nPixels that nobody is judged by are left out with `ignore_index: {value}`."
+            hint += f"\nIgnore pixels with `ignore_index: {value}`."
         return hint
 
 

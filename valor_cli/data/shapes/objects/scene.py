@@ -116,7 +116,7 @@ def sizes_needed(objects: ObjectFile, images: Images, number: NDArray[np.int64])
             Problem(objects.path, f"the size of image {images.ids[at]!r} is not known")
             for at in unknown[:LISTED]
         ]
-        hint = "name the folder of the pictures: --images DIR"
+        hint = "name the folder of the images: --images DIR"
         if not images.named:
             hint += ", or the file that has the sizes: --ground-truth FILE"
         raise DataError(problems, total=len(unknown), hint=hint)

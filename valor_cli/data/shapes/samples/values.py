@@ -135,7 +135,7 @@ def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
         for position, item in enumerate(value):
             yield from faults(item, f"{place}[{position}]")
     elif isinstance(value, float) and not isinstance(value, Number):
-        yield place, f"{_named(value)} is no number in JSON; write null where there is none"
+        yield place, f"{_named(value)} is not a number in JSON; write null where there is none"
 
 
 def _joined(place: str, key: str) -> str:

@@ -136,7 +136,7 @@ def fault_of(error: BaseException, url: str) -> Fault:
     if "IsADirectoryError" in names:
         return Fault("this is a folder; name a file in it", absent=True)
     if "ParamValidationError" in names:
-        return Fault(f"'{urlsplit(url).netloc}' can be no name of a bucket")
+        return Fault(f"'{urlsplit(url).netloc}' is not a valid bucket name")
     return _of_connection(chain, names, url)
 
 
@@ -153,7 +153,7 @@ def _of_connection(chain: list[BaseException], names: set[str], url: str) -> Fau
     if names & _SILENT:
         return Fault("the server did not answer in time", transient=True)
     if names & {"InvalidURL", "InvalidUrlClientError"}:
-        return Fault("this is no URL that can be asked for")
+        return Fault("not a valid URL")
     if names & _CUT:
         refused = any(isinstance(one, ConnectionRefusedError) for one in chain)
         told = "nothing answers there (connection refused)" if refused else "the connection failed"

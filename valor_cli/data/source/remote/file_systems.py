@@ -67,7 +67,7 @@ def store_of(url: str) -> tuple[Any, str]:
     if scheme in ("http", "https"):
         return _web(fsspec), url
     if "::" in url:
-        raise DataError(Problem(url, "'::' joins several stores, which is not read"))
+        raise DataError(Problem(url, "'::' joins several stores, which is not supported"))
     if scheme in ("s3", "s3a", "gs", "gcs") and "@" in url.split("://")[1].split("/")[0]:
         raise DataError(
             Problem(url, "a bucket has no name and password before it"),

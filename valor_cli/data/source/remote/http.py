@@ -92,7 +92,7 @@ class WebFile:
             answer.close()
             address = self._followed(address, make(location, encoded=location.isascii()))
         else:
-            raise RemoteError(Fault("the server sends from one address to the next without end"))
+            raise RemoteError(Fault("too many redirects"))
         try:
             self._check(answer, start)
             if address != first:
@@ -110,13 +110,15 @@ class WebFile:
         """
         found = address.join(location)
         if found.scheme not in ("http", "https"):
-            raise RemoteError(Fault(f"the server sends to '{found.scheme}:', which is not read"))
+            raise RemoteError(
+                Fault(f"the server redirects to '{found.scheme}:', which is not read")
+            )
         allowed = {one.strip().lower() for one in os.environ.get(HOSTS, "").split(",")}
         if found.host != address.host and (found.host or "").lower() not in allowed:
             raise RemoteError(
                 Fault(
-                    f"the server sends to another host, '{found.host}'",
-                    f"If that is as it should be, set {HOSTS}={found.host} in the environment.",
+                    f"the server redirects to another host, '{found.host}'",
+                    f"If that is intended, set {HOSTS}={found.host} in the environment.",
                 )
             )
         return found

@@ -11,7 +11,7 @@ from valor_cli.data.source.remote.object_store import call_store
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import bare, is_web
 
-_NO_LISTING: Final = "a web server lists no files; name one file, or use an object store"
+_NO_LISTING: Final = "a web server cannot list files; name one file, or use an object store"
 _MARKS: Final = "*?["
 
 
