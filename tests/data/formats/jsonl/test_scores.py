@@ -254,8 +254,8 @@ def test_bom_crlf_and_blank_lines() -> None:
          "0.5, found nothing")),
         ('{"id":"a","prediction":"cat","score":"high"}', ('score: expected a number, found the '
          'string "high"')),
-        ('{"id":"a","key":"k","predictions":{"k":{"cat":1}}}', ("key: expected no label keys in "
-         "the line besides, found an object of them")),
+        ('{"id":"a","key":"k","predictions":{"k":{"cat":1}}}', ("key: expected no label keys "
+         "elsewhere in the line, found an object of them")),
     ],
 )  # fmt: skip
 def test_faulty_predictions(line: str, expected: str) -> None:
@@ -310,11 +310,11 @@ def test_probabilities() -> None:
         ),
         (
             [{"id": "a", "label": {"k": "x"}, "predictions": {"x": 1}}],
-            "a.jsonl:1: labels have label keys, but predictions are not",
+            "a.jsonl:1: labels have label keys, but predictions do not",
         ),
         (
             [{"id": "a", "label": "x", "predictions": {"k": {"x": 1}}}],
-            "a.jsonl:1: predictions have label keys, but labels are not",
+            "a.jsonl:1: predictions have label keys, but labels do not",
         ),
         (
             [{"id": "a", "label": {"k": "x"}, "predictions": {"l": {"x": 1}}}],

@@ -257,7 +257,7 @@ class ScoreLineReader:
                 keyed, bare = (
                     ("predictions", "labels") if None in truths else ("labels", "predictions")
                 )
-                self._note("", f"{keyed} have label keys, but {bare} are not")
+                self._note("", f"{keyed} have label keys, but {bare} do not")
         return {
             key if one is None else one: (truths.get(one, ""), listed.get(one, {}))
             for one in dict.fromkeys([*truths, *listed]) or [None]
