@@ -65,7 +65,7 @@ BAD_CSV: dict[str, tuple[str | bytes, str]] = {
     "too many fields": (first_score("0,75"), "pr.csv:2: expected 3 fields as in the first line"),
     "too few fields": (WIDE.replace(",0.25", "", 1), "pr.csv:2: expected 3 fields"),
     "wrong delimiter": (WIDE.replace(",", "|"), "pr.csv:1: expected fields between commas"),
-    "sample twice": (WIDE + "a,0,1\n", "pr.csv:5: the sample 'a' stands on line 2 too"),
+    "sample twice": (WIDE + "a,0,1\n", "pr.csv:5: the sample 'a' is also on line 2"),
     "unknown sample": (WIDE + "d,0,1\n", "pr.csv:5: sample_id: no sample 'd' in gt.csv"),
     "empty id": (WIDE.replace("\na,", "\n,"), "pr.csv:2: sample_id: expected the id of a sample"),
     "nul": (WIDE.replace("a,", "\0,", 1), "NUL character"),
@@ -373,7 +373,7 @@ WRONG_PLACES = {
     "shards": "shards: this is a folder",
     "shards/*.txt": "shards/*.txt: no file matches",
     "pr.csw": "pr.csw: no such file",
-    "shards/*.csv": "shards/2.csv:2: the sample 'c' stands in shards/1.csv:4 too",
+    "shards/*.csv": "shards/2.csv:2: the sample 'c' is also in shards/1.csv:4",
     "{m: pr.csv, m: pr.jsonl}": "data.predictions.m: the key stands twice",
 }
 

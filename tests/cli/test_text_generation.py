@@ -461,7 +461,7 @@ BAD_DATA: dict[str, tuple[str | bytes, str]] = {
         second(reference={"a": 1}),
         "reference: expected a text, found an object",
     ),
-    "sample twice": (second(id="a"), "samples.jsonl:2: the sample 'a' stands on line 1 too"),
+    "sample twice": (second(id="a"), "samples.jsonl:2: the sample 'a' is also on line 1"),
     "id true": (second(id=True), "samples.jsonl:2: id: expected a string or a number, found true"),
     "duration": (
         second(duration_s="long"),

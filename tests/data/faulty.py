@@ -10,7 +10,7 @@ import pytest
 from valor_cli.data.formats.coco.reader import read_ground_truth, read_results
 from valor_cli.errors import DataError
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
 
 

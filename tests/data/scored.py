@@ -14,7 +14,7 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Sid
 from valor_cli.errors import DataError
 from valor_cli.kernels.ranking.scores import DenseScores
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 
 
 def written(text: str | bytes, name: str) -> str:

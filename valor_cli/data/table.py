@@ -20,7 +20,7 @@ LINE: Final = ":{row}"
 ROW: Final = "row {row}"
 """The place of a row of a table that has no lines, counted from 1: "gt.parquet: row 17"."""
 
-SKIP_HINT = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP_HINT = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 
 
 class Parts(NamedTuple):

@@ -89,7 +89,7 @@ def test_files_of_a_pattern_are_one_input() -> None:
 def test_a_sample_in_two_files_of_a_pattern_names_both() -> None:
     Path("s-1.jsonl").write_text(LINE)
     Path("s-2.jsonl").write_text("\n" + LINE)
-    assert error("s-*.jsonl")[0] == "s-2.jsonl:2: the sample '1' stands on s-1.jsonl:1 too"
+    assert error("s-*.jsonl")[0] == "s-2.jsonl:2: the sample '1' is also on s-1.jsonl:1"
     found = read("s-*.jsonl", invalid="skip")
     assert [(one.rows, one.skipped) for one in found.files] == [(1, 0), (1, 1)]
 
@@ -125,11 +125,11 @@ def test_json_files_hold_their_rows_in_many_ways(document: Any) -> None:
         ('[{"id": 1, "query": []}]', "a.json: [0].query: expected a text, found an empty list"),
         ('[{"id": 1, "id": 2}]', "a.json: [0].id: duplicate key in this object"),
         ('{"data": [{"query": "a"}, 3]}', "a.json: data[1]: expected an object, one a sample"),
-        ('{"{x}": [{"id": 1, "query": "q"}, {"id": 1}]}', "a.json: {x}[1]: the sample '1' stands"),
+        ('{"{x}": [{"id": 1, "query": "q"}, {"id": 1}]}', "a.json: {x}[1]: the sample '1' is also"),
         ('{"data": [{"query": []}]}', "a.json: data[0].query: expected a text, found an empty"),
         ('{"data": [], "data": [{"id": 1}]}', "a.json: data: duplicate key in this object"),
         ('[{"id": 1, "query": "q"}, {"id": 1, "query": "q"}]',
-         "a.json: [1]: the sample '1' stands on [0] too"),
+         "a.json: [1]: the sample '1' is also on [0]"),
         ("[" * 100_000 + "]" * 100_000, "a.json: the JSON is nested too deeply to be read"),
         ("[]", "a.json: there are no samples; at least one is needed"),
     ],

@@ -359,9 +359,9 @@ def test_several_files_of_the_same_classes() -> None:
     ("first", "second", "expected"),
     [
         ("id,label\nx,cat\na,cat\n", "id,label\nb,cat\na,dog\n",
-         "part-1.csv:3: the sample 'a' stands in part-0.csv:3 too"),
+         "part-1.csv:3: the sample 'a' is also in part-0.csv:3"),
         ("id,label,key\na,cat,k\n", "id,label,key\na,cat,j\na,cat,k\n",
-         "part-1.csv:3: the sample 'a' (label key 'k') stands in part-0.csv:2 too"),
+         "part-1.csv:3: the sample 'a' (label key 'k') is also in part-0.csv:2"),
         ("id,label,key\na,cat,k\n", "id,label\nb,cat\n",
          "part-1.csv: labels have no label key here, and have one in part-0.csv"),
     ],

@@ -247,4 +247,4 @@ def _repeated(file: SampleFile, row: SampleRow, first: SampleRow) -> str:
     where = f"line {first.line}" if file.places[first.file] == LINE else place.lstrip(": ")
     if first.file != row.file:
         where = file.place(first)
-    return f"the sample {quoted(row.sample_id or '')}{of} stands on {where} too"
+    return f"the sample {quoted(row.sample_id or '')}{of} is also on {where}"

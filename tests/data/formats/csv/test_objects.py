@@ -17,7 +17,7 @@ from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 HEAD = "image_id,label,x,y,width,height,score\n"
 GOOD = "a,cat,1,2,3,4,0.5\n"
 VOC = Path(__file__).parents[3] / "real_data/detection/voc2012-100"

@@ -262,8 +262,8 @@ def test_probabilities(value: str) -> None:
     ("text", "expected"),
     [
         ("a,\n", "a.csv:2: label: expected the true label of the sample 'a', found nothing"),
-        ("a,cat\nb,dog\na,cat\n", "a.csv:4: the sample 'a' stands on line 2 too"),
-        ("a,cat\na,dog\n", "a.csv:3: the sample 'a' stands on line 2 too"),
+        ("a,cat\nb,dog\na,cat\n", "a.csv:4: the sample 'a' is also on line 2"),
+        ("a,cat\na,dog\n", "a.csv:3: the sample 'a' is also on line 2"),
     ],
 )
 def test_faulty_ground_truth(text: str, expected: str) -> None:
@@ -303,14 +303,14 @@ def test_label_keys_at_fault() -> None:
         f"a.csv:2: label_key: expected a label key, found nothing\n{SKIP}"
     )
     assert error(f"{head}a,k,cat\na,l,cat\na,k,dog\n", "ground_truth") == (
-        f"a.csv:4: the sample 'a' (label key 'k') stands on line 2 too\n{SKIP}"
+        f"a.csv:4: the sample 'a' (label key 'k') is also on line 2\n{SKIP}"
     )
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("id,cat,dog\na,1,0\nb,1,0\na,1,0\n", "a.csv:4: the sample 'a' stands on line 2 too"),
+        ("id,cat,dog\na,1,0\nb,1,0\na,1,0\n", "a.csv:4: the sample 'a' is also on line 2"),
         ("id,p0,s0,p1,s1\n", None),
         (
             "id,pred0,score0,pred1,score1\na,cat,1,cat,0\n",
@@ -318,7 +318,7 @@ def test_label_keys_at_fault() -> None:
         ),
         (
             "id,pred0,score0,pred1,score1\na,cat,1,,\na,dog,1,,\n",
-            "a.csv:3: the sample 'a' stands on line 2 too",
+            "a.csv:3: the sample 'a' is also on line 2",
         ),
         (
             "id,cat,dog\na,1,0\nb,,0\n",

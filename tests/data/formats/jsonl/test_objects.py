@@ -19,7 +19,7 @@ from valor_cli.kernels.geometry.masks import areas
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 CAT = {"label": "cat", "box": [1, 2, 3, 4], "score": 0.5}
 DOG = {"label": "dog", "box": [5.5, 6, 7, 0], "score": 1}
 

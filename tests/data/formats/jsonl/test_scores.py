@@ -325,7 +325,7 @@ def test_probabilities() -> None:
         ),
         (
             [{"id": "a", "label": "x", "predictions": {"x": 1}}] * 2,
-            "a.jsonl:2: the sample 'a' stands on line 1 too",
+            "a.jsonl:2: the sample 'a' is also on line 1",
         ),
         (
             [{"id": "a", "label": "x", "prediction": "x"}] * 2,
@@ -365,7 +365,7 @@ def test_a_json_list_of_such_objects() -> None:
         ("[{]", ("a.json: not JSON (Expecting property name enclosed in double quotes, line 1, "
          "column 3)")),
         ('[{"id":"a","label":"x"},{"id":"a","label":"x"}]',
-         f"a.json: [1]: the sample 'a' stands on [0] too\n{SKIP}"),
+         f"a.json: [1]: the sample 'a' is also on [0]\n{SKIP}"),
         ('[{"id":"a","label":"x"},{"id":"b","label":NaN}]',
          f"a.json: [1].label: expected a label, found NaN\n{SKIP}"),
     ],

@@ -174,7 +174,7 @@ def test_rows_that_are_wrong_are_named() -> None:
     told = error(types, {"id": "a", "latency_s": 1.0}, {"id": "a", "latency_s": -1.0})
     assert told.splitlines()[0] == "a.parquet: row 2: latency_s: expected 0 or more, found -1.0"
     told = error(types, {"id": "a"}, {"id": "a"})
-    assert told.splitlines()[0] == "a.parquet: row 2: the sample 'a' stands on row 1 too"
+    assert told.splitlines()[0] == "a.parquet: row 2: the sample 'a' is also on row 1"
     told = error(types, {"id": "a"}, {})
     expected = "a.parquet: row 2: expected a sample_id as in other rows, found nothing"
     assert told.splitlines()[0] == expected

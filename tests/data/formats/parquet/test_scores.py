@@ -366,9 +366,7 @@ def test_shards_of_several_formats() -> None:
     places = [found.samples.place_of(at) for at in range(3)]
     assert places == ["s1.parquet: row 1", "s1.parquet: row 2", "s2.csv:2"]
     saved({**WIDE, "id": ["x", "c"]}, "s3.parquet")
-    with pytest.raises(
-        DataError, match=r"s3.parquet: row 2: the sample 'c' stands in s2.csv:2 too"
-    ):
+    with pytest.raises(DataError, match=r"s3.parquet: row 2: the sample 'c' is also in s2.csv:2"):
         read_scores("s*", "samples", ScoreReading())
 
 

@@ -14,7 +14,7 @@ from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 COCO = Path(__file__).parents[3] / "real_data/detection/voc2012-100/groundtruth.coco.json"
 
 

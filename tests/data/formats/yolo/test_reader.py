@@ -17,7 +17,7 @@ from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-SKIP = "Mend these rows, or set `on_invalid: skip` under `data:` to leave them out."
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 SIZES = (
     "YOLO labels are in units of the image: name the folder of the image files as `images:` "
     "under `data:`."

@@ -121,7 +121,7 @@ def test_what_is_wrong_is_told_with_its_place(record: str, message: str) -> None
     if '"id"' not in record and not message.startswith("not JSON"):
         told = error(first + '{"id": "second", ' + record + end)
     assert told[0].startswith(f"a.jsonl:2: {message}")
-    assert told[-1].startswith("Mend these rows, or set `on_invalid: skip`")
+    assert told[-1].startswith("Fix these rows, or set `on_invalid: skip`")
 
 
 def test_rows_that_are_no_objects_are_told() -> None:
@@ -272,13 +272,13 @@ def test_ids_are_for_all_rows_or_none() -> None:
 
 def test_a_sample_twice_names_both_lines() -> None:
     told = error('{"id": "a", "query": "q"}\n{"id": "b", "query": "q"}\n{"id": "a", "query": "r"}')
-    assert told[0] == "a.jsonl:3: the sample 'a' stands on line 1 too"
+    assert told[0] == "a.jsonl:3: the sample 'a' is also on line 1"
 
 
 def test_a_sample_may_stand_once_for_each_model() -> None:
     rows = [("a", "m"), ("a", "n"), ("a", "m")]
     text = "\n".join(json.dumps({"id": i, "model": m, "query": "q"}) for i, m in rows)
-    assert error(text)[0] == "a.jsonl:3: the sample 'a' of the model 'm' stands on line 1 too"
+    assert error(text)[0] == "a.jsonl:3: the sample 'a' of the model 'm' is also on line 1"
 
 
 def test_a_row_without_a_model_beside_rows_with_one_is_told() -> None:

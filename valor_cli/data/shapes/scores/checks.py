@@ -65,7 +65,7 @@ class RowChecks:
             again &= many[self.sample]
         for row in np.flatnonzero(again).tolist():
             there = self._at(first[self.sample[row]])
-            self._note(row, "", f"{self._who(row)} stands on {there} too")
+            self._note(row, "", f"{self._who(row)} is also on {there}")
 
     def contradicted_labels(self) -> None:
         """Report rows whose true label differs from the first."""

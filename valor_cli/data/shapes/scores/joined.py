@@ -159,7 +159,7 @@ def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
         row, before = int(order[at]), int(order[at - 1])
         of = keys[int(key[row])]
         shown = quoted(ids[row].decode()) + ("" if of is None else f" (label key {quoted(of)})")
-        message = f"the sample {shown} stands in {samples.place_of(before)} too"
+        message = f"the sample {shown} is also in {samples.place_of(before)}"
         problems.append(Problem(samples.place_of(row), message))
     raise DataError(problems, total=int(again.sum()))
 
