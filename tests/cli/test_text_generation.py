@@ -498,7 +498,7 @@ def test_bad_data(valor: Valor, folder: Path) -> None:
 BAD_CONFIGS: dict[str, tuple[Mapping[str, Any], str]] = {
     "condition": (
         {"metrics": [{"text_matching": {"condition": '"a" ANDD "b"'}}]},
-        'strings stand in double quotes, "ANDD", at character 5: "a" ▸ANDD "b"',
+        'put strings in double quotes, "ANDD", at character 5: "a" ▸ANDD "b"',
     ),
     "schema": (
         {"metrics": [{"json_schema": {"schema": {"type": "strin"}}}]},

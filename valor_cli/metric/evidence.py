@@ -42,7 +42,7 @@ class Dataset(Protocol):
     def illustrate(self, examples: Sequence[MetricExample]) -> Sequence[Illustration]:
         """The illustration of each example."""
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """The texts of the units by field, as reports show them; empty for images."""
 
     def verify(self) -> None:

@@ -59,9 +59,9 @@ class RangedDataset(Struct, Generic[D], frozen=True):
         """The illustration of each example."""
         return self.show(self.parts, examples)
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """The texts of the units by field, for fields that some unit has."""
-        parts = [part.told() for part in self.parts]
+        parts = [part.sample_texts() for part in self.parts]
         columns = {name: Chained([part[name] for part in parts]) for name in parts[0]}
         return {
             name: column

@@ -318,7 +318,7 @@ def _comparisons(
 
 def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
     """The texts of each model's samples."""
-    told = {model: dataset.told() for model, dataset in loaded.datasets.items()}
+    told = {model: dataset.sample_texts() for model, dataset in loaded.datasets.items()}
     return tuple(
         TextsResult(model, loaded.datasets[model].unit_ids, columns)
         for model, columns in told.items()

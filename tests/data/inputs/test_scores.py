@@ -169,12 +169,12 @@ def slowly() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PlainScoreRows, PlainScoreLines):
-            patch.setattr(kind, "sifted", nothing)
-        patch.setattr(DecodedScoreLines, "sifted", none)
+            patch.setattr(kind, "parse", nothing)
+        patch.setattr(DecodedScoreLines, "parse", none)
         yield
 
 
-DECODED = DecodedScoreLines.sifted
+DECODED = DecodedScoreLines.parse
 
 
 def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile, int]:
@@ -182,15 +182,15 @@ def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, S
     blocks = 0
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PlainScoreRows, PlainScoreLines):
-            original = kind.sifted
+            original = kind.parse
 
             def counted(self: Any, block: bytes, first: int, read: Any = original) -> Any:
                 nonlocal blocks
-                sifted = read(self, block, first)
-                blocks += sifted is not None
-                return sifted
+                parsed = read(self, block, first)
+                blocks += parsed is not None
+                return parsed
 
-            patch.setattr(kind, "sifted", counted)
+            patch.setattr(kind, "parse", counted)
         quick = read(text, side, name, **options)
     with slowly():
         slow = read(text, side, name, **options)

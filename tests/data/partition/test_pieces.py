@@ -88,7 +88,7 @@ def test_what_is_no_file_is_one_piece() -> None:
 
 
 def test_a_piece_of_no_bytes_is_refused() -> None:
-    with pytest.raises(ValueError, match="not 0"):
+    with pytest.raises(ValueError, match="found 0"):
         cut("a.txt", 0)
 
 

@@ -70,15 +70,15 @@ class ImageFolder:
     def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
         """JPEG thumbnails of files from `find`, with warnings."""
         made: dict[str, bytes] = {}
-        told = []
+        warnings = []
         for name in names:
             if name not in self._by_path:
                 continue
             try:
                 made[name] = _thumbnail(os.path.join(self.folder, name))
             except (DataError, UnreachableError) as error:
-                told.append(f"not shown: {error.problems[0]}")
-        return made, told
+                warnings.append(f"not shown: {error.problems[0]}")
+        return made, warnings
 
 
 def _thumbnail(path: str) -> bytes:

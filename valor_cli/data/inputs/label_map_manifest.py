@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
 
 
 def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
-    delimiter = max(_DELIMITERS, key=lambda one: _known(text, one, known))
+    delimiter = max(_DELIMITERS, key=lambda one: _delimiter_rank(text, one, known))
     lines = csv_reader(StringIO(text, newline=""), delimiter)
     first = 0
     try:
@@ -152,7 +152,7 @@ def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]
         problems.add(first + 1, "", f"not CSV ({error})")
 
 
-def _known(text: str, delimiter: str, known: Sequence[str]) -> tuple[int, int]:
+def _delimiter_rank(text: str, delimiter: str, known: Sequence[str]) -> tuple[int, int]:
     """How many columns that are looked for a delimiter gives, and how many at all."""
     names = [name.strip(' "\r') for name in text.partition("\n")[0].split(delimiter)]
     return sum(name in known for name in names), len(names)

@@ -113,10 +113,10 @@ def _rows(path: str, standard: set[str]) -> Iterator[Mapping[str, Any]]:
         yield from json_lines(path)
         return
     names = first_line(path)
-    delimiter = max(",;\t", key=lambda one: _known(names, one, standard))
+    delimiter = max(",;\t", key=lambda one: _delimiter_rank(names, one, standard))
     yield from csv_rows(path, delimiter, spaced=False)
 
 
-def _known(line: str, delimiter: str, standard: set[str]) -> tuple[int, int]:
+def _delimiter_rank(line: str, delimiter: str, standard: set[str]) -> tuple[int, int]:
     names = [name.strip(' "\r') for name in line.split(delimiter)]
     return sum(name in standard for name in names), len(names)

@@ -63,7 +63,7 @@ def read_shards(
     names: Sequence[str],
     read: Callable[[str], P],
     invalid: InvalidRows,
-    odd: Odd[P] | None = None,
+    incompatible: Odd[P] | None = None,
 ) -> Gathered[P]:
     """The parts of an input, one file after the other; each is read once, good or not.
 
@@ -72,12 +72,12 @@ def read_shards(
         names: The files that it names.
         read: Reads one of them.
         invalid: What to do with those that cannot be used.
-        odd: Finds those that do not go with the others.
+        incompatible: Finds those that do not go with the others.
 
     Raises:
         DataError: As `gathered`.
     """
-    return gathered(path, names, (outcome(read, name) for name in names), invalid, odd)
+    return gathered(path, names, (outcome(read, name) for name in names), invalid, incompatible)
 
 
 def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
@@ -93,7 +93,7 @@ def gathered(
     names: Sequence[str],
     outcomes: Iterable[Outcome[P]],
     invalid: InvalidRows,
-    odd: Odd[P] | None = None,
+    incompatible: Odd[P] | None = None,
 ) -> Gathered[P]:
     """The readable parts, in file order.
 
@@ -102,7 +102,7 @@ def gathered(
         names: The files.
         outcomes: What became of each.
         invalid: Whether files without a part may be left out; not all of them, though.
-        odd: Finds parts that do not go with the others.
+        incompatible: Finds parts that do not go with the others.
 
     Raises:
         DataError: The problems of all files that cannot be used.
@@ -117,9 +117,9 @@ def gathered(
         if broken and invalid == "error":
             # Nobody will ask for them, and they may be large.
             parts.clear()
-    if odd is not None and len(parts) > 1:
-        strange = odd([part for _, part in parts])
-        broken |= {parts[one][0]: error for one, error in strange.items()}
+    if incompatible is not None and len(parts) > 1:
+        rejected = incompatible([part for _, part in parts])
+        broken |= {parts[one][0]: error for one, error in rejected.items()}
     errors = {names[at]: broken[at] for at in sorted(broken)}
     kept = [part for at, part in parts if at not in broken]
     if errors and (invalid == "error" or not kept):
@@ -188,8 +188,8 @@ def left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles
     shown = [_summary(error, str(error.problems[0])) for error in broken.values()][:_SHOWN]
     more = len(broken) - len(shown)
     rest = f"; and {more:,} more" if more else ""
-    told = f"left out: {len(broken):,} of {len(names):,} files: {'; '.join(shown)}{rest}"
-    return SkippedFiles([_record(*one) for one in broken.items()], [told])
+    message = f"left out: {len(broken):,} of {len(names):,} files: {'; '.join(shown)}{rest}"
+    return SkippedFiles([_record(*one) for one in broken.items()], [message])
 
 
 def _record(name: str, error: DataError) -> InputFile:

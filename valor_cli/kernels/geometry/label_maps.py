@@ -131,10 +131,10 @@ def unexpected_values(pair: RawPair) -> list[UnexpectedValue]:
         (False, met.prediction, (prediction == UNKNOWN) & (truth != IGNORED)),
     )
     found: list[UnexpectedValue] = []
-    for in_truth, value, stray in sides:
-        order, starts = grouped(value[stray].astype(np.int64))
-        pixels = np.add.reduceat(np.append(met.pixels[stray][order], 0), starts)[:-1]
-        values = value[stray][order[starts[:-1]]]
+    for in_truth, value, unexpected in sides:
+        order, starts = grouped(value[unexpected].astype(np.int64))
+        pixels = np.add.reduceat(np.append(met.pixels[unexpected][order], 0), starts)[:-1]
+        values = value[unexpected][order[starts[:-1]]]
         rows = zip(values.tolist(), pixels.tolist(), strict=True)
         found += [UnexpectedValue(in_truth, *row) for row in rows]
     return found

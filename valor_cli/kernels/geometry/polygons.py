@@ -15,7 +15,7 @@ Geometries = NDArray[np.object_]
 Bools = NDArray[np.bool_]
 
 MOST_CROSSINGS = 2_000
-"""Of the edges of one object that has to be mended: the time for that grows with their square."""
+"""Of the edges of one object that has to be repaired: the time for that grows with their square."""
 
 MOST_MEETING = 30_000_000
 """Pairs of edges of one object, one above or beside another, that may be tried for crossings."""
@@ -51,7 +51,7 @@ def geometries(polygons: Polygons) -> Geometries:
     Raises:
         TooComplexError: Objects have edges that cross too often.
     """
-    return _mended(polygons)[0]
+    return _repaired(polygons)[0]
 
 
 def repaired(polygons: Polygons) -> tuple[Polygons, Bools]:
@@ -65,7 +65,7 @@ def repaired(polygons: Polygons) -> tuple[Polygons, Bools]:
     Raises:
         TooComplexError: Objects have edges that cross too often.
     """
-    geometry, broken, united = _mended(polygons)
+    geometry, broken, united = _repaired(polygons)
     changed = np.flatnonzero(broken | united)
     if not len(changed):
         return polygons, broken
@@ -140,7 +140,7 @@ def without_short_rings(polygons: Polygons) -> Polygons:
     )
 
 
-def _mended(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
+def _repaired(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
     """Valid geometries; whether rings of an object were not; whether parts had to be united."""
     import shapely
 
@@ -152,7 +152,7 @@ def _mended(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
     part, wrong = _valid_parts(kept)
     broken[of_object[wrong]] = True
     _check_edges(kept, np.unique(of_object[wrong]), _cross_too_often)
-    _mend(part, wrong, kept)
+    _repair(part, wrong, kept)
     pieces, of_part = _areal(part)
     geometry = _collected(pieces, of_object[of_part], n)
     united = ~shapely.is_valid(geometry)
@@ -174,7 +174,7 @@ def _valid_parts(polygons: Polygons) -> tuple[Geometries, Ints]:
     return part, np.flatnonzero(~shapely.is_valid(part))
 
 
-def _mend(part: Geometries, wrong: Ints, polygons: Polygons) -> None:
+def _repair(part: Geometries, wrong: Ints, polygons: Polygons) -> None:
     """Put valid geometries in the place of parts that are not."""
     import shapely
 

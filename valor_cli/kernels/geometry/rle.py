@@ -153,10 +153,10 @@ def _checked(counts: Ints, starts: Ints, sizes: Ints) -> tuple[Masks, Bools]:
         kept = np.repeat(valid, lengths)
         lengths = np.where(valid, lengths, 1)
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        mended = np.empty(starts[-1], np.int64)
-        mended[np.repeat(valid, lengths)] = counts[kept]
-        mended[starts[:-1][~valid]] = pixels[~valid]
-        counts, foreground = mended, np.where(valid, foreground, 0)
+        filled = np.empty(starts[-1], np.int64)
+        filled[np.repeat(valid, lengths)] = counts[kept]
+        filled[starts[:-1][~valid]] = pixels[~valid]
+        counts, foreground = filled, np.where(valid, foreground, 0)
     counts = counts.astype(np.int32 if _narrow(sizes) else np.int64, copy=False)
     return Masks(counts, starts, sizes, foreground), valid
 

@@ -100,5 +100,5 @@ def faults(node: Node, found: Found) -> Iterator[str]:
     elif all(isinstance(one, Operand) and one.wanted for one in node.nodes):
         yield f"missing {' or '.join(map(str, node.nodes))}"
     else:
-        told = [" and ".join(faults(one, found)) for one in node.nodes]
-        yield f"one of these must change: {'; '.join(told)}"
+        message = [" and ".join(faults(one, found)) for one in node.nodes]
+        yield f"one of these must change: {'; '.join(message)}"

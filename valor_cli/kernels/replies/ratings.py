@@ -68,14 +68,14 @@ def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
     Inside of an object, numbers count only for a key that is a label.
     """
     text = reply_text(reply)
-    whole = _whole(text)
+    whole = _parse_number(text)
     if whole is not None:
         return _in_scale(whole, scale)
     apart = _objects(text)
     labelled = list(_labelled(text, apart))
     if labelled:
         return _last([_in_scale(number, scale) for number in labelled if number.is_integer()][-1:])
-    prose = _outside(text, apart)
+    prose = _without_spans(text, apart)
     shares = [(float(one["number"]), float(one["most"])) for one in _OUT_OF.finditer(prose)]
     if shares:
         top = max(scale, default=0)
@@ -89,7 +89,7 @@ def rating_in_words(reply: str, scale: Collection[int]) -> int | None:
 def fraction_in_words(reply: str) -> float | None:
     """The number from 0 to 1 in a reply: the whole text, or the last after a label."""
     text = reply_text(reply)
-    whole = _whole(text)
+    whole = _parse_number(text)
     found = [whole] if whole is not None else _labelled(text, _objects(text))
     return _last([number if 0 <= number <= 1 else None for number in found])
 
@@ -117,7 +117,7 @@ def _read(text: str) -> float | None:
     return float(text.replace("−", "-")) if _NUMBER.fullmatch(text) else None
 
 
-def _whole(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     """The number that all of a text is."""
     return _read(text.lstrip(_AROUND + "#").rstrip(_AROUND + "."))
 
@@ -125,11 +125,11 @@ def _whole(text: str) -> float | None:
 def _objects(text: str) -> list[Span]:
     """Where the objects of a text are; one that is broken goes to the end."""
     found = objects(text)
-    broken = _BROKEN_OBJECT.search(_outside(text, found))
+    broken = _BROKEN_OBJECT.search(_without_spans(text, found))
     return found if broken is None else [*found, Span(broken.start(), len(text))]
 
 
-def _outside(text: str, apart: list[Span]) -> str:
+def _without_spans(text: str, apart: list[Span]) -> str:
     """A text of the same length that is blank where it is set apart."""
     parts, at = [], 0
     for start, end in sorted(apart):
@@ -141,7 +141,7 @@ def _outside(text: str, apart: list[Span]) -> str:
 
 def _labelled(text: str, apart: list[Span]) -> Iterator[float]:
     """The numbers that follow a label: a word, or inside of an object a key."""
-    prose = _outside(text, apart)
+    prose = _without_spans(text, apart)
     for label in _LABEL.finditer(text):
         is_prose = prose.startswith(label[0], label.start())
         behind = (

@@ -35,13 +35,13 @@ def find_credentials(text: str) -> list[Span]:
     if _ANY_HINT.search(words):
         for hint, form in _HINTS:
             if hint.search(words):
-                spans += _found(text, form)
+                spans += _matches(text, form)
     if _ASSIGNED.search(words):
         spans += assigned_secrets(text)
     return disjoint({(span.start, span.end): span for span in reversed(spans)}.values())
 
 
-def _found(text: str, form: Form) -> Iterator[Span]:
+def _matches(text: str, form: Form) -> Iterator[Span]:
     for found in form.pattern.finditer(text):
         start, end = found.span(1) if form.pattern.groups else found.span()
         if form.before is not None:

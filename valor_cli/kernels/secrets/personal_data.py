@@ -238,12 +238,12 @@ def find_personal_data(text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIE
             continue
         found = [Span(start, end, kind) for start, end in finder(text)]
         if entity == "phone" and spans:
-            found = _outside(found, disjoint(spans))
+            found = _not_overlapping(found, disjoint(spans))
         spans += found
     return disjoint(spans) if spans else spans
 
 
-def _outside(spans: list[Span], taken: list[Span]) -> list[Span]:
+def _not_overlapping(spans: list[Span], taken: list[Span]) -> list[Span]:
     """Of spans in order, those that touch none of the others, which are in order too."""
     kept = []
     at = 0

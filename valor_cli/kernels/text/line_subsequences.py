@@ -55,7 +55,7 @@ def union_words(hypotheses: Coded, references: Coded, paired: Ints, chosen: Ints
     looked_at = right.taken(np.isin(right.text, chosen))
     found = [
         looked_at.start[line] + position
-        for line, position in _found(own, looked_at, paired[looked_at.text])
+        for line, position in _counted_words(own, looked_at, paired[looked_at.text])
     ]
     places = np.sort(np.concatenate([np.empty(0, np.int64), *found]))
     # A line may be found narrow beside one line and wide beside another. np.unique, which makes a
@@ -97,7 +97,7 @@ def _lines(texts: Coded) -> _Lines:
     return _Lines(text, texts.lines, np.diff(ends), texts.codes.astype(np.int32))
 
 
-def _found(own: _Lines, right: _Lines, text: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _counted_words(own: _Lines, right: _Lines, text: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Lines of the references, and positions in them, that count; each once.
 
     Args:
@@ -126,20 +126,20 @@ def _one_by_one(own: _Lines, right: _Lines, line: Ints, other: Ints) -> Iterator
 
 
 def _side_by_side(own: _Lines, right: _Lines, line: Ints, other: Ints) -> tuple[Ints, Ints]:
-    """As `_found`, of pairs of lines, ordered by that of the reference."""
+    """As `_counted_words`, of pairs of lines, ordered by that of the reference."""
     lines, at = np.unique(line, return_inverse=True)
     taken = np.zeros(len(lines), np.uint64)
     order = np.lexsort((own.length[other], right.length[line]))
     for start in range(0, len(order), _LANES):
         lanes = order[start : start + _LANES]
-        bits = _taken(right.columns(line[lanes], -1), own.columns(other[lanes], -2))
+        bits = _matched_bits(right.columns(line[lanes], -1), own.columns(other[lanes], -2))
         width = right.length[line[lanes]]
         np.bitwise_or.at(taken, at[lanes], bits >> (width.max() - width).astype(np.uint64))
     which, position = np.nonzero(taken[:, None] >> np.arange(WIDEST, dtype=np.uint64) & 1)
     return lines[which], position
 
 
-def _taken(reference: Codes, hypothesis: Codes) -> Bits:
+def _matched_bits(reference: Codes, hypothesis: Codes) -> Bits:
     """(l,) which words of a line are in the common subsequence: bit 0 is that of row 0.
 
     Args:

@@ -282,17 +282,17 @@ def _best(order: Ints, nodes: _Nodes, n: int, work: int) -> Repeat:
             at_most = int(bounds[node])
             break
         starts = np.sort(order[nodes.first[node] : nodes.last[node] + 1]).tolist()
-        found, looked = _longest_apart(
+        found, looked = _longest_disjoint(
             starts, int(nodes.shortest[node]), int(nodes.longest[node]), most
         )
         work -= _PICK + len(starts) + looked
         if found:
             best, length = node, found
-            most = found * len(_apart(starts, found))
+            most = found * len(_disjoint_starts(starts, found))
     if not most:
         return Repeat(at_most=at_most)
     starts = np.sort(order[nodes.first[best] : nodes.last[best] + 1]).tolist()
-    return Repeat(tuple(_apart(starts, length)), length, most, max(most, at_most))
+    return Repeat(tuple(_disjoint_starts(starts, length)), length, most, max(most, at_most))
 
 
 def _evenly_spaced(order: Ints, nodes: _Nodes) -> tuple[Ints, Ints, NDArray[np.bool_]]:
@@ -316,7 +316,7 @@ def _evenly_spaced(order: Ints, nodes: _Nodes) -> tuple[Ints, Ints, NDArray[np.b
     return np.where(tries[0] >= tries[1], within, nodes.longest), np.maximum(*tries), surely
 
 
-def _longest_apart(starts: list[int], shortest: int, longest: int, most: int) -> tuple[int, int]:
+def _longest_disjoint(starts: list[int], shortest: int, longest: int, most: int) -> tuple[int, int]:
     """The length at which occurrences cover most, and how many were looked at to find it.
 
     Args:
@@ -331,7 +331,7 @@ def _longest_apart(starts: list[int], shortest: int, longest: int, most: int) ->
         low, high = shortest - 1, longest
         while low < high:
             middle = (low + high + 1) // 2
-            apart = len(_apart(starts, middle, times))
+            apart = len(_disjoint_starts(starts, middle, times))
             looked += apart
             low, high = (middle, high) if apart >= times else (low, middle - 1)
         if low < shortest:
@@ -339,10 +339,10 @@ def _longest_apart(starts: list[int], shortest: int, longest: int, most: int) ->
         longest = low
         if longest * times > most:
             found = longest
-            most = longest * len(_apart(starts, longest))
+            most = longest * len(_disjoint_starts(starts, longest))
 
 
-def _apart(starts: list[int], length: int, enough: int | None = None) -> list[int]:
+def _disjoint_starts(starts: list[int], length: int, enough: int | None = None) -> list[int]:
     """The most places that are `length` apart, from the left; no more than `enough`."""
     taken: list[int] = []
     at = 0

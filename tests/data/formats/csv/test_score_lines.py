@@ -46,11 +46,11 @@ def read(
     labels, keys = Vocabulary(), Vocabulary()
     plain = PlainScoreRows(columns, labels, keys, probabilities=probabilities)
     block = text.encode() if isinstance(text, str) else text
-    sifted = plain.sifted(block, 2)
-    if sifted is None or len(sifted.odd):
+    parsed = plain.parse(block, 2)
+    if parsed is None or len(parsed.rejected):
         return None, labels.names, keys.names
-    assert sifted.lines == len(sifted.piece.line)
-    return sifted.piece, labels.names, keys.names
+    assert parsed.lines == len(parsed.piece.line)
+    return parsed.piece, labels.names, keys.names
 
 
 def rows_of(piece: ScorePiece, labels: Sequence[str], keys: Sequence[str]) -> list[Any]:
@@ -230,14 +230,14 @@ def test_what_is_unusual_is_left_to_the_slow_reading_row_by_row(row: str) -> Non
     for before, after in ((ONE, ""), ("", ONE), (ONE + other, ONE), ("", "")):
         labels = Vocabulary()
         plain = PlainScoreRows(columns, labels, None, probabilities=False)
-        sifted = plain.sifted(f"{before}{row}\n{after}".encode(), 2)
-        assert sifted is not None
+        parsed = plain.parse(f"{before}{row}\n{after}".encode(), 2)
+        assert parsed is not None
         own, first = row.count("\n") + 1, before.count("\n")
-        assert sifted.odd.tolist() == list(range(first, first + own))
-        assert sifted.lines == first + own + after.count("\n")
+        assert parsed.rejected.tolist() == list(range(first, first + own))
+        assert parsed.lines == first + own + after.count("\n")
         # It leaves no name behind, for rows that may be refused.
         assert labels.names == (("cat", "dog") if before or after else ())
-        found = rows_of(sifted.piece, labels.names, ())
+        found = rows_of(parsed.piece, labels.names, ())
         expected = oracle(before + after, columns)
         moved = [(one[0], one[1] + own * (one[1] >= first + 2), *one[2:]) for one in expected]
         assert found == moved
@@ -261,7 +261,7 @@ def test_rows_that_may_go_on_in_the_next_line_are_left_with_those_around_them(ro
     for text in (ONE + row + "\n", row + "\n" + ONE, ONE + row + "\n" + ONE):
         labels = Vocabulary()
         plain = PlainScoreRows(header(PAIRS), labels, None, probabilities=False)
-        assert plain.sifted(text.encode(), 2) is None
+        assert plain.parse(text.encode(), 2) is None
         assert labels.names == ()
 
 
@@ -277,8 +277,8 @@ def test_only_probabilities_must_be_from_0_to_1() -> None:
 def test_codes_go_on_from_block_to_block() -> None:
     labels = Vocabulary()
     plain = PlainScoreRows(header("id label"), labels, None, probabilities=False)
-    sifted = [plain.sifted(b"1,b\n2,a\n", 2), plain.sifted(b"3,c\n4,b\n", 4)]
-    first, second = (one.piece for one in sifted if one is not None)
+    parsed = [plain.parse(b"1,b\n2,a\n", 2), plain.parse(b"3,c\n4,b\n", 4)]
+    first, second = (one.piece for one in parsed if one is not None)
     assert first.truth is not None
     assert second.truth is not None
     assert [*first.truth.tolist(), *second.truth.tolist()] == [0, 1, 2, 0]

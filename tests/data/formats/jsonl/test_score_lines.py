@@ -35,8 +35,8 @@ class Reading:
 
     def piece(self, text: str | bytes, first: int = 1) -> ScorePiece | None:
         """The piece of a block, unless a line is left out."""
-        sifted = self.plain.sifted(text.encode() if isinstance(text, str) else text, first)
-        return None if sifted is None or len(sifted.odd) else sifted.piece
+        parsed = self.plain.parse(text.encode() if isinstance(text, str) else text, first)
+        return None if parsed is None or len(parsed.rejected) else parsed.piece
 
     def rows(self, text: str | bytes, first: int = 1) -> list[Any]:
         """Id, line, true label, key, what is listed, and metadata of each row of a block."""
@@ -283,20 +283,20 @@ def test_what_is_unusual_is_left_to_the_slow_reading(line: str) -> None:
     blocks = ([good, line], [line, good, good], [good, line, good], [line])
     for block in blocks:
         reading = Reading()
-        sifted = reading.plain.sifted(lines(*block).encode(), 3)
+        parsed = reading.plain.parse(lines(*block).encode(), 3)
         there = [number for number, one in enumerate(block, 3) if one == good]
-        if sifted is None:
+        if parsed is None:
             # A long line reaches to the middle.
             assert len(there) < 2 or len(line) > 1000
             assert reading.labels.names == ()
             continue
         # It leaves no name behind, for lines that may be refused.
         assert reading.labels.names == (("owl", "ox", "cow") if there else ())
-        assert sifted.piece.line.tolist() == there
-        assert (sifted.odd + 3).tolist() == [
+        assert parsed.piece.line.tolist() == there
+        assert (parsed.rejected + 3).tolist() == [
             at for at in range(3, 3 + len(block)) if at not in there
         ]
-        assert sifted.lines == len(block)
+        assert parsed.lines == len(block)
 
 
 def test_only_probabilities_must_be_from_0_to_1() -> None:
@@ -339,9 +339,9 @@ def test_a_label_listed_twice_is_left_to_the_slow_reading() -> None:
     other = good.replace(', "score"', ', "score"').replace("}]}", '}, {"label": "b", "score": 1}]}')
     for block in ([twice], [twice, other], [other, twice]):
         reading = Reading()
-        sifted = reading.plain.sifted(lines(*block).encode(), 1)
-        assert sifted is not None
-        assert sifted.odd.tolist() == [block.index(twice)]
+        parsed = reading.plain.parse(lines(*block).encode(), 1)
+        assert parsed is not None
+        assert parsed.rejected.tolist() == [block.index(twice)]
         assert reading.labels.names == (("owl", "a", "b") if other in block else ())
         # It reads on as if that had not been.
         assert reading.rows(lines(good)) == [("1", 1, "owl", None, [("a", 0.5)], {})]
@@ -353,16 +353,16 @@ def test_the_shape_of_most_lines_is_found() -> None:
     usual = [f'{{"id": "{n}", "label": "a, b", "prediction": "c"}}' for n in range(1, 9)]
     plain = [f'{{"id": "{n}", "label": "a", "prediction": "c, d"}}' for n in range(9, 12)]
     reading = Reading()
-    sifted = reading.plain.sifted(lines(odd, *plain, *usual).encode(), 1)
-    assert sifted is not None
-    assert sifted.odd.tolist() == [0]
+    parsed = reading.plain.parse(lines(odd, *plain, *usual).encode(), 1)
+    assert parsed is not None
+    assert parsed.rejected.tolist() == [0]
     assert reading.labels.names == ("a", "c, d", "a, b", "c")
 
 
 def test_lines_of_no_shape_are_soon_given_up() -> None:
     reading = Reading("ground_truth")
     mixed = lines('{"id": "0", "label": "x", "n": 1}', '{"label": "x", "id": "1"}', '{"id": "2"}')
-    assert all(reading.plain.sifted(mixed.encode(), 1) is None for _ in range(4))
+    assert all(reading.plain.parse(mixed.encode(), 1) is None for _ in range(4))
     assert reading.piece(lines('{"id": "0", "label": "x"}')) is None
 
 

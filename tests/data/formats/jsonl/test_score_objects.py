@@ -61,17 +61,17 @@ def readings(
     problems = LineProblems("a.jsonl")
     lines = block.split(b"\n")
     numbers = np.arange(3, 3 + len(lines))
-    sifted = DecodedScoreLines(side, reading, *names[0]).sifted(lines, numbers)
-    assert sifted.lines == len(lines)
+    parsed = DecodedScoreLines(side, reading, *names[0]).parse(lines, numbers)
+    assert parsed.lines == len(lines)
     # The slow one reads the same lines.
-    left = set(sifted.odd.tolist())
+    left = set(parsed.rejected.tolist())
     good = [at for at in range(len(lines)) if at not in left]
-    assert sifted.piece.line.tolist() == numbers[good].tolist()
+    assert parsed.piece.line.tolist() == numbers[good].tolist()
     slow = ScoreLineReader(side, reading, *names[1], problems).piece(
         [lines[at] for at in good], numbers[good].tolist()
     )
     (one, other) = [(labels.names, keys.names) for labels, keys in names]
-    return (sifted, one), (slow, other), problems.total
+    return (parsed, one), (slow, other), problems.total
 
 
 def plain(piece: ScorePiece) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def plain(piece: ScorePiece) -> dict[str, Any]:
 @pytest.mark.parametrize("side", ["ground_truth", "predictions", "samples"])
 def test_what_is_read_is_what_the_slow_reading_finds(side: Side, records: list[Any]) -> None:
     block = "\n".join(json.dumps(one, ensure_ascii=False) for one in records).encode()
-    (sifted, names), (slow, slow_names), faults = readings(block, side, READING)
+    (parsed, names), (slow, slow_names), faults = readings(block, side, READING)
     assert faults == 0
-    assert plain(sifted.piece) == plain(slow)
+    assert plain(parsed.piece) == plain(slow)
     assert names == slow_names
 
 
@@ -110,10 +110,10 @@ def test_what_is_read_is_what_the_slow_reading_finds(side: Side, records: list[A
     ],
 )
 def test_usual_lines_are_read(line: str) -> None:
-    (sifted, names), (slow, slow_names), faults = readings(line.encode(), "samples", READING)
-    assert not len(sifted.odd)
+    (parsed, names), (slow, slow_names), faults = readings(line.encode(), "samples", READING)
+    assert not len(parsed.rejected)
     assert faults == 0
-    assert plain(sifted.piece) == plain(slow)
+    assert plain(parsed.piece) == plain(slow)
     assert names == slow_names
 
 
@@ -146,10 +146,10 @@ def test_unusual_lines_are_left_one_by_one(line: str) -> None:
     good = '{"id":"z","label":"l","predictions":{"m":1}}'
     for block in ([line], [good, line], [line, good, line]):
         text = "\n".join(block).encode()
-        (sifted, names), (slow, _), faults = readings(text, "samples", READING)
-        assert sifted.odd.tolist() == [at for at, one in enumerate(block) if one == line]
+        (parsed, names), (slow, _), faults = readings(text, "samples", READING)
+        assert parsed.rejected.tolist() == [at for at, one in enumerate(block) if one == line]
         assert faults == 0
-        assert plain(sifted.piece) == plain(slow)
+        assert plain(parsed.piece) == plain(slow)
         assert names == ((("l", "m"), ()) if good in block else ((), ()))
 
 
@@ -174,14 +174,14 @@ def test_lines_may_list_now_more_now_fewer_labels(form: Callable[[Any], Any]) ->
             record["note"] = "more: or less"
         lines.append(json.dumps({**record, "predictions": form(listed)}))
         rows.append((str(record["id"]), record["label"], listed))
-    (sifted, (labels, _)), (slow, slow_names), faults = readings(
+    (parsed, (labels, _)), (slow, slow_names), faults = readings(
         "\n".join(lines).encode(), "samples", READING
     )
     assert faults == 0
-    assert not len(sifted.odd)
-    assert plain(sifted.piece) == plain(slow)
+    assert not len(parsed.rejected)
+    assert plain(parsed.piece) == plain(slow)
     assert labels == slow_names[0]
-    piece = sifted.piece
+    piece = parsed.piece
     assert piece.count is not None
     assert piece.label is not None
     assert piece.score is not None

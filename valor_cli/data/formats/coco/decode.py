@@ -188,7 +188,7 @@ def _decode_lists(text: bytes, request: Request) -> tuple[Columns, Columns, Rows
     """Images, categories and annotations, which name only such as there are."""
     annotations = None
     if request.wanted == "box" and not request.keypoints:
-        annotations, text = _annotations_apart(text)
+        annotations, text = _split_annotations(text)
     for decoder in _of_form(_GROUND_TRUTH_DECODERS, request):
         decoded = _decoded(decoder, text)
         if decoded is None:
@@ -199,7 +199,7 @@ def _decode_lists(text: bytes, request: Request) -> tuple[Columns, Columns, Rows
     return None
 
 
-def _annotations_apart(text: bytes) -> tuple[Rows | None, bytes]:
+def _split_annotations(text: bytes) -> tuple[Rows | None, bytes]:
     """Annotations read by the compiled kernel, and the text with an empty list in their place; or
     None, and all of the text."""
     at = member_of(text, "annotations")

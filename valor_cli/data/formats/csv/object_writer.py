@@ -44,7 +44,7 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
     images = images_of(objects)
     sized = "score" not in objects.objects.columns and bool(images.size.any())
     sides = _SIDES["rotated_box" if "rotated_box" in objects.shapes.kinds else "box"]
-    extra = [name for name in ("score", "crowd", "id", "area") if _said(objects, name)]
+    extra = [name for name in ("score", "crowd", "id", "area") if _has_values(objects, name)]
     header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
     rows = _rows(objects, extra)
     order, starts = rows_by_image(image_numbers(objects, images), len(images))
@@ -59,7 +59,7 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
     return Written({"": content}, losses(objects, "CSV", holds))
 
 
-def _said(objects: ObjectFile, name: str) -> bool:
+def _has_values(objects: ObjectFile, name: str) -> bool:
     """Whether a column says anything: not crowd flags that are all off, nor areas left open."""
     column = objects.objects.columns.get(name)
     if column is None or name not in ("crowd", "area"):

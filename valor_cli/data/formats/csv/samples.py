@@ -103,11 +103,11 @@ def read_sample_csv(path: str, reading: SampleReading) -> SampleFile:
 
 def delimiter_of(first: str, reading: SampleReading) -> tuple[str, bool]:
     """The delimiter of a header line, and whether a space follows it."""
-    delimiter = max(DELIMITERS, key=lambda one: _known(first, one, reading))
+    delimiter = max(DELIMITERS, key=lambda one: _delimiter_rank(first, one, reading))
     return delimiter, any(name.startswith(" ") for name in fields_of(first, delimiter)[1:])
 
 
-def _known(line: str, delimiter: str, reading: SampleReading) -> tuple[int, int]:
+def _delimiter_rank(line: str, delimiter: str, reading: SampleReading) -> tuple[int, int]:
     """How many names a delimiter makes known, then how many it makes."""
     names = [name.strip() for name in fields_of(line, delimiter)]
     return known_names(names, reading.columns), len(names)

@@ -100,7 +100,7 @@ class PlainScoreRows:
         self._keys = keys
         self._probabilities = probabilities
 
-    def sifted(self, block: bytes, first: int) -> ParsedRows | None:
+    def parse(self, block: bytes, first: int) -> ParsedRows | None:
         """Parse whole lines; the first has number `first`.
 
         Left out are rows that have a fault, or that are written in an unusual way. None where rows

@@ -68,8 +68,10 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     rows = CsvRows(begun.header, path, reading)
     rows.read(begun.blocks, begun.line)
     found = rows.file(source.sha256)
-    told = unread_column_warnings(path, side, unread_columns(begun.header, reading), found.labels)
-    return replace(found, warnings=[*found.warnings, *told])
+    warnings = unread_column_warnings(
+        path, side, unread_columns(begun.header, reading), found.labels
+    )
+    return replace(found, warnings=[*found.warnings, *warnings])
 
 
 def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Begun:
@@ -137,16 +139,16 @@ class CsvRows:
         """
         blocks = _Blocks(texts, self._header, self._path, line)
         for block in blocks:
-            sifted = self._plain.sifted(block, blocks.line)
-            if sifted is None:
+            parsed = self._plain.parse(block, blocks.line)
+            if parsed is None:
                 if part and b'"' in block:
                     return False
                 self._gathered.add(self._slow.piece(*blocks.records(block)))
                 continue
-            self._gathered.add(sifted.piece)
-            if len(sifted.odd):
-                self._gathered.add(self._slow.piece(*blocks.single_records(block, sifted.odd)))
-            blocks.line += sifted.lines
+            self._gathered.add(parsed.piece)
+            if len(parsed.rejected):
+                self._gathered.add(self._slow.piece(*blocks.single_records(block, parsed.rejected)))
+            blocks.line += parsed.lines
         self.line = blocks.line
         return True
 

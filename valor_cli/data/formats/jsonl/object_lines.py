@@ -80,7 +80,7 @@ class _Keys:
         if lines == self._lines and objects == self._objects:
             return False
         line, names = spelled(tuple(lines), "image"), spelled(tuple(objects), "object")
-        if _twice(lines, line, "image") or _twice(objects, names, "object"):
+        if _may_use_aliases(lines, line, "image") or _may_use_aliases(objects, names, "object"):
             return False
         self._lines, self._objects, self.line = lines, objects, line
         self.decoder = self._decoder(line, names)
@@ -113,7 +113,7 @@ def _struct(name: str, fields: _Fields, more: _Fields, names: Mapping[str, str])
     )
 
 
-def _twice(keys: Iterable[str], names: Mapping[str, str], kind: str) -> bool:
+def _may_use_aliases(keys: Iterable[str], names: Mapping[str, str], kind: str) -> bool:
     """Whether some records may have what is read under another of its names."""
     read = names.values()
     return any(standard_of(key, kind) in _OPTIONAL for key in keys if key not in read)

@@ -95,7 +95,7 @@ class LineReader:
         before = self._faults.total
         names = spelled(tuple(record), "image")
         if "image_id" not in names:
-            self._faults.add(line, "", f'"image_id" is missing ({_there(record)})')
+            self._faults.add(line, "", f'"image_id" is missing ({_found_keys(record)})')
         width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
         name = record.get(names.get("file_name", ""))
         if name is not None:
@@ -144,12 +144,12 @@ class LineReader:
         if missing:
             shown = " and ".join(f'"{one}"' for one in missing)
             verb = "is" if len(missing) == 1 else "are"
-            problems.add(line, key, f"{shown} {verb} missing ({_there(said)})")
+            problems.add(line, key, f"{shown} {verb} missing ({_found_keys(said)})")
             return
         kind = geometry_of(value, self._wanted)
         if kind is None:
             shown = ", ".join(reversed(GEOMETRIES))
-            problems.add(line, key, f"there is no geometry, one of {shown} ({_there(said)})")
+            problems.add(line, key, f"there is no geometry, one of {shown} ({_found_keys(said)})")
             return
         before = problems.total
         shape = f"{key}.{names.get(kind) or names['segmentation']}"
@@ -262,6 +262,6 @@ def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[s
             )
 
 
-def _there(record: Mapping[str, Any]) -> str:
+def _found_keys(record: Mapping[str, Any]) -> str:
     names = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
     return f"there is: {names or 'nothing'}"

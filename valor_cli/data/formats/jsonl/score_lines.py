@@ -82,7 +82,7 @@ class PlainScoreLines:
         self._known: tuple[Shape, Template] | None = None
         self._tried = 0
 
-    def sifted(self, block: bytes, first: int) -> ParsedRows | None:
+    def parse(self, block: bytes, first: int) -> ParsedRows | None:
         """Parse whole lines; the first has number `first`.
 
         Left out are lines that have a fault, or do not look like most. None where few look alike.

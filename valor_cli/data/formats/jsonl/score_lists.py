@@ -54,14 +54,14 @@ class Lists(NamedTuple):
         counts: How many labels each line lists.
         labels, scores: Of all lines; of whatever kind.
         found: Under how many keys these stand; to be added up.
-        odd: Lines whose lists are unusual; they list nothing here.
+        rejected: Lines with unusual lists, which are empty here.
     """
 
     counts: list[int]
     labels: list[Any]
     scores: list[Any]
     found: list[int]
-    odd: list[int]
+    rejected: list[int]
 
 
 class _UnusualLineError(Exception):
@@ -142,7 +142,7 @@ def lists_of(records: Sequence[Any], keys: Sequence[Keys]) -> Lists:
     """The lists of the lines."""
     many = column(records, [one.many for one in keys])
     if all(one.single is None for one in keys):
-        found = _alike(many)
+        found = _uniform_lists(many)
         if found is not None:
             return found
     lists = Lists([], [], [], [], [])
@@ -153,7 +153,7 @@ def lists_of(records: Sequence[Any], keys: Sequence[Keys]) -> Lists:
             )
         except (_UnusualLineError, KeyError, TypeError):
             labels, scores, found_keys = _NOTHING
-            lists.odd.append(at)
+            lists.rejected.append(at)
         lists.counts.append(len(labels))
         lists.labels.extend(labels)
         lists.scores.extend(scores)
@@ -161,7 +161,7 @@ def lists_of(records: Sequence[Any], keys: Sequence[Keys]) -> Lists:
     return lists
 
 
-def _alike(many: Sequence[Any]) -> Lists | None:
+def _uniform_lists(many: Sequence[Any]) -> Lists | None:
     """What lines list that all have an object, or all a list of objects; None for others."""
     kinds = set(map(type, many))
     counts = list(map(len, many)) if kinds <= {dict, list} else []

@@ -79,7 +79,7 @@ class DecodedScoreLines:
         self._known: dict[tuple[str, ...], Keys | None] = {(): None}
         self._codes = {"": -1}
 
-    def sifted(self, lines: Sequence[bytes], numbers: Ints) -> ParsedRows:
+    def parse(self, lines: Sequence[bytes], numbers: Ints) -> ParsedRows:
         """Parse lines with these numbers, without those with unusual values."""
         records = decoded(lines)
         shapes = [tuple(one) if type(one) is dict else () for one in records]
@@ -117,7 +117,7 @@ class DecodedScoreLines:
         row = np.repeat(np.arange(len(records)), lists.counts)
         score, fine = self._scores(lists)
         sound[row[~fine]] = False
-        sound[lists.odd] = False
+        sound[lists.rejected] = False
         sound &= distinct_keys(records, lines, sum(lists.found))
         truth, label = self._coded(truths, lists.labels, row, sound)
         chosen, listed = np.flatnonzero(sound).tolist(), sound[row]

@@ -81,8 +81,8 @@ def _read(
     rows = JsonRows(source.path, side, reading, head, place=place)
     rows.read(chain([block], blocks), int(place == LINE))
     found = rows.file(source.sha256)
-    told = unread_column_warnings(source.path, side, head.unread, found.labels)
-    return replace(found, warnings=[*found.warnings, *told])
+    warnings = unread_column_warnings(source.path, side, head.unread, found.labels)
+    return replace(found, warnings=[*found.warnings, *warnings])
 
 
 class JsonRows:
@@ -117,20 +117,22 @@ class JsonRows:
         """Read whole lines; the first has number `first`."""
         gathered = self._gathered
         for block in blocks:
-            sifted = self._plain.sifted(block, first)
-            if sifted is None:
+            parsed = self._plain.parse(block, first)
+            if parsed is None:
                 lines = block.removesuffix(b"\n").split(b"\n")
                 numbers = np.arange(first, first + len(lines))
                 first += len(lines)
             else:
-                gathered.add(sifted.piece)
-                lines, numbers = lines_at(block, sifted.odd), first + sifted.odd
-                first += sifted.lines
+                gathered.add(parsed.piece)
+                lines, numbers = lines_at(block, parsed.rejected), first + parsed.rejected
+                first += parsed.lines
             if lines:
-                rest = self._decoded.sifted(lines, numbers)
+                rest = self._decoded.parse(lines, numbers)
                 gathered.add(rest.piece)
-                odd = rest.odd.tolist()
-                gathered.add(self._slow.piece([lines[at] for at in odd], numbers[odd].tolist()))
+                rejected = rest.rejected.tolist()
+                gathered.add(
+                    self._slow.piece([lines[at] for at in rejected], numbers[rejected].tolist())
+                )
         self.line = first
 
     def columns(self) -> ScoreColumns:

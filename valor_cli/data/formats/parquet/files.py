@@ -112,7 +112,7 @@ class ParquetSource:
         self._local = self._fetched() if is_url(path) else None
         with self._opened() as raw:
             size = _checked_size(raw, path)
-            with self._told(""):
+            with self._arrow_errors(""):
                 opened = _parquet_file(raw)
                 self._footer = opened.metadata
                 self.schema = pa.schema(
@@ -163,7 +163,7 @@ class ParquetSource:
         wanted = self.numbers if numbers is None else numbers
         first = 1
         with self._opened() as raw:
-            with self._told(""):
+            with self._arrow_errors(""):
                 opened = _parquet_file(raw, coded, self._footer)
             for group, count in enumerate(self._groups):
                 behind = first + count
@@ -182,12 +182,12 @@ class ParquetSource:
         """The rows of a row group, the first of which has the number `first`."""
         where = f": row group {group}"
         read = 0
-        with self._told(where):
+        with self._arrow_errors(where):
             found = opened.iter_batches(
                 size, row_groups=[group], columns=list(columns), use_threads=False
             )
         while True:
-            with self._told(where):
+            with self._arrow_errors(where):
                 rows = next(found, None)
             if rows is None:
                 break
@@ -265,7 +265,7 @@ class ParquetSource:
         return pa.RecordBatch.from_arrays(columns, rows.schema.names)
 
     @contextmanager
-    def _told(self, where: str) -> Iterator[None]:
+    def _arrow_errors(self, where: str) -> Iterator[None]:
         """Errors of Arrow as ours.
 
         Raises:

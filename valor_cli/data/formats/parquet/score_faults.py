@@ -46,14 +46,14 @@ class TypedRowReader(ScoreRowReader):
         found = header.columns.metadata.values()
         self._floats = [at for at in found if header.kinds[at] == "float"]
 
-    def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
+    def faulty(self, batch: Batch, rejected: Ints) -> ScorePiece:
         """Check the remaining rows of a batch, by position."""
-        rows, header = select_rows(batch.rows, odd.tolist()), self._typed
-        cells = [[""] * len(odd)] * len(header.columns.names)
+        rows, header = select_rows(batch.rows, rejected.tolist()), self._typed
+        cells = [[""] * len(rejected)] * len(header.columns.names)
         for at in header.used:
             cells[at] = texts(header.column(rows, at))
         records = [list(record) for record in zip(*cells, strict=True)]
-        return self.piece(records, (batch.first + odd).tolist())
+        return self.piece(records, (batch.first + rejected).tolist())
 
     def _row(self, record: Sequence[str], line: int) -> None:
         wrong = [at for at in self._floats if record[at] in _NOT_FINITE]
@@ -95,9 +95,9 @@ class ListedRowReader(ScoreLineReader):
         super().__init__(side, replace(reading, columns=called), labels, keys, problems)
         self._header = header
 
-    def faulty(self, batch: Batch, odd: Ints) -> ScorePiece:
+    def faulty(self, batch: Batch, rejected: Ints) -> ScorePiece:
         """Check the remaining rows of a batch, by position."""
-        rows, header = select_rows(batch.rows, odd.tolist()), self._header
+        rows, header = select_rows(batch.rows, rejected.tolist()), self._header
         cells = {}
         for at in header.used:
             column = header.column(rows, at)
@@ -112,7 +112,7 @@ class ListedRowReader(ScoreLineReader):
             _object(dict(zip(cells, row, strict=True)).items())
             for row in zip(*cells.values(), strict=True)
         ]
-        return self.piece([line.encode() for line in lines], (batch.first + odd).tolist())
+        return self.piece([line.encode() for line in lines], (batch.first + rejected).tolist())
 
 
 def _scalars(column: Any) -> list[str]:

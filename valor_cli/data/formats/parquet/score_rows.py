@@ -44,7 +44,7 @@ class TypedScoreRows:
         self._labels = _Codes(labels)
         self._keys = _Codes(keys)
 
-    def sifted(self, batch: Batch) -> ParsedRows:
+    def parse(self, batch: Batch) -> ParsedRows:
         """Parse a batch, without invalid or unusual rows."""
         rows, header = batch.rows, self._header
         columns = header.columns
@@ -68,8 +68,8 @@ class TypedScoreRows:
             self._piece(
                 sample_id[sound],
                 batch.first + np.flatnonzero(sound),
-                _taken(key, sound),
-                _taken(truth, sound),
+                _selected(key, sound),
+                _selected(truth, sound),
                 predicted,
                 {name: values[sound] for name, values in metadata.items()},
             ),
@@ -148,7 +148,7 @@ class TypedScoreRows:
         return true, codes.pop() if codes else None
 
 
-def _taken(column: Named | None, rows: Bools) -> Named | None:
+def _selected(column: Named | None, rows: Bools) -> Named | None:
     return None if column is None else column._replace(place=column.place[rows])
 
 

@@ -46,8 +46,8 @@ def read_parquet_scores(path: str, side: Side, reading: ScoreReading) -> ScoreFi
     """
     source, header = _begun(path, side, reading, None)
     found = _read(source, header, side, reading, part=False)
-    told = unread_column_warnings(path, side, _unread(header, reading), found.labels)
-    return replace(found, warnings=[*found.warnings, *told])
+    warnings = unread_column_warnings(path, side, _unread(header, reading), found.labels)
+    return replace(found, warnings=[*found.warnings, *warnings])
 
 
 def read_parquet_part(piece: Piece, side: Side, reading: ScoreReading) -> ScorePart | None:
@@ -151,10 +151,10 @@ def _read(
     gathered = GatheredScores(list(columns.metadata))
     most = _ROWS if header.listed < 0 else _LISTS
     for batch in source.batches(header.read, header.coded, most):
-        sifted = quick.sifted(batch)
-        gathered.add(sifted.piece)
-        if len(sifted.odd):
-            gathered.add(slow.faulty(batch, sifted.odd))
+        parsed = quick.parse(batch)
+        gathered.add(parsed.piece)
+        if len(parsed.rejected):
+            gathered.add(slow.faulty(batch, parsed.rejected))
     return score_file(
         path,
         gathered,

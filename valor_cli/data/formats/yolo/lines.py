@@ -84,7 +84,7 @@ class LabelReader:
             return None
         values = numbers.reshape(n, k)
         codes = [self._codes.get(number, -1) for number in values[:, 0].tolist()]
-        if -1 in codes or not _near(values[:, 1:5]) or not np.isfinite(values).all():
+        if -1 in codes or not _in_range(values[:, 1:5]) or not np.isfinite(values).all():
             return None
         columns: Columns = {
             "image": np.full(n, image),
@@ -150,7 +150,7 @@ class LabelReader:
                     message = f"expected a {name} of 0 or more, found {side!r}"
                     self._problems.add(line, "", message)
                     return
-        if far := _far(sides):
+        if far := _out_of_range(sides):
             message = f"expected fractions of the image, found {far[0]:g} (pixels?)"
             self._problems.add(line, "", message)
             return
@@ -181,7 +181,7 @@ class LabelReader:
         )
 
 
-def _far(sides: Sequence[float]) -> list[float]:
+def _out_of_range(sides: Sequence[float]) -> list[float]:
     """The numbers of a box or a polygon that are no fractions of the image."""
     count = 2 if len(sides) == 4 else len(sides)
     low, high = _NEAR
@@ -189,7 +189,7 @@ def _far(sides: Sequence[float]) -> list[float]:
     return far + [one for one in sides[count:] if one > _WIDEST]
 
 
-def _near(sides: NDArray[np.float64]) -> bool:
+def _in_range(sides: NDArray[np.float64]) -> bool:
     """Whether boxes, by centre and size, are fractions of the image and no size is negative."""
     centre, size = sides[:, :2], sides[:, 2:]
     low, high = _NEAR

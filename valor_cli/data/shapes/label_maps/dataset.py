@@ -110,15 +110,15 @@ class SegmentationDataset(Struct, frozen=True):
         Raises:
             DataError: A file is damaged, or a pixel has a value that is no label.
         """
-        stray = UnexpectedPixels()
+        unexpected = UnexpectedPixels()
         for sample, places in zip(self.sample_ids, self.places, strict=True):
             try:
-                stray.note(places, self.read(sample))
+                unexpected.note(places, self.read(sample))
             except DataError as error:
-                stray.note_error(error)
-        stray.stop()
+                unexpected.note_error(error)
+        unexpected.stop()
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """No texts: samples are images."""
         return {}
 

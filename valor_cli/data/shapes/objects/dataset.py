@@ -170,7 +170,7 @@ class DetectionDataset(Struct, frozen=True):
     def verify(self) -> None:
         """Do nothing: all data is already read."""
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """No texts: samples are images."""
         return {}
 

@@ -46,11 +46,11 @@ class Prepared(Struct, frozen=True):
     """Data of many samples prepared for reports.
 
     Attributes:
-        told: As `TextDataset.told`, fields that no sample has included.
+        texts: As `TextDataset.sample_texts`, fields that no sample has included.
         digests: (n,) hashes of the sample ids (`TextColumn.digests`).
     """
 
-    told: Mapping[str, TextColumn]
+    texts: Mapping[str, TextColumn]
     digests: NDArray[np.uint64]
 
 
@@ -115,26 +115,26 @@ class TextDataset(Struct, frozen=True):
     def verify(self) -> None:
         """Do nothing: all data is already checked."""
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """The user input, response and first reference of each sample, as reports show them."""
         if self.prepared is not None:
-            return self.prepared.told
+            return self.prepared.texts
         return {
             name: [None if text is None else self._safe(text) for text in column]
-            for name, column in self._tellable().items()
+            for name, column in self._report_columns().items()
             if any(text is not None for text in column)
         }
 
     def prepare(self) -> TextDataset:
         """The dataset with the data that reports need prepared."""
-        told = {
+        texts = {
             name: TextColumn.of(None if text is None else self._safe(text) for text in column)
-            for name, column in self._tellable().items()
+            for name, column in self._report_columns().items()
         }
         digests = TextColumn.of(self.sample_ids).digests()
-        return replace(self, prepared=Prepared(told, digests))
+        return replace(self, prepared=Prepared(texts, digests))
 
-    def _tellable(self) -> dict[str, Iterable[str | None]]:
+    def _report_columns(self) -> dict[str, Iterable[str | None]]:
         first = [references[0] if references else None for references in self.references]
         return {
             "user_input": self.user_input,

@@ -137,7 +137,7 @@ def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:
     keys = Counter((str(row.get("model_key")), str(row.get("key") or "")) for row in records)
     shared = len({key for _, key in keys}) < len(keys) or len(models) == 1
     keyed = shared and all(key and count == 1 for (_, key), count in keys.items())
-    told: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     numbers: dict[tuple[str, int], str] = {}
     shaped: list[Any] = []
     for row in rows:
@@ -145,8 +145,8 @@ def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:
             shaped.append(row)
             continue
         model, prompt = str(row.get("model_key")), str(row.get("input"))
-        told[model, prompt] += 1
-        number = numbers.setdefault((prompt, told[model, prompt]), str(len(numbers) + 1))
+        counts[model, prompt] += 1
+        number = numbers.setdefault((prompt, counts[model, prompt]), str(len(numbers) + 1))
         one = {name: value for name, value in row.items() if name != "model_key"}
         if model in names or "model_key" in row:
             one["model"] = names.get(model, row.get("model_key"))

@@ -95,7 +95,7 @@ class ClassificationDataset(Struct, frozen=True):
     def verify(self) -> None:
         """Do nothing: all data is already read."""
 
-    def told(self) -> Mapping[str, Sequence[str | None]]:
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """No texts: samples are not texts."""
         return {}
 

@@ -150,5 +150,5 @@ def unread_column_warnings(
     """Warnings about columns that look like classes but are not read as such."""
     seen = set(labels)
     left = [name for name in columns if side == "predictions" or name in seen]
-    told = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
-    return [told] * bool(left)
+    message = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
+    return [message] * bool(left)

@@ -70,12 +70,12 @@ class ParsedRows(NamedTuple):
 
     Attributes:
         piece: The rows that it reads.
-        odd: (k,) which lines it leaves to a slower reading, from 0.
+        rejected: (k,) positions of the lines left to the slow path.
         lines: How many lines there are.
     """
 
     piece: ScorePiece
-    odd: Ints
+    rejected: Ints
     lines: int
 
 

@@ -146,21 +146,23 @@ def _of_connection(chain: list[BaseException], names: set[str], url: str) -> Fau
     host = urlsplit(url).hostname if is_web(url) else None
     if unknown is not None or "ClientConnectorDNSError" in names:
         again = unknown is not None and unknown.errno == socket.EAI_AGAIN
-        told = f"there is no server '{host}': its name is not known"
+        message = f"there is no server '{host}': its name is not known"
         if not host:
-            told = "the server of this store cannot be found; is there a network?"
-        return Fault(told, transient=again)
+            message = "the server of this store cannot be found; is there a network?"
+        return Fault(message, transient=again)
     if names & _SILENT:
         return Fault("the server did not answer in time", transient=True)
     if names & {"InvalidURL", "InvalidUrlClientError"}:
         return Fault("not a valid URL")
     if names & _CUT:
         refused = any(isinstance(one, ConnectionRefusedError) for one in chain)
-        told = "nothing answers there (connection refused)" if refused else "the connection failed"
-        return Fault(told, transient=True)
+        message = (
+            "nothing answers there (connection refused)" if refused else "the connection failed"
+        )
+        return Fault(message, transient=True)
     error = chain[0]
-    told = _scrubbed(f"{type(error).__name__}: {error}", url)
-    return Fault(f"cannot be read ({told})")
+    message = _scrubbed(f"{type(error).__name__}: {error}", url)
+    return Fault(f"cannot be read ({message})")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -182,9 +184,9 @@ def _answer(chain: list[BaseException]) -> tuple[int, str]:
     for one in chain:
         response: Any = getattr(one, "response", None)
         if isinstance(response, dict):
-            told = response.get("Error", {})
+            message = response.get("Error", {})
             status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-            return int(status), str(told.get("Code", ""))
+            return int(status), str(message.get("Code", ""))
         said = str(getattr(one, _STATUS.get(type(one).__name__, ""), ""))
         if said.isdecimal():
             return int(said), ""
@@ -194,9 +196,9 @@ def _answer(chain: list[BaseException]) -> tuple[int, str]:
 def _reason(chain: list[BaseException]) -> str:
     """What the certificate lacks, in the words of OpenSSL."""
     for one in chain:
-        told = getattr(one, "verify_message", None) or getattr(one, "reason", None)
-        if isinstance(told, str) and told:
-            return f" ({told.replace('_', ' ').lower()})"
+        message = getattr(one, "verify_message", None) or getattr(one, "reason", None)
+        if isinstance(message, str) and message:
+            return f" ({message.replace('_', ' ').lower()})"
     return ""
 
 
