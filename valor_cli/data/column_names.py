@@ -26,7 +26,7 @@ def csv_reader(
 
     Args:
         lines: The text, with its line ends.
-        delimiter: What stands between two fields.
+        delimiter: The delimiter between two fields.
         spaced: Whether spaces follow it that belong to no field.
         strict: Whether text behind a closing quote, or a quote left open, is an error.
     """
@@ -107,7 +107,7 @@ def wrong_field_count(found: int, expected: int, delimiter: str, what: str) -> s
 
     Args:
         found, expected: How many there are, and are in the first line.
-        delimiter: What stands between them.
+        delimiter: The delimiter.
         what: What may hold a delimiter ("label").
     """
     message = f"expected {expected} fields as in the first line, found {found}"

@@ -28,7 +28,7 @@ class Parts(NamedTuple):
 
     Attributes:
         files: Path of each, and how its rows are named, as `Table.place`.
-        of_row: (n,) which of them each row stands in.
+        of_row: (n,) which of them each row is in.
     """
 
     files: Sequence[tuple[str, str]]

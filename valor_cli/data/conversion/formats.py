@@ -63,7 +63,7 @@ def format_of(out: str) -> str:
     """The format that matches the extension of a file name.
 
     Raises:
-        UnknownNameError: It says none.
+        UnknownNameError: The extension is unknown.
     """
     plain = out.removesuffix(".gz")
     for name, each in FORMATS.items():

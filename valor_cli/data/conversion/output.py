@@ -25,11 +25,11 @@ def check_place(out: str, *, suffixes: tuple[str, ...], force: bool) -> None:
     Args:
         out: The file or the folder.
         suffixes: How the names of the files in a folder end; empty for a single file.
-        force: Whether what stands there may be replaced.
+        force: Whether an existing output may be replaced.
 
     Raises:
-        DataError: Its folder is missing; something stands there and may not be replaced; or it
-            is a folder that holds other things than such an output.
+        DataError: Its folder is missing; an output exists and may not be replaced; or it
+            is a folder that also holds other files.
     """
     path = Path(out)
     if path.name in ("", ".."):
@@ -90,7 +90,7 @@ def write_folder(out: str, files: Mapping[str, bytes]) -> None:
     """Write a folder of files, replacing an existing one.
 
     Raises:
-        DataError: It cannot be written; what stood there before stays.
+        DataError: It cannot be written; an existing folder is kept.
     """
     path = Path(out)
     waiting, before = temporary(path), temporary(path, "old")

@@ -39,9 +39,9 @@ class _Entry(NamedTuple):
     """What a file says of one class.
 
     Attributes:
-        place: Where it stands.
-        key: The position in a list, else the text of a key, or what stands in its place.
-        name: Text as written, or what stands in its place.
+        place: Its position in the file.
+        key: The position in a list, else the text of a key, or the value there.
+        name: Text as written, or the value there.
     """
 
     place: str
@@ -151,7 +151,7 @@ def _checked(entries: list[_Entry], path: str, *, distinct: bool) -> dict[int, s
     """Names by index.
 
     Raises:
-        DataError: There are none, an index or a name cannot be one, an index stands twice, or a
+        DataError: There are none, an index or a name cannot be one, an index is duplicate, or a
             name does that may not.
     """
     problems: list[Problem] = []

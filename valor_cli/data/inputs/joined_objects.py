@@ -56,7 +56,7 @@ def joined_objects(
         left_out: Files that are no part, which stand behind the others.
 
     Raises:
-        DataError: An image or the id of an object stands in two parts; parts differ in what they
+        DataError: An image or the id of an object is in two parts; parts differ in what they
             say or in the type of their ids; only some parts name their categories.
     """
     found = parts[0] if len(parts) == 1 else _joined(path, parts)
@@ -148,7 +148,7 @@ def _object_ids(parts: Sequence[ObjectFile], without: Sequence[ObjectFile]) -> N
 def _check_distinct(
     what: str, columns: Sequence[NDArray[Any]], parts: Sequence[ObjectFile]
 ) -> None:
-    """Refuse ids that stand in two parts.
+    """Refuse ids that are in two parts.
 
     Raises:
         DataError: There are some; it names both files.

@@ -56,7 +56,7 @@ def read_manifest(
         columns: Standard name ("ground_truth", "prediction", "sample_id") to the file's own.
 
     Raises:
-        DataError: The file cannot be read, is no such file, lacks a column, or a row names no
+        DataError: The file cannot be read, is not a manifest, has no such column, or a row names no
             file or a sample that an earlier row named.
     """
     source = TextSource(path)
@@ -86,7 +86,7 @@ def read_manifest(
 
 
 def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
-    """The folder that all label maps of a manifest stand in."""
+    """The folder of all label maps of a manifest."""
     paths = [one.path for one in maps]
     if is_url(path):
         scheme, rests = path.partition("://")[0], [one.partition("://")[2] for one in paths]

@@ -115,7 +115,7 @@ def read_panoptic_maps(
 ) -> LabelMaps:
     """Label maps of a COCO panoptic file, named like its PNGs without extension.
 
-    The PNGs stand in the folder named like the JSON without its extension, as panopticapi has it,
+    The PNGs are in the folder named like the JSON without its extension, as panopticapi has it,
     or else in the folder `segmentations` beside it.
 
     Args:
@@ -126,8 +126,8 @@ def read_panoptic_maps(
             else from itself.
 
     Raises:
-        DataError: The file cannot be read or is not such JSON; a value is wrong; an id stands
-            twice or names nothing; a category is not that of the ground truth.
+        DataError: The file cannot be read or is not such JSON; a value is wrong; an id is duplicate
+            or unknown; a category is not that of the ground truth.
     """
     source = TextSource(path)
     lists = lists_in(parse_json(source.whole(), path), path, role)

@@ -24,7 +24,7 @@ def parquet_metadata(
         standard: Names that are no metadata, in lower case too.
 
     Raises:
-        DataError: It cannot be read, or lacks a column.
+        DataError: It cannot be read, or a column is missing.
     """
     source = ParquetSource(path)
     header = parquet_header(source.schema, path, side, reading)

@@ -84,7 +84,7 @@ def format_of(path: str) -> str:
     """Detect the format of an input by its extension, then by its content.
 
     Raises:
-        DataError: It cannot be told, or the input cannot be read.
+        DataError: It cannot be detected, or the input cannot be read.
     """
     if path != STDIN and os.path.isdir(path):
         message = "this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"

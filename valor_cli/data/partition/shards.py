@@ -72,7 +72,7 @@ def read_shards(
         names: The files that it names.
         read: Reads one of them.
         invalid: What to do with those that cannot be used.
-        incompatible: Finds those that do not go with the others.
+        incompatible: Finds the incompatible parts.
 
     Raises:
         DataError: As `gathered`.
@@ -102,7 +102,7 @@ def gathered(
         names: The files.
         outcomes: What became of each.
         invalid: Whether files without a part may be left out; not all of them, though.
-        incompatible: Finds parts that do not go with the others.
+        incompatible: Finds the incompatible parts.
 
     Raises:
         DataError: The problems of all files that cannot be used.

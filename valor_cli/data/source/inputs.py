@@ -13,7 +13,7 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.paths import bare, is_url
 
 HEAD: Final = 1 << 16
-"""Bytes of an input that its format is told by, at most."""
+"""Bytes of an input that are read to detect its format, at most."""
 
 _COMPRESSED = (".gz", ".zst")
 

@@ -83,7 +83,7 @@ def reaching(
     """Number or summed weight of each group's values at or above each level.
 
     Args:
-        values: (n,) what is held against the levels.
+        values: (n,) values to compare with the levels.
         group: (n,) the group of each, from 0.
         levels: (k,) ascending.
         groups: How many groups there are.
@@ -143,7 +143,7 @@ def ranked(
 ) -> NDArray[np.int64]:
     """Order rows by label, descending score, image, `within`, position.
 
-    Equal scores of one label stand in image order and, inside an image, in file order, as in
+    Equal scores of one label are in image order and, inside an image, in file order, as in
     pycocotools' stable sorts.
 
     Args:

@@ -22,7 +22,7 @@ class Template(NamedTuple):
     """Constant texts around slots, shared by all lines.
 
     Attributes:
-        separators: Bytes that stand in no slot.
+        separators: Bytes outside the slots.
         width: How many separators and line ends a line has.
         ends: For each slot, which of these is the next behind it, and how far.
         constants: What stands before the first slot, between slots, and behind the last.
@@ -153,7 +153,7 @@ def _slots(
 
 
 def _differing(text: FieldText, at: Ints, constant: bytes) -> Words:
-    """0 where a constant text stands at a position."""
+    """0 where a constant text is at a position."""
     differing: Words = np.zeros(at.shape, np.uint64)
     for first in range(0, len(constant), _WORD):
         piece = constant[first : first + _WORD]

@@ -13,7 +13,7 @@ from valor_cli.kernels.columns.fields import AFTER, FieldText, Ints, Words, fiel
 LONGEST: Final = AFTER // 2
 """Longer names are looked up one by one."""
 _SPARE: Final = 4
-"""Slots per name: fewer than one in eight names stands in another slot than its first."""
+"""Slots per name: fewer than one in eight names is in another slot than its first."""
 
 _PAIRWISE: Final = 8
 """So many columns are compared with one another sooner than sorted."""
@@ -96,7 +96,7 @@ class Vocabulary:
         slot = _hashes(words) >> self._shift()
         row = self._table.take(slot.view(np.int64))
         missed = np.flatnonzero(~self._same(row, words, length))
-        # Names whose slot was taken stand in the next free one.
+        # Names whose slot was taken are in the next free one.
         while missed.size:
             missed = missed[row[missed] > 0]
             slot[missed] = (slot[missed] + np.uint64(1)) & np.uint64(len(self._table) - 1)

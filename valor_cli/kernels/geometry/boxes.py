@@ -46,7 +46,7 @@ def overlapping_boxes(
         rows: (n,) which of the detections to look at, in which order; None for all.
 
     Returns:
-        The pairs, by detection (as it stands in `rows`), then ground truth.
+        The pairs, by detection (in the order of `rows`), then ground truth.
     """
     rows = np.arange(len(detections)) if rows is None else rows
     detections, ground_truths = map(np.ascontiguousarray, (detections, ground_truths))

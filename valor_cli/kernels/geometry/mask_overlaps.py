@@ -43,7 +43,7 @@ def overlapping_masks(
         least: Smallest IoU kept, above 0.
 
     Returns:
-        The pairs, by detection (as it stands in `rows`), then ground truth.
+        The pairs, by detection (in the order of `rows`), then ground truth.
     """
     own, other = masks.areas(detections)[rows], masks.areas(ground_truths)
     if engine.compiled is not None:

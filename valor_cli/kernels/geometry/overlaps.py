@@ -52,7 +52,7 @@ def overlapping(
             for masks are large. None for all.
 
     Returns:
-        The pairs, by detection (as it stands in `rows`), then ground truth.
+        The pairs, by detection (in the order of `rows`), then ground truth.
 
     Raises:
         ValueError: The shapes are of several kinds.

@@ -64,7 +64,7 @@ def raster_boxes(box: Floats, size: Ints) -> Masks:
 
 
 def _near(box: Floats) -> Floats:
-    """Boxes cut to what is not too far."""
+    """Boxes clipped to the largest coordinates."""
     ends = np.hstack([box[:, :2], box[:, :2] + box[:, 2:]])
     near = np.clip(ends, -FARTHEST, FARTHEST)
     cut = np.hstack([near[:, :2], near[:, 2:] - near[:, :2]])

@@ -21,7 +21,7 @@ class Operand:
     Attributes:
         sought: What to look for.
         wanted: Whether it is to be there; not under a NOT.
-        written: As it stands in the condition, from character `start`.
+        written: As written in the condition, from character `start`.
     """
 
     sought: str | Pattern

@@ -9,7 +9,7 @@ from valor_cli.kernels.patterns.condition_nodes import Group, Node, Operand
 from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 
 DEEPEST = 100
-"""Brackets that may stand open at one place of a condition."""
+"""Maximum nesting of brackets in a condition."""
 
 
 class ConditionParser:

@@ -26,7 +26,7 @@ from valor_cli.kernels.secrets.spans import Span
 __all__ = ["Condition", "ConditionError", "ConditionResult", "parse_condition"]
 
 MOST_SPANS = 5
-"""Places of one operand in one text that are told, the first ones."""
+"""Maximum number of places reported per operand and text."""
 
 FOUND = "found"
 FORBIDDEN = "forbidden"

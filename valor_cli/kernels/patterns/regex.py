@@ -27,7 +27,7 @@ TRIES = 3
 """Texts that a pattern may take too long on before it is spared those as long."""
 
 MOST_GROUPS = 200
-"""Brackets that may stand open in a pattern at one place; `regex` reads them by recursion."""
+"""Maximum nesting of brackets in a pattern; `regex` reads them by recursion."""
 
 LARGEST = 100_000
 """Characters of a pattern once `(ab){3}` is written out as `ababab`, at most: `regex` does that,

@@ -24,7 +24,7 @@ class Runs:
     repeats the run's last number in its empty slots.
 
     Attributes:
-        element: (8, columns) the number that stands in each slot.
+        element: (8, columns) the number in each slot.
         padding: (8, columns) whether it is a repetition.
         run: (columns,) the run of each column.
         first: (f,) columns that begin a run.

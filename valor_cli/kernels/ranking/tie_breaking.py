@@ -54,7 +54,7 @@ def break_ties(group: Rows, most: int) -> BrokenTies:
 
     Args:
         group: (n,) the group of neighbours that are tied, -1 for rows that are not.
-        most: How often a unit may stand in a resample.
+        most: How often a unit may occur in a resample.
     """
     alone = group < 0
     begins = np.flatnonzero((np.diff(group, prepend=-2) != 0) | alone)

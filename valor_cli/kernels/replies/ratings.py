@@ -13,7 +13,7 @@ Number = TypeVar("Number", int, float)
 _DIGITS = r"[0-9]++(?:\.[0-9]++)?+"
 _NUMBER = re.compile(rf"[+\-−]?{_DIGITS}")
 _AROUND = " \t\r\n*_`\"'“”‘’«»()[]{}|,;:!?"
-"""What may stand at the ends of a number; a point only behind it."""
+"""What may be at the ends of a number; a point only behind it."""
 
 _LABEL = re.compile(r"(?<![^\W_])(?:rate|rating|score|grade)s?(?![^\W_])", re.IGNORECASE)
 _SMALL_WORDS = (
@@ -118,7 +118,7 @@ def _read(text: str) -> float | None:
 
 
 def _parse_number(text: str) -> float | None:
-    """The number that all of a text is."""
+    """The number if the whole text is one."""
     return _read(text.lstrip(_AROUND + "#").rstrip(_AROUND + "."))
 
 
@@ -130,7 +130,7 @@ def _objects(text: str) -> list[Span]:
 
 
 def _without_spans(text: str, apart: list[Span]) -> str:
-    """A text of the same length that is blank where it is set apart."""
+    """The text with the given spans blanked out."""
     parts, at = [], 0
     for start, end in sorted(apart):
         if end > at:

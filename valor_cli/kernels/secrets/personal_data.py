@@ -244,7 +244,7 @@ def find_personal_data(text: str, entities: tuple[Entity, ...] = DEFAULT_ENTITIE
 
 
 def _not_overlapping(spans: list[Span], taken: list[Span]) -> list[Span]:
-    """Of spans in order, those that touch none of the others, which are in order too."""
+    """The spans that overlap none of `taken`; both are sorted."""
     kept = []
     at = 0
     for span in spans:

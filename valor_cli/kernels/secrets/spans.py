@@ -40,7 +40,7 @@ def disjoint(spans: Iterable[Span]) -> list[Span]:
 def masked(text: str, spans: Iterable[Span]) -> str:
     """The text with each character of the spans masked.
 
-    White space and punctuation stay, so that the shape of what was found can be told.
+    White space and punctuation stay, so that the shape of the match can be seen.
     """
     pieces: list[str] = []
     at = 0

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 Smoothing = Literal["none", "floor", "add-k", "exp"]
 
 SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
-"""What smoothing adds unless it is told otherwise, as in sacrebleu."""
+"""Default smoothing value, as in sacrebleu."""
 
 
 class NgramMatches(NamedTuple):

@@ -20,7 +20,8 @@ te tg th tk tl tr tt ug uk ur uz vi vo wa xh yo zh zu
 """
 
 LANGUAGES: Final = frozenset(_CODES.split())
-"""Two-letter codes (ISO 639-1) of the languages that can be told; a few more have three letters."""
+"""Two-letter codes (ISO 639-1) of the languages that can be detected; a few more have three
+letters."""
 
 _ONE: Final = {
     member: members[0]

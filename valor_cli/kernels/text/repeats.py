@@ -343,7 +343,7 @@ def _longest_disjoint(starts: list[int], shortest: int, longest: int, most: int)
 
 
 def _disjoint_starts(starts: list[int], length: int, enough: int | None = None) -> list[int]:
-    """The most places that are `length` apart, from the left; no more than `enough`."""
+    """The most starts at least `length` apart, from the left; at most `enough`."""
     taken: list[int] = []
     at = 0
     while at < len(starts) and (enough is None or len(taken) < enough):

@@ -75,7 +75,7 @@ def find_steps(text: str) -> list[Step]:
     ordinal words (First, Second, Then, Next, Finally …) that begin a line or a sentence. The first
     of these that the text has twice or more makes the steps, else the first that it has once;
     ordinal words count from two on. What is marked in another way, or further to the right, belongs
-    to the step it stands in.
+    to the step it is in.
 
     A step ends before the next one and at a blank line; one marked by an ordinal word, with its
     sentence.

@@ -71,7 +71,7 @@ class DocumentFrequencies:
         """Count the texts that contain each token.
 
         Args:
-            documents: The ids of the tokens of each text; a text that stands twice counts twice.
+            documents: The ids of the tokens of each text; a duplicate text counts twice.
         """
         self._texts: Counter[int] = Counter()
         self._count = 0

@@ -74,7 +74,7 @@ def test_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) ->
         searched.append(text)
         return [Span(0, 4, "KEY")]
 
-    monkeypatch.setattr(secret_places, "secret_places", found)
+    monkeypatch.setattr(secret_places, "secret_spans", found)
     data = samples(["key1 of a sample that many metrics show"])
     shown = data.illustrate([MetricExample("x", "s000"), MetricExample("y", "s000")])
     assert [one.texts[0].text[:7] for one in shown] == ["•••• of"] * 2

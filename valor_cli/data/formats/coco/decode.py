@@ -1,4 +1,4 @@
-"""Decode valid COCO files fast; None on any doubt.
+"""Decode valid COCO files fast; None if the full checks are needed.
 
 Errors are not explained here: `coco_diagnosis` reads the file again for that.
 """
@@ -62,7 +62,7 @@ _Decoder: TypeAlias = msgspec.json.Decoder[_T]
 
 WHITE: Final = b" \t\n\r"
 BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
-"""What one object of a list and the next may be told apart by: strings may hold it, too."""
+"""What one object of a list and the next may be separated at: strings may hold it, too."""
 _TAIL: Final = 4096
 
 COMPILED_CHUNK: Final = 1 << 20
@@ -92,7 +92,7 @@ _GROUND_TRUTH_DECODERS: Final[dict[str, _Decoder[Any]]] = {
 
 
 def decode_results(source: TextSource, request: Request) -> ObjectFile | None:
-    """Detections of a file; None on any doubt.
+    """Detections of a file; None if the full checks are needed.
 
     Raises:
         DataError: The file cannot be read as text.
@@ -122,7 +122,7 @@ def masks_listed(texts: Iterable[bytes]) -> Rows | None:
 
 
 def objects_listed(texts: Iterable[bytes], request: Request) -> Rows | None:
-    """Detections of any geometry of a JSON list; None on any doubt."""
+    """Detections of any geometry of a JSON list; None if the full checks are needed."""
     # Only the whole list tells how many keypoints an object has.
     if request.keypoints:
         return _detections(b"".join([b"[", *texts]), request)
@@ -152,7 +152,7 @@ def _decode_dataset(source: TextSource, text: bytes, request: Request) -> Object
 def decode_ground_truth(
     source: TextSource, metadata: Sequence[str], request: Request
 ) -> ObjectFile | None:
-    """Ground truth of a file; None on any doubt.
+    """Ground truth of a file; None if the full checks are needed.
 
     Raises:
         DataError: The file cannot be read as text, or no image has metadata of such a name.
@@ -236,7 +236,7 @@ def _usual(decoded: GroundTruth[Any], annotations: Rows) -> tuple[Columns, Colum
 
 
 def _of_form(decoders: dict[str, _Decoder[Any]], request: Request) -> list[_Decoder[Any]]:
-    """What to try, one after the other."""
+    """The decoders to try, in order."""
     if request.keypoints:
         return [decoders[_ALL]]
     return [decoders[request.wanted], decoders[_ALL]]
@@ -332,7 +332,7 @@ def _fits(annotations: Rows, images: Columns) -> bool:
 
 
 def _joined(pieces: Iterable[Rows | None]) -> Rows | None:
-    """All rows as one; None if a piece is, or if ids changed their kind on the way."""
+    """All rows as one; None if a piece is None or the type of ids changes."""
     parts: list[Columns] = []
     shapes: list[Shapes] = []
     for piece in pieces:

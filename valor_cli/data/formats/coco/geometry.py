@@ -1,4 +1,4 @@
-"""Convert decoded boxes, segmentations and keypoints to geometry; None on any doubt."""
+"""Convert decoded boxes, segmentations and keypoints to geometry; None for the full checks."""
 
 from __future__ import annotations
 

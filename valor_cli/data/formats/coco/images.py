@@ -73,7 +73,7 @@ def federated_images(rows: Sequence[Mapping[str, Any]], categories: Columns, pat
     """The LVIS categories that are absent from an image, or not exhaustively annotated in it.
 
     Raises:
-        DataError: Something else than a list of known ids stands there.
+        DataError: The value is not a list of known ids.
     """
     problems = Problems(path, "images")
     known = categories["id"].tolist()

@@ -53,7 +53,7 @@ class _Piece(NamedTuple):
 
 
 def mask_rows(lists: Iterable[bytes]) -> Rows | None:
-    """Detections of JSON lists; None if there are none, or on any doubt."""
+    """Detections of JSON lists; None if there are none, or if the full checks are needed."""
     pieces: list[_Piece] = []
     for piece in _pieces(lists):
         if piece is None:

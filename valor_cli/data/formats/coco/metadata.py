@@ -26,7 +26,7 @@ def metadata_of(
         images: As in the file.
         names: What to look for.
         path: The file, for messages.
-        lines: Where each image stands; None where they are the list "images".
+        lines: Position of each image; None where they are the list "images".
 
     Raises:
         DataError: No image has one of the names, or a value is not a single JSON value.

@@ -41,8 +41,8 @@ def read_ground_truth(
             images and categories are errors always.
 
     Raises:
-        DataError: The file cannot be read or is not such JSON; a value is wrong; an id stands
-            twice or names nothing; no image has metadata of a name.
+        DataError: The file cannot be read or is not such JSON; a value is wrong; an id is duplicate
+            or unknown; no image has metadata of a name.
     """
     source, request = TextSource(path), Request(wanted, fields)
     with collector_paused():

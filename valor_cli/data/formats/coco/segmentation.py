@@ -57,7 +57,7 @@ def segmentation(value: object, image: Size, problems: Problems, row: int) -> Ge
     """A list of polygons, or run lengths, compressed or not.
 
     Args:
-        value: What stands under the key.
+        value: The value of the key.
         image: Size that run lengths must have.
         problems, row: Where to note what is wrong.
     """

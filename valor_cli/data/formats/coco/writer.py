@@ -39,7 +39,7 @@ def write_coco(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """COCO JSON on one line.
 
     Raises:
-        DataError: A geometry that COCO has no words for.
+        DataError: A geometry that COCO cannot hold.
     """
     check_kinds(objects, KINDS, "COCO")
     check_polygons(objects, "COCO", parts=True, instead="mask")

@@ -64,7 +64,7 @@ class Header(Struct, frozen=True):
         at: Standard name to position, for the columns that are read.
         metadata: Name of metadata to position.
         form: How boxes are written.
-        delimiter: What stands between fields.
+        delimiter: The delimiter.
         spaced: Whether a space follows the delimiter, which then belongs to no field.
     """
 
@@ -102,7 +102,7 @@ def read_header(
         metadata: Names of columns to read for every image.
 
     Raises:
-        DataError: A column is missing or stands twice; boxes are written in two ways; `columns`
+        DataError: A column is missing or duplicate; boxes are written in two ways; `columns`
             has an unknown name, or names a column that is not there.
     """
     check_mapped(columns, ALIASES)
@@ -143,7 +143,7 @@ _HINT = "Map other names under `data: columns:`, as {label: my_column}."
 
 
 def _known_names(line: str, delimiter: str, columns: Mapping[str, str]) -> tuple[int, int]:
-    """How many names a delimiter makes known, then how many it makes."""
+    """How many names are known with a delimiter, then how many there are."""
     names = tuple(name.strip() for name in fields_of(line, delimiter))
     return len(_positions(names, columns)), len(names)
 

@@ -60,7 +60,7 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
 
 
 def _has_values(objects: ObjectFile, name: str) -> bool:
-    """Whether a column says anything: not crowd flags that are all off, nor areas left open."""
+    """Whether a column has values: crowd flags that are set, areas that are stated."""
     column = objects.objects.columns.get(name)
     if column is None or name not in ("crowd", "area"):
         return column is not None

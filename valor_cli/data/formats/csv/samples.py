@@ -108,7 +108,7 @@ def delimiter_of(first: str, reading: SampleReading) -> tuple[str, bool]:
 
 
 def _delimiter_rank(line: str, delimiter: str, reading: SampleReading) -> tuple[int, int]:
-    """How many names a delimiter makes known, then how many it makes."""
+    """How many names are known with a delimiter, then how many there are."""
     names = [name.strip() for name in fields_of(line, delimiter)]
     return known_names(names, reading.columns), len(names)
 

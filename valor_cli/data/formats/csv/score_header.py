@@ -47,8 +47,8 @@ def read_header(
         reading: `columns` and `classes` of it say what columns are.
 
     Raises:
-        DataError: A column is missing or stands twice; there is a single column; what is a class
-            cannot be told; `columns` has an unknown name, or names a column that is not there.
+        DataError: A column is missing or duplicate; there is a single column; the classes
+            are not known; `columns` has an unknown name, or names a column that is not there.
     """
     check_mapped(reading.columns, ALIASES)
     place = f"{path}:1"
@@ -106,7 +106,7 @@ def header_of(
 
 
 def _known_names(line: str, delimiter: str, reading: ScoreReading) -> tuple[int, int]:
-    """How many names a delimiter makes known, then how many it makes."""
+    """How many names are known with a delimiter, then how many there are."""
     names = tuple(name.strip() for name in fields_of(line, delimiter))
     return len(positions(names, reading)), len(names)
 

@@ -48,7 +48,7 @@ class _Fields(NamedTuple):
     end: Ints
 
     def take(self, rows: Bools) -> _Fields:
-        """Those rows alone."""
+        """Only those rows."""
         if rows.all():
             return self
         return _Fields(self.text, self.line[rows], self.start[rows], self.end[rows])
@@ -78,7 +78,7 @@ class _Scores(NamedTuple):
     listed: Bools
 
     def take(self, rows: Bools) -> _Scores:
-        """Those rows alone."""
+        """Only those rows."""
         return self if rows.all() else _Scores(self.score[rows], self.listed[rows])
 
 
@@ -104,7 +104,7 @@ class PlainScoreRows:
         """Parse whole lines; the first has number `first`.
 
         Left out are rows that have a fault, or that are written in an unusual way. None where rows
-        cannot be told apart.
+        cannot be separated.
         """
         split = _split(block, self._header)
         if split is None:
@@ -216,7 +216,7 @@ class PlainScoreRows:
 
 
 def _split(block: bytes, header: ScoreHeader) -> tuple[_Fields, int] | None:
-    """The fields of rows that have as many as the header, and how many lines there are."""
+    """The fields of rows that have as many fields as the header, and the number of lines."""
     if not 0 < len(block) <= LONGEST_BLOCK:
         return None
     if not block.endswith(b"\n"):
@@ -305,7 +305,7 @@ def _texts(fields: _Fields, column: int) -> NDArray[Any]:
 def outside_quotes(text: FieldText, separators: Ints, delimiter: int) -> Ints | None:
     """The separators outside quoted fields. Some tools quote all texts.
 
-    None where a quote stands in a field without quotes around it, or where a quoted field holds a
+    None where a quote is in a field without quotes around it, or where a quoted field holds a
     line end or goes on behind the text.
 
     Args:

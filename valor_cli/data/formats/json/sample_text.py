@@ -148,7 +148,7 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 
 
 def _may_repeat(content: bytes, record: dict[str, Any]) -> bool:
-    """Whether a key may stand twice: then more keys are written than were found.
+    """Whether a key may be duplicate: more keys are written than were found.
 
     A key ends in a quote and a colon. In a text that quote has a backslash before it, as it has
     where a key itself ends with one, which is too odd to be read here.

@@ -57,7 +57,7 @@ def read_jsonl(
 
     Raises:
         DataError: The file cannot be read; a line is not such JSON; a value is wrong; an image
-            stands on two lines; no image has metadata of a name.
+            is on two lines; no image has metadata of a name.
     """
     source = TextSource(path)
     lines, problems = LineProblems(path), LineProblems(path)

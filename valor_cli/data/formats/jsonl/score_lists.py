@@ -162,7 +162,7 @@ def lists_of(records: Sequence[Any], keys: Sequence[Keys]) -> Lists:
 
 
 def _uniform_lists(many: Sequence[Any]) -> Lists | None:
-    """What lines list that all have an object, or all a list of objects; None for others."""
+    """The lists of lines that all hold objects or all hold lists of objects; else None."""
     kinds = set(map(type, many))
     counts = list(map(len, many)) if kinds <= {dict, list} else []
     if kinds == {dict}:

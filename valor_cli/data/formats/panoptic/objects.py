@@ -49,7 +49,7 @@ def read_panoptic(
 ) -> ObjectFile:
     """Read the segments of a COCO panoptic file; predictions have score 1.
 
-    The PNGs stand in the folder named like the JSON without its extension, as panopticapi has it,
+    The PNGs are in the folder named like the JSON without its extension, as panopticapi has it,
     or else in the folder `segmentations` beside it. A segment's id is that of its image and its
     own, "139:3226956"; its area is the number of its pixels.
 
@@ -61,8 +61,8 @@ def read_panoptic(
         metadata: Names to read for every image, from its "metadata" object or else from itself.
 
     Raises:
-        DataError: The file cannot be read or is not such JSON; a value is wrong; an id stands
-            twice or names nothing; a PNG is missing, damaged, not RGB or of another size than its
+        DataError: The file cannot be read or is not such JSON; a value is wrong; an id is duplicate
+            or unknown; a PNG is missing, damaged, not RGB or of another size than its
             image; the segments of a PNG are not those that are listed.
     """
     source = TextSource(path)
@@ -146,7 +146,7 @@ def folder_of(path: str) -> str:
     """The folder of the PNGs.
 
     Raises:
-        DataError: There is none, or it cannot be told from the name of the file.
+        DataError: There is none, or it does not follow from the name of the file.
     """
     if path == STDIN:
         problem = Problem(

@@ -266,7 +266,7 @@ class ParquetSource:
 
     @contextmanager
     def _arrow_errors(self, where: str) -> Iterator[None]:
-        """Errors of Arrow as ours.
+        """Raise errors of Arrow as DataError.
 
         Raises:
             DataError: There was one.

@@ -12,7 +12,7 @@ from valor_cli.paths import is_url
 
 MAGIC: Final = b"PAR1"
 ENCRYPTED: Final = b"PARE"
-"""What stands at both ends of a file, and of one whose footer is encrypted."""
+"""Magic bytes at both ends of a file, and of one with an encrypted footer."""
 
 EXTENSIONS: Final = (".parquet", ".pq")
 

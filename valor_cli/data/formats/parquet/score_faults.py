@@ -129,7 +129,7 @@ def _scalars(column: Any) -> list[str]:
 
 
 def _listed(column: Any, read: Sequence[str]) -> list[str]:
-    """Each list as JSON, with all that stands in it: in a map a key may stand twice."""
+    """Each list as JSON, with all its values: a map may have duplicate keys."""
     kind = kind_of(column.type)
     if kind == "struct":
         held = {name: _scalars(values) for name, values in fields(column).items()}

@@ -139,7 +139,7 @@ def parquet_header(schema: Any, path: str, side: Side, reading: ScoreReading) ->
 
 
 def _inner_types(schema: Any, side: Side, reading: ScoreReading) -> dict[str, Any]:
-    """The types of metadata that is asked for and stands in the column `metadata`, by name."""
+    """The types of requested metadata in the column `metadata`, by name."""
     if side == "predictions" or schema.names.count(_INNER) != 1:
         return {}
     outer = schema.field(_INNER).type

@@ -29,7 +29,7 @@ def values(array: Any) -> list[Any]:
     """The values of a column as JSON values.
 
     NaN and infinities are `NoNumber`, a decimal is a `Number` with its text, an object with a key
-    that stands twice is `DuplicateKey`.
+    that is duplicate is `DuplicateKey`.
     """
     array = stored(array)
     kind = kind_of(array.type)

@@ -124,7 +124,7 @@ class _AnnotationReader:
         difficult: Of each row, whether it is marked so.
         faults: Of files as such.
         problems: Of objects.
-        files: Where each image stands.
+        files: Position of each image.
         found: How many objects there were, good or not.
     """
 

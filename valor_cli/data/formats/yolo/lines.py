@@ -182,7 +182,7 @@ class LabelReader:
 
 
 def _out_of_range(sides: Sequence[float]) -> list[float]:
-    """The numbers of a box or a polygon that are no fractions of the image."""
+    """The coordinates of a box or a polygon that are not fractions of the image."""
     count = 2 if len(sides) == 4 else len(sides)
     low, high = _NEAR
     far = [one for one in sides[:count] if not low <= one <= high]

@@ -16,7 +16,7 @@ from valor_cli.results import Illustration, MetricExample, Picture
 
 _VALUES_SHOWN = 5
 _VOID = 255
-"""What most data sets write where nobody is judged."""
+"""Label that most data sets use for ignored pixels."""
 
 
 class UnexpectedPixels:

@@ -17,7 +17,7 @@ class ImageFacts:
 
     Attributes:
         names: Of the columns.
-        positions: Where they stand in a row.
+        positions: Positions in a row.
     """
 
     __slots__ = ("_faults", "_lines", "_values", "names", "positions")

@@ -35,13 +35,13 @@ class ObjectFile(Struct, frozen=True):
             category ids, LVIS).
         categories: `id` (distinct), `name` (strings) and, for LVIS, `frequency` (strings); None
             when `category_id` are ids of the ground truth's categories (a COCO results list).
-        metadata: By asked-for name, one JSON value per image; None where an image lacks it.
+        metadata: By asked-for name, one JSON value per image; None where an image has none.
         files: Everything that was read, in order; `rows` counts the objects of each.
         coded: Whether labels are names, and category ids numbers that mean nothing beside other
             inputs: the reader gave them, or they are YOLO's classes.
         image_names: What image ids are: "typed" values; "text" for want of types (CSV), so that
             "17" may be the number 17 of the other side; or names of a "file" (YOLO, VOC).
-        warnings: What a reader mended or took for granted, for the report.
+        warnings: What a reader corrected or assumed, for the report.
     """
 
     path: str

@@ -250,7 +250,7 @@ def object_file(
         image_ids: By position, what an object's `image` means.
         labels: By code, what an object's `label` means.
         files: What was read.
-        part_of: Of a folder, the file that each image stands in, by position.
+        part_of: Of a folder, the file of each image, by position.
         metadata: Of images.
         skipped: Objects left out.
         image_names, warnings: As in `ObjectFile`.

@@ -23,7 +23,7 @@ SHOWN = 2_000
 """Characters of a text that reports show, at most."""
 
 TOLD = 500
-"""Characters of each text that stand beside the values of single samples."""
+"""Characters of each text shown beside the values of single samples."""
 
 MOST_SHOWN = 5
 """References, and contexts, of a sample that reports show, at most."""
@@ -58,7 +58,7 @@ class TextDataset(Struct, frozen=True):
     """The samples of one model, columns of equal length.
 
     Attributes:
-        number: (n,) where each sample stands in the whole data, from 0; ascending.
+        number: (n,) position of each sample in the whole data, from 0; ascending.
         sample_ids: (n,) as the file has them, else the number of the row, from 1.
         user_input: (n,) question, prompt, or the text to summarise.
         response: (n,) what the model answered.

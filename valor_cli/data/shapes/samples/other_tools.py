@@ -95,7 +95,7 @@ def _from_promptfoo(record: Record) -> Record:
     shaped["latency_ms"] = record.get("latencyMs")
     shaped["cost"] = record.get("cost")
     shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}
-    # Columns may be mapped to what stands in these.
+    # Columns may be mapped to values in these.
     return {**shaped, "vars": variables, "testCase": case}
 
 

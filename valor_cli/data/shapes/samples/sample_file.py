@@ -74,7 +74,7 @@ class SampleFile(Struct, frozen=True):
         metadata: The names in `SampleReading.metadata` that some row has.
         files: The files that were read.
         places: How rows are named in each: `LINE`, or ": results[{row}]".
-        warnings: What was odd and could be used all the same.
+        warnings: Messages about unusual input that was still used.
     """
 
     path: str

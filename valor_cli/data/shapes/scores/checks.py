@@ -22,8 +22,8 @@ class Named(Struct, frozen=True):
     Attributes:
         labels: By code.
         keys: Label keys, by code.
-        truth: What the true label stands under.
-        key: What the label key stands under.
+        truth: The name of the true label.
+        key: The name of the label key.
         place: How a line is named: "line {row}".
     """
 
@@ -139,7 +139,7 @@ class RowChecks:
         for row in self._first(np.ones(len(truth), np.bool_))[never].tolist():
             message = f"expected the true label of {self._who(row)}, found nothing"
             self._note(row, self._named.truth, message)
-        # Nor can a sample be used whose label stands on rows alone that cannot.
+        # Nor can a sample be used whose label is only on rows that cannot.
         left = self._first((truth >= 0) & ~self.bad) == len(truth)
         self.bad |= left[self.sample]
 

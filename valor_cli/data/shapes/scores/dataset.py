@@ -34,7 +34,7 @@ def choices_of(labels_of: Sequence[Sequence[int]], key: Ints) -> Ints:
 class ClassificationDataset(Struct, frozen=True):
     """Ground truth and one model's predictions.
 
-    A row is a sample and a label key: what the sample's colour is, and its shape. Rows stand in
+    A row is a sample and a label key: what the sample's colour is, and its shape. Rows are in
     the order of their samples, those of a sample in the order of the keys.
 
     Attributes:

@@ -32,7 +32,7 @@ def joined_score_files(
         left_out: Files that are no part, which stand behind the others.
 
     Raises:
-        DataError: A sample stands in two parts; some parts have label keys and some none; their
+        DataError: A sample is in two parts; some parts have label keys and some none; their
             columns are other classes.
     """
     found = parts[0] if len(parts) == 1 else _joined(path, parts)
@@ -139,7 +139,7 @@ def _ids(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
-    """Refuse samples that stand in two parts.
+    """Refuse samples that are in two parts.
 
     Raises:
         DataError: There are some; it names both places.

@@ -30,7 +30,7 @@ class ScoreFacts(Struct, frozen=True):
         records: How many lines with something in them it has.
         skipped: How many of them were left out as invalid.
         long: Whether a row of the file is one label of a sample. Pieces then part between samples
-            where the rows of each stand together; where they do not, a sample stands in several
+            where the rows of each are adjacent; where they are not, a sample is in several
             pieces, and the file must be read whole.
         labels: Names of labels, those of rows that were left out included.
         keys: Names of label keys; (None,) where no row has one; nothing without rows.

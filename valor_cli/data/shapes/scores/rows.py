@@ -19,7 +19,7 @@ class ScoreHeader(Struct, frozen=True):
 
     Attributes:
         names: As in the file, in order.
-        delimiter: What stands between fields.
+        delimiter: The delimiter.
         spaced: Whether a space follows the delimiter, which then belongs to no field.
         sample_id: Position of the id.
         truth: Position of the true label, if there is one.

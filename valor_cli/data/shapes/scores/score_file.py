@@ -67,7 +67,7 @@ class ScoreFile(Struct, frozen=True):
             where the file names labels as they come.
         metadata: Values by name, one a row.
         files: The files that were read.
-        warnings: What was odd and could be used all the same.
+        warnings: Messages about unusual input that was still used.
     """
 
     path: str

@@ -194,7 +194,7 @@ def _answer(chain: list[BaseException]) -> tuple[int, str]:
 
 
 def _reason(chain: list[BaseException]) -> str:
-    """What the certificate lacks, in the words of OpenSSL."""
+    """Why the certificate is rejected, in the words of OpenSSL."""
     for one in chain:
         message = getattr(one, "verify_message", None) or getattr(one, "reason", None)
         if isinstance(message, str) and message:

@@ -87,7 +87,7 @@ def _kind(store: Any, path: str, url: str) -> str:
 
 
 def _literal(pattern: str) -> str:
-    """A pattern up to the folder that all it matches stands in."""
+    """The folder part of a pattern, without wildcards."""
     first = min(at for mark in _MARKS if (at := f"{pattern}{mark}".find(mark)) >= 0)
     return pattern[: pattern.rfind("/", 0, first) + 1]
 
