@@ -86,7 +86,7 @@ def scalar_text(value: object) -> str | None:
 
 
 def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:
-    """The first of some names that is a key; None if none is."""
+    """The first of some names that is a key, else None."""
     return next((name for name in names if name in keys), None)
 
 

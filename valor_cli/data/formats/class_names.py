@@ -36,7 +36,7 @@ _NO_NAMES = (
 
 
 class _Entry(NamedTuple):
-    """What a file says of one class.
+    """The name of one class in a file.
 
     Attributes:
         place: Its position in the file.

@@ -19,7 +19,7 @@ from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.shapes import joined
 
 _FILL: dict[str, Any] = {"area": np.nan, "crowd": False, "difficult": False}
-"""What an object has in a column that its input does not have."""
+"""Default of a column that an input does not have."""
 
 LVIS_LISTS = ("negative", "not_exhaustive")
 """Columns of images that list category ids."""

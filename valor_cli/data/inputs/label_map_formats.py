@@ -8,7 +8,7 @@ from valor_cli.data.source.inputs import extension_of
 
 Format: TypeAlias = Literal["png", "masks", "manifest", "coco_panoptic"]
 Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
-"""What a column of a manifest is."""
+"""The columns of a manifest."""
 
 NO_MASK: Final = 0
 """The value of a pixel that is in no mask of a label."""

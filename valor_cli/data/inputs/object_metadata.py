@@ -26,7 +26,7 @@ from valor_cli.data.source.inputs import extension_of
 _COCO: Final = frozenset(
     ("id", "width", "height", "file_name", "license", "flickr_url", "coco_url", "date_captured")
 )
-"""What images of COCO's own files say."""
+"""Keys of images in COCO's own files."""
 
 
 def object_metadata(

@@ -21,14 +21,14 @@ from valor_cli.results import InputFile
 P = TypeVar("P")
 
 Outcome: TypeAlias = P | DataError
-"""What reading a file gave: its part of the input, or why there is none. It can be pickled."""
+"""The result of reading a file: its part of the input, or an error. It can be pickled."""
 
 SKIP_FILES_HINT = (
     "Fix these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
 )
 
 _SHOWN = 3
-"""Files that a warning names."""
+"""Maximum number of files named in a warning."""
 
 
 class SkippedFiles(NamedTuple):
@@ -44,7 +44,7 @@ class SkippedFiles(NamedTuple):
 
 
 NOTHING: Final = SkippedFiles()
-"""Left out where every file could be used."""
+"""Result where every file could be used."""
 
 
 class Gathered(NamedTuple, Generic[P]):
@@ -163,7 +163,7 @@ def pieces_error(read: Iterable[tuple[str, str, DataError | None]]) -> DataError
 
 
 def _of_file(errors: Sequence[DataError]) -> DataError:
-    """What is wrong with a file, of what is wrong with its pieces."""
+    """The errors of a file, from those of its pieces."""
     problems = [problem for error in errors for problem in error.problems]
     hints = dict.fromkeys(error.hint for error in errors if error.hint)
     total = sum(error.total for error in errors)
@@ -218,7 +218,7 @@ def _digest(path: str) -> str | None:
 def _of_input(
     path: str, names: Sequence[str], broken: dict[str, DataError], invalid: InvalidRows
 ) -> DataError:
-    """One error for all files that cannot be used; that of a lone file is as it was."""
+    """One error for all files that cannot be used; the error of a single file is unchanged."""
     errors = list(broken.values())
     if len(names) == 1:
         return errors[0]

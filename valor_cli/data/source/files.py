@@ -170,7 +170,7 @@ class TextSource:
                 yield chunk
 
     def _zstd(self, stored: _HashedReader, size: int) -> Iterator[bytes]:
-        """The text of zstd frames, one after the other, in chunks of any size.
+        """The text of consecutive zstd frames, in chunks of any size.
 
         The package's own stream reader ends without a word where a file is cut off.
         """
@@ -220,7 +220,7 @@ class TextSource:
 
 
 def _of_size(texts: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The text in chunks of a size, and what is left."""
+    """The text in chunks of a size, the last one shorter."""
     waiting, length = [], 0
     for text in texts:
         waiting.append(text)

@@ -116,7 +116,7 @@ class Vocabulary:
         return np.uint64(65 - len(self._table).bit_length())
 
     def _empty_table(self, slots: int) -> None:
-        """A table whose row 0 is no name: no length is -1."""
+        """A table whose row 0 is not a name, since no length is -1."""
         self._indexed = 0
         self._table: Ints = np.zeros(slots, np.int64)
         self._lengths: Ints = np.full(1, -1)

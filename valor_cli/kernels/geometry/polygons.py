@@ -18,7 +18,7 @@ MOST_CROSSINGS = 2_000
 """Of the edges of one object that has to be repaired: the time for that grows with their square."""
 
 MOST_MEETING = 30_000_000
-"""Pairs of edges of one object, one above or beside another, that may be tried for crossings."""
+"""Maximum number of pairs of edges of one object tried for crossings."""
 
 _FEW = 60
 """Edges that cannot cross more often, whatever they do."""

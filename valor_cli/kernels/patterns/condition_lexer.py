@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 EXCERPT = 60
-"""Characters of a condition that an error shows, at most."""
+"""Maximum characters of a condition shown in an error."""
 
 Kind: TypeAlias = Literal["string", "AND", "OR", "NOT", "REGEXP", "(", ")", "end"]
 

@@ -63,7 +63,7 @@ Node: TypeAlias = Operand | Group
 """A condition whose NOTs have been moved down to the operands."""
 
 Found: TypeAlias = Callable[[Operand], bool | None]
-"""Whether an operand is in the text; None: that took too long to find out."""
+"""Whether an operand is in the text; None if the search took too long."""
 
 
 def value(node: Node, found: Found) -> bool | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import regex
 
 LIMIT_S = 1.0
-"""Seconds of processor time that a pattern may take on one text."""
+"""Limit of processor time per pattern and text, in seconds."""
 
 TRIES = 3
 """Texts that a pattern may take too long on before it is spared those as long."""

@@ -154,7 +154,7 @@ def _value_at(text: str, place: Span, found: dict[int, tuple[int, Any]]) -> Any:
 
 @dataclass(slots=True)
 class _Open:
-    """An array or object that is being read; the key is that of the next value."""
+    """An array or object being read; the key belongs to the next value."""
 
     start: int
     bracket: str
@@ -189,7 +189,7 @@ def _containers(text: str) -> dict[int, tuple[int, Any]]:
 
 
 def _read(text: str, start: int, found: dict[int, tuple[int, Any]], begun: bytearray) -> None:
-    """Read from a bracket to the one that closes it, or to what is no JSON."""
+    """Read from a bracket to the one that closes it, or to text that is not JSON."""
     # What stands more than `DEEPEST` levels outside of what is being read falls off.
     outer: deque[_Open] = deque(maxlen=DEEPEST)
     token = _VALUE.match(text, start)

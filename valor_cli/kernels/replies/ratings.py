@@ -157,7 +157,7 @@ def _labelled(text: str, apart: list[Span]) -> Iterator[float]:
 
 
 def _alone(text: str) -> Iterator[float]:
-    """The numbers that stand alone, and are no numbers of a list."""
+    """The single numbers that are not items of a list."""
     text = _SPACED.sub(" ", text)
     if len(_LIST_MARK.findall(text)) > 1:
         text = _LIST_MARK.sub(" ", text)

@@ -62,11 +62,11 @@ _Decoder: TypeAlias = msgspec.json.Decoder[_T]
 
 WHITE: Final = b" \t\n\r"
 BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
-"""What one object of a list and the next may be separated at: strings may hold it, too."""
+"""Separators of two objects of a list; strings may contain them, too."""
 _TAIL: Final = 4096
 
 COMPILED_CHUNK: Final = 1 << 20
-"""Enough for a thread that parses it while the next chunk is read and hashed."""
+"""Large enough to parse in a thread while the next chunk is read and hashed."""
 
 _FLAT_DECODER: Final = msgspec.json.Decoder(list[FlatDetection])
 _IMAGES_DECODER: Final = msgspec.json.Decoder(ImageObjects)
@@ -185,7 +185,7 @@ def decode_ground_truth(
 
 
 def _decode_lists(text: bytes, request: Request) -> tuple[Columns, Columns, Rows] | None:
-    """Images, categories and annotations, which name only such as there are."""
+    """Images, categories and annotations, if the annotations name only known ids."""
     annotations = None
     if request.wanted == "box" and not request.keypoints:
         annotations, text = _split_annotations(text)

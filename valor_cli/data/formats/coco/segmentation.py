@@ -197,7 +197,7 @@ def _number(characters: str) -> int:
 
 
 def _broken(text: str) -> str:
-    """Why a string is no sequence of numbers."""
+    """Why a string is not a sequence of numbers."""
     foreign = re.search("[^0-o]", text)
     if foreign:
         found = f"{describe(foreign[0])} at position {foreign.start()}"

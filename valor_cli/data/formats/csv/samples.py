@@ -45,13 +45,13 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.results import Scalar
 
 PEER_METADATA: Final = "__metadata:"
-"""What promptfoo's columns of metadata begin with."""
+"""The prefix of promptfoo's metadata columns."""
 
 _SAVED_BY_DEEPEVAL: Final = frozenset({"input", "actual_output", "expected_output", "source_file"})
-"""The columns that tell a data set saved by deepeval, which writes "|" between contexts."""
+"""The columns that identify a data set saved by deepeval, which writes "|" between contexts."""
 
 _UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
-"""What `ast.parse` raises for a text that is no Python."""
+"""What `ast.parse` raises for a text that is not Python."""
 
 _LISTS = "a JSON list of texts, or a list as Python writes it"
 

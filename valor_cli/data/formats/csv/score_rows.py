@@ -101,7 +101,7 @@ class ScoreRowReader:
         )
 
     def _classes(self, record: Sequence[str], line: int) -> list[float]:
-        """A score for each class; all of them empty is no prediction."""
+        """A score for each class; no prediction if all are empty."""
         at = [position for _, position in self._header.classes]
         if not any(record[position].strip() for position in at):
             return [0.0] * len(at)

@@ -114,7 +114,7 @@ def _struct(name: str, fields: _Fields, more: _Fields, names: Mapping[str, str])
 
 
 def _may_use_aliases(keys: Iterable[str], names: Mapping[str, str], kind: str) -> bool:
-    """Whether some records may have what is read under another of its names."""
+    """Whether some records may have an optional key under one of its aliases."""
     read = names.values()
     return any(standard_of(key, kind) in _OPTIONAL for key in keys if key not in read)
 

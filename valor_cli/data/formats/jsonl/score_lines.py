@@ -100,7 +100,7 @@ class PlainScoreLines:
         return ParsedRows(piece, others(piece.line - first, lines), lines)
 
     def _values(self, block: bytes) -> _Values | None:
-        """The values of the lines that look alike; None where these are fewer than others."""
+        """The values of the lines of one layout; None where these are a minority."""
         text = FieldText(block)
         values = self._like(text, self._known)
         if values is None or len(values.spans.line) * _MOST < values.spans.lines * (_MOST - 1):
@@ -173,7 +173,7 @@ class PlainScoreLines:
         )
 
     def _scores(self, values: _Values) -> tuple[NDArray[np.float64] | None, Bools]:
-        """(lines, labels listed or classes) scores, and which lines have sound ones."""
+        """(lines, labels listed or classes) scores, and which lines have valid ones."""
         shape, lines = values.shape, len(values.spans.line)
         if not shape.scores:
             score = np.ones((lines, len(shape.listed))) if shape.listed else None
@@ -194,7 +194,7 @@ class PlainScoreLines:
 
 
 class _Values(Struct, frozen=True):
-    """The values of lines that look alike.
+    """The values of lines of one layout.
 
     Attributes:
         text: All lines.

@@ -135,7 +135,7 @@ class DecodedScoreLines:
         )
 
     def _scores(self, lists: Lists) -> tuple[Floats, Bools]:
-        """(e,) scores, and which of them are sound and have sound labels."""
+        """(e,) scores, and which of them are valid and have valid labels."""
         try:
             usual = set(map(type, lists.scores)) <= _NUMBERS
             score = np.array(lists.scores if usual else list(map(_number, lists.scores)), float)

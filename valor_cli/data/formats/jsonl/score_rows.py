@@ -219,7 +219,7 @@ class ScoreLineReader:
         return {}
 
     def _by_class(self, record: Record, wide: WideKeys) -> Listed:
-        """A score for each class; all of them null is no prediction."""
+        """A score for each class; no prediction if all are null."""
         others = record.keys() if wide.others is None else wide.others
         if odd := [name for name in record if name not in others]:
             self._note(odd[0], f"the first line has no such key{NAME_CLASSES}")

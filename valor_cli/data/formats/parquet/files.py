@@ -36,7 +36,7 @@ _BUFFER: Final = 1 << 20
 """Bytes of a column that are read at once; without it the whole of a row group would be."""
 
 _PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PK\x03\x04")
-"""How files begin that are compressed as a whole."""
+"""Magic bytes of files that are compressed as a whole."""
 
 _SHOWN: Final = 200
 _MEND: Final = "Write the file again, or write the table as CSV or JSONL."
@@ -198,7 +198,7 @@ class ParquetSource:
             raise DataError(Problem(f"{self.path}{where}", message), hint=_MEND)
 
     def _fetched(self) -> BinaryIO:
-        """All of it, in a file of this machine that is gone with this object."""
+        """The whole content, in a temporary local file deleted with this object."""
         local = tempfile.TemporaryFile()  # noqa: SIM115 - kept open
         weakref.finalize(self, local.close)
         with self._stored.stored() as raw:

@@ -58,7 +58,7 @@ class Predicted(NamedTuple):
 
 
 def by_class(header: ParquetHeader, rows: Any) -> Predicted:
-    """Predictions from one column per class; a row of nulls is no prediction."""
+    """Predictions from one column per class; a row of nulls has no prediction."""
     score = np.empty((rows.num_rows, len(header.columns.classes)))
     said = np.zeros(rows.num_rows, np.bool_)
     for at, (_, position) in enumerate(header.columns.classes):

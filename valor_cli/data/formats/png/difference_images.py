@@ -97,7 +97,7 @@ def colour_of(label: int) -> str:
 
 
 def shrunk(values: NDArray[T]) -> NDArray[T]:
-    """Every so many-th pixel, so that the longer side is no longer than `LONGEST_SIDE`."""
+    """Every k-th pixel, so that the longer side is at most `LONGEST_SIDE`."""
     size = np.array(values.shape)
     small = np.maximum(np.round(size * min(1, LONGEST_SIDE / size.max())), 1).astype(np.int64)
     rows, columns = (

@@ -18,7 +18,7 @@ from valor_cli.kernels.geometry.shapes import Shapes
 
 _SIDES = ("cx", "cy", "width", "height")
 _NEAR = (-1, 2)
-"""Where points may lie, in units of the image: predictions reach over its edges, pixels beyond."""
+"""Range of coordinates in units of the image: predictions may reach over its edges."""
 
 _WIDEST = 2
 """Of a width or height, likewise."""

@@ -15,7 +15,7 @@ from valor_cli.kernels.geometry.shapes import BOX, Polygons, Shapes
 from valor_cli.results import ExampleObject, ObjectRef, Picture, Scalar
 
 TOLERANCE = 0.5
-"""Pixels by which the drawn outline of a mask may leave the exact one."""
+"""Tolerance of the drawn outline of a mask, in pixels."""
 
 
 def unknown_size(name: str) -> tuple[int | None, int | None]:

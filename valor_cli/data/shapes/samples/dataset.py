@@ -20,13 +20,13 @@ Texts = Sequence[str | None]
 """(n,) a text of each sample; None where it has none. An empty text is a text."""
 
 SHOWN = 2_000
-"""Characters of a text that reports show, at most."""
+"""Maximum characters of a text shown in reports."""
 
 TOLD = 500
 """Characters of each text shown beside the values of single samples."""
 
 MOST_SHOWN = 5
-"""References, and contexts, of a sample that reports show, at most."""
+"""Maximum references, and contexts, of a sample shown in reports."""
 
 REPLIES, REPLY_LENGTH = 3, 600
 """Replies of judges that reports show of a sample, the last ones, and characters of each."""

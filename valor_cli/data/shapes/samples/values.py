@@ -14,7 +14,7 @@ Note: TypeAlias = Callable[[str, str], None]
 """Takes where in the row, and what is wrong there."""
 
 TEXT_KEYS: Final = ("text", "content", "page_content")
-"""Under what the text of a context that is an object stands, in the order of looking."""
+"""Keys of the text of a context that is an object, in order of preference."""
 
 
 def text(value: Any, place: str, note: Note) -> str | None:

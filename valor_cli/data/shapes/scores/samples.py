@@ -73,7 +73,7 @@ def one_a_sample(columns: ScoreColumns, named: Named, problems: Problems, *, lon
 
 
 def _keyed(columns: ScoreColumns, named: Named, problems: Problems) -> ScoreColumns:
-    """Rows without a label key, beside others that have one, say nothing; or are at fault."""
+    """Rows without a label key, where others have one: empty, or an error."""
     if columns.key is None or (columns.key >= 0).all():
         return columns
     without = columns.key < 0

@@ -26,7 +26,7 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
 ITEM_SCORES: Final = ("score", *ALIASES["score"])
-"""What the label and the score of an object in a list may be called, in the order of looking."""
+"""Names of the label and the score of an object in a list, in order of preference."""
 
 
 class ScoreReading(Struct, frozen=True):

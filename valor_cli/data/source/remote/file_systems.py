@@ -14,10 +14,10 @@ from valor_cli.paths import scheme_of
 EXTRA: Final = "cloud"
 
 CONNECT_S: Final = 15.0
-"""Seconds for a connection to come about."""
+"""Connection timeout in seconds."""
 
 SILENCE_S: Final = 60.0
-"""Seconds without a byte until a connection counts as cut."""
+"""Read timeout in seconds."""
 
 _PACKAGES: Final = {
     "s3": ("s3fs",),

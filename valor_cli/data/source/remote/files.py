@@ -22,7 +22,7 @@ from valor_cli.paths import is_web, scheme_of
 T = TypeVar("T")
 
 TRIES: Final = 5
-"""How often in a row the same byte is asked for."""
+"""Maximum attempts for the same byte."""
 
 _FEWER: Final = {"gs": 2, "gcs": 2}
 """Where the package beneath tries six times on its own, half a minute long."""

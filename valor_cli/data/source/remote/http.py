@@ -172,7 +172,7 @@ class WebFile:
             raise RemoteError(fault_of(error, self._url)) from error
 
     def _close(self, answer: Any) -> None:
-        """Let go of the connection; with a body unread it is of no further use."""
+        """Close the connection; it cannot be reused while a body is unread."""
         self._store.loop.call_soon_threadsafe(answer.close)
 
 
