@@ -46,7 +46,7 @@ BROKEN_GROUND_TRUTHS = {
     "no categories": (json.dumps({"images": [], "annotations": []}), "categories"),
     "duplicate image": (
         json.dumps({**GROUND_TRUTH, "images": [{"id": 1}, {"id": 2}, {"id": 1}]}),
-        "images[2].id: the id 1 stands at images[0] already",
+        "images[2].id: duplicate id 1, first at images[0]",
     ),
 }
 

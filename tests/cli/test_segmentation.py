@@ -342,7 +342,10 @@ BAD_MANIFESTS: dict[str, tuple[str | bytes, str]] = {
     "file.csv": (HEAD + "gt/1.png,pr/9.png\n", "pr/9.png: "),
     "folder.csv": (HEAD + "gt,pr\n", "gt: expected a file, found a folder"),
     "outside.csv": (HEAD + "/etc/passwd,pr/1.png\n", "/etc/passwd: expected a PNG"),
-    "twice.csv": (HEAD + PAIR + PAIR, "twice.csv:3: sample_id: the sample 'gt/1' stands on line 2"),
+    "twice.csv": (
+        HEAD + PAIR + PAIR,
+        "twice.csv:3: sample_id: duplicate sample 'gt/1', first on line 2",
+    ),
     "ragged.csv": (HEAD + "gt/1.png\n", "ragged.csv:2: expected 2 fields as in the first line"),
     "nul.csv": (HEAD + "gt/1\0.png,pr/1.png\n", "nul.csv:2: ground_truth: expected the path of"),
     "quote.csv": (HEAD + '"gt/1.png,pr/1.png\n', "quote.csv:2: "),
@@ -370,7 +373,12 @@ def test_a_key_twice_in_a_manifest(valor: Valor, folder: Path) -> None:
     line = '{"ground_truth": "pr/1.png", "ground_truth": "gt/1.png", "prediction": "pr/1.png"}\n'
     (folder / "pairs.jsonl").write_text(line)
     configured(folder, "data: {ground_truth: pairs.jsonl, labels: [a, b, c]}\n")
-    refused(valor("validate", "run.yaml", cwd=folder), "pairs.jsonl:1: ", "ground_truth", "twice")
+    refused(
+        valor("validate", "run.yaml", cwd=folder),
+        "pairs.jsonl:1: ",
+        "ground_truth",
+        "duplicate key",
+    )
 
 
 @pytest.mark.parametrize("written", ["\ufeff{}", "{}\r\n", "{}\n\n"])
@@ -420,7 +428,10 @@ BAD_PANOPTIC = {
         panoptic(segments_info=[{"id": 1, "category_id": 99}, *SEGMENTS[1:]]),
         "annotations[0].segments_info[0].category_id: no category has the id 99",
     ),
-    "twice": (panoptic(segments_info=SEGMENTS + SEGMENTS[:1]), "the id 1 stands at segments_info"),
+    "twice": (
+        panoptic(segments_info=SEGMENTS + SEGMENTS[:1]),
+        "duplicate id 1, first at segments_info",
+    ),
     "true": (
         panoptic(segments_info=[{"id": True, "category_id": 7}]),
         "segments_info[0].id: expected a whole number",

@@ -359,7 +359,7 @@ def test_a_ground_truth_of_a_ground_truth(tmp_path: Path) -> None:
         ("out.csv", {"target": "cvs"}, "--to: no format 'cvs' (did you mean 'csv'?)"),
         ("no/out.csv", {}, "there is no folder"),
         ("there.csv", {}, "exists already\nreplace it with --force"),
-        ("there.csv", {"target": "voc", "force": True}, "this is no folder"),
+        ("there.csv", {"target": "voc", "force": True}, "this is not a folder"),
         ("out.csv", {"source_format": "nosuch"}, "nosuch"),
     ],
 )

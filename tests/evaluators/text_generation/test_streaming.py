@@ -337,7 +337,7 @@ def test_a_sample_twice_names_both_places(runs: Runs, piece: int | None) -> None
         runs.run('data: {samples: "a-*.jsonl"}\nmetrics: [rouge_l]\n', piece=piece)
 
     message = str(error.value)
-    assert "a-2.jsonl:2: the sample 's020' stands on" in message
+    assert "a-2.jsonl:2: the sample 's020' is also on" in message
     assert "a-1.jsonl:21 too" in message
 
 
