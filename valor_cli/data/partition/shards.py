@@ -32,7 +32,7 @@ _SHOWN = 3
 
 
 class SkippedFiles(NamedTuple):
-    """Files that were left out whole.
+    """Files that were left out completely.
 
     Attributes:
         files: Their records, in the order of the input.

@@ -329,7 +329,7 @@ def _check_utf8(decoder: codecs.IncrementalDecoder, text: bytes, offset: int) ->
 
 
 def _missing(path: str) -> str:
-    """What to say of a file that is not there."""
+    """The message for a file that does not exist."""
     folder, name = os.path.split(path)
     where = "" if os.path.isabs(path) else f" (relative to {Path.cwd()})"
     if folder and not os.path.isdir(folder):

@@ -51,7 +51,7 @@ class _Strips(NamedTuple):
 
 
 class _Corners(NamedTuple):
-    """Corners by line, then y; of two in one point, the one that ends a strip is first.
+    """Corners sorted by line, then y; of two at one point, the end of a strip is first.
 
     Attributes:
         line, y: Where they are.

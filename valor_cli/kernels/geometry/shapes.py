@@ -126,7 +126,7 @@ class Shapes:
 
     @classmethod
     def rotated_boxes(cls, rotated_box: Floats) -> Shapes:
-        """Rotated boxes alone."""
+        """Rotated boxes only."""
         kind = np.full(len(rotated_box), ROTATED_BOX, np.uint8)
         return cls(kind, np.zeros((0, 4)), rotated_box, Polygons.none(), Masks.none())
 

@@ -142,7 +142,7 @@ def _stripped(text: str, start: int, end: int) -> Span:
 
 
 def _value_at(text: str, place: Span, found: dict[int, tuple[int, Any]]) -> Any:
-    """The value that a part of a text is, from its first character to its last."""
+    """The JSON value that a part of a text consists of."""
     end, value = found.get(place.start, (-1, None))
     if end == place.end:
         return value

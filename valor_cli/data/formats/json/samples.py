@@ -110,7 +110,7 @@ class _ItemProblems(Problems):
 
 
 class _Found(NamedTuple):
-    """A list of rows, and the keys that lead to it, with points between."""
+    """A list of rows, and the dotted path of its keys."""
 
     name: str
     rows: Sequence[Any]

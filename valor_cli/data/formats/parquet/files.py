@@ -248,7 +248,7 @@ class ParquetSource:
         return _BYTES * int(footer.num_rows) // max(int(footer.total_byte_size), 1)
 
     def _checked(self, rows: Any, first: int, where: str) -> Any:
-        """Rows whose columns hold what their types say, which Arrow takes on trust.
+        """Rows whose columns are checked against their types, which Arrow does not do.
 
         Raises:
             DataError: They do not.

@@ -171,7 +171,7 @@ class _AnnotationReader:
                 self.faults.add(one.line, one.name, message)
 
     def _side(self, size: Element | None, name: str) -> int:
-        """Width or height of an image; 0 where it is not said."""
+        """Width or height of an image; 0 if unknown."""
         element = None if size is None else size.first(name)
         if element is None or not element.text:
             return 0

@@ -163,7 +163,7 @@ class WebFile:
         self._check_bounds(length or 0)
 
     def _call(self, function: Any, *arguments: Any) -> Any:
-        """A coroutine to its end, on the loop that fsspec has for them."""
+        """Run a coroutine to its end on fsspec's event loop."""
         try:
             return self._sync(self._store.loop, function, *arguments)
         except RemoteError:

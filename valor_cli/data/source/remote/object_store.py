@@ -137,7 +137,7 @@ def cut_off(at: int, length: int | None) -> Fault:
 
 
 def _drop(fetch: Callable[[], bytes]) -> None:
-    """Let go of an answer that nobody waits for."""
+    """Discard an answer that nobody waits for."""
     coming = getattr(fetch, "__self__", None)
     if isinstance(coming, _Coming):
         coming.future.cancel()
