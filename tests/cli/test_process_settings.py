@@ -72,8 +72,8 @@ def test_what_was_set_before_stays() -> None:
     program = (
         "import os\n"
         "os.environ['OPENBLAS_NUM_THREADS'] = '3'\n"
-        "from valor_cli.cli.process_settings import quicken\n"
-        "quicken()\n"
+        "from valor_cli.cli.process_settings import configure_startup\n"
+        "configure_startup()\n"
         "print(os.environ['OPENBLAS_NUM_THREADS'])\n"
     )
     assert said(program) == ["3"]
@@ -82,13 +82,13 @@ def test_what_was_set_before_stays() -> None:
 def test_the_collector_still_looks_now_and_then() -> None:
     program = (
         "import gc\n"
-        "from valor_cli.cli.process_settings import leave_at_once, quicken\n"
-        "quicken()\n"
+        "from valor_cli.cli.process_settings import configure_startup, exit_quickly\n"
+        "configure_startup()\n"
         "looks = []\n"
         "gc.callbacks.append(lambda phase, facts: looks.append(phase))\n"
         "kept = [[] for _ in range(450_000)]\n"
         "gc.callbacks.clear()\n"
-        "leave_at_once()\n"
+        "exit_quickly()\n"
         "print(looks.count('stop'), gc.get_freeze_count() > 450_000)\n"
     )
     assert said(program) == ["2", "True"]
