@@ -64,11 +64,11 @@ def test_prices(settings: dict[str, Any], price: Price | None) -> None:
 def test_the_list_of_the_package_is_read_without_importing_it() -> None:
     program = """
 import sys
-from valor_cli.models.judge.prices import known_facts, price_of
+from valor_cli.models.judge.prices import litellm_model_info, price_of
 from valor_cli.models.settings.judges import JudgeSettings
 price = price_of(JudgeSettings(model="openai/gpt-4o-mini"))
 assert price.input > 0 and price.output > price.input, price
-assert known_facts("openai/gpt-4o-mini")["supports_response_schema"]
+assert litellm_model_info("openai/gpt-4o-mini")["supports_response_schema"]
 assert "litellm" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
