@@ -226,7 +226,7 @@ def test_the_path_numbers_the_questions() -> None:
     lines = drawn(shown.in_full([part_of("classification")], TASKS), 100)
     assert "  1–2  One number for the whole model" in lines
     assert " 1  How often is the classifier right?" in lines
-    assert "  8–9  Single samples, or a merge, hang on it" in lines
+    assert "  8–9  Single samples, or a merge gate" in lines
     assert " 9  Can I block a merge on a classifier's numbers?" in lines
 
 
@@ -259,7 +259,7 @@ def test_all_tasks(valor: Valor) -> None:
 def test_one_metric(valor: Valor) -> None:
     done = valor("metrics", "Faithfulness", "--guide")
     assert done.returncode == 0, done.stderr
-    assert "Does the answer rest on its contexts" in done.stdout
+    assert "Is the answer grounded in its contexts" in done.stdout
     assert "by judge, not reproducible · cost: 2 calls" in done.stdout
     assert "Is the answer toxic?" not in done.stdout
 
