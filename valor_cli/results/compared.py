@@ -31,10 +31,10 @@ class ChangedSample(Record, frozen=True):
     """A sample on which two models differ, with both answers.
 
     Attributes:
-        changes: By metric, the widest first.
+        changes: By metric, largest change first.
         shared: Texts that are the same on both sides: the question, the reference.
-        texts, other_texts: Those that are not: the answers.
-        picture, objects, other_objects: Of an image; none where a run does not show it.
+        texts, other_texts: Texts that differ: the answers.
+        picture, objects, other_objects: Of an image; empty if a run does not show it.
     """
 
     sample_id: Scalar
@@ -71,20 +71,20 @@ class ComparedRun(Record, frozen=True):
 
 
 class ComparedRuns(Record, frozen=True, kw_only=True):
-    """Two runs held against each other; what reports of a comparison read.
+    """A comparison of two runs, as reports read it.
 
     Attributes:
-        worse: Whether a value that decides is worse.
-        first: The earlier one, or the one to beat: `other` of every row.
-        second: The one that is judged: `model` of every row.
+        worse: Whether a value that decides the verdict is worse.
+        first: The baseline run: `other` of every row.
+        second: The candidate run: `model` of every row.
         primary: (metric, output) of the headline values, as in `RunResult`.
         pairs: (model of the second, model of the first) that were compared.
-        level: Of the intervals; a p below 1 - level is significant.
-        comparisons: Rows of all pairs; the headline ones first.
-        changes: By metric and pair, how many samples changed.
-        changed: The samples that changed most; bounded.
-        only_first, only_second: Values that one run alone has, in words.
-        warnings: Why the comparison may say little.
+        level: Confidence level of the intervals; a p below 1 - level is significant.
+        comparisons: Rows of all pairs, headline values first.
+        changes: Number of changed samples by metric and pair.
+        changed: The samples that changed most, up to a limit.
+        only_first, only_second: Values that only one of the runs has, in words.
+        warnings: Why the comparison may be misleading.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -107,7 +107,7 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
 
     @property
     def headline(self) -> Sequence[ComparisonResult]:
-        """The headline values of the whole data."""
+        """The headline values of all data."""
         whole = (row for row in self.comparisons if row.label is None and row.slice is None)
         return [row for row in whole if (row.metric, row.output) in self.primary]
 
@@ -120,5 +120,5 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
 
     @property
     def untested(self) -> Sequence[ComparisonResult]:
-        """Those of them that changed or are in one run only, and were not tested."""
+        """Deciding values that changed, or are in one run only, and were not tested."""
         return [row for row in self.deciding if row.p is None and row.value != row.other_value]

@@ -17,25 +17,25 @@ class ComparisonResult(Record, frozen=True):
     """Comparison of a value of two models, sample by sample where possible.
 
     Attributes:
-        model: Whose value is judged.
-        other: Whose it is held against.
-        baseline: Whether `other` stands in an earlier run.
-        value, other_value: Over the `n` samples that both have, where samples are paired; else as
-            the rows have them.
-        difference: `value` less `other_value`.
-        interval: Of the difference, at `level`.
-        n: Samples, images or groups that were paired; None where nothing was.
-        wins, losses, ties: Samples on which `model` is better, worse, equal.
-        unpaired: Samples that only one of the two has.
-        test: What the p-value is of; None: nothing could be tested, and `reason` says why.
-        p: Two-sided.
-        p_adjusted: By Holm's method over the headline values of the pair; None of other values,
-            whose p alone counts.
-        effect: How large the difference is, with its sign: Cohen's d of the paired differences,
-            Cohen's g of passes and failures; None with the paired bootstrap.
-        verdict: Better or worse where the adjusted p is below 1 - level, by `direction`; "not
-            tested" where there is no p.
-        reason: Why it cannot be told, or why there is no test; what else is to be said.
+        model: The candidate.
+        other: The model that it is compared with.
+        baseline: Whether `other` is from the baseline run.
+        value, other_value: Over the `n` paired samples; without paired samples, as
+            in the rows of both.
+        difference: `value` minus `other_value`.
+        interval: Confidence interval of the difference, at `level`.
+        n: Number of paired samples, images or groups; None if there are none.
+        wins, losses, ties: Number of samples on which `model` is better, worse, equal.
+        unpaired: Number of samples that only one of the two has.
+        test: The statistical test; None if none was possible, with the `reason`.
+        p: Two-sided p-value.
+        p_adjusted: By Holm's method over the headline values of the pair; None for other
+            values, for which `p` decides.
+        effect: Signed effect size: Cohen's d of the paired differences,
+            Cohen's g of passes and failures; None for the paired bootstrap.
+        verdict: Better or worse if the adjusted p is below 1 - level, by `direction`; "not
+            tested" if there is no p.
+        reason: Why the verdict is unclear or not tested, or another remark.
     """
 
     metric: str
@@ -71,11 +71,11 @@ class FoundSlice(Record, frozen=True):
     """A slice that a search reports as worse than the rest of the data.
 
     Attributes:
-        slice: As rows of the result name it ("metadata.camera=rear & metadata.weather=rain").
+        slice: Its name in rows of the result ("metadata.camera=rear & metadata.weather=rain").
         n: Samples or images in it that have a value.
-        value, rest: Mean of the values in it, and of all others.
-        p: One-sided: that it is no worse than the rest.
-        p_adjusted: By Holm's method over all parts that were searched.
+        value, rest: Mean of the values in the slice, and outside it.
+        p: One-sided p-value; the null hypothesis is that it is no worse than the rest.
+        p_adjusted: By Holm's method over all slices that were searched.
     """
 
     slice: str
@@ -90,11 +90,11 @@ class SliceSearchResult(Record, frozen=True):
     """The result of a search for the slices on which a model does worst.
 
     Attributes:
-        metric, output, parameters: Whose values of single samples were looked at.
-        columns: Where it looked.
-        searched: How many parts it held against the rest.
-        min_size: The fewest samples that a part had.
-        level: The found ones have an adjusted p below 1 - level.
+        metric, output, parameters: The metric whose per-sample values were searched.
+        columns: The metadata columns that were searched.
+        searched: Number of slices compared with the rest of the data.
+        min_size: Minimum number of samples in a slice.
+        level: Slices with an adjusted p below 1 - level are reported.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""What no schema can say of a document: rows of unknown models, columns of different lengths."""
+"""Check a document beyond its schema: rows of unknown models, columns of different lengths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def disagreements(document: Document) -> Found:
     """(place, message) of rows with unknown models, columns of unequal length, and so on."""
     models = set(document.models)
     if not models or len(models) < len(document.models):
-        yield "models", "expected one at least, and each once"
+        yield "models", "expected at least one, without duplicates"
     yield from _of_intervals(document.intervals)
     for kind in _OF_MODELS:
         for index, row in enumerate(getattr(document, kind)):
@@ -64,7 +64,7 @@ def _of_tables(document: Document) -> Found:
         ratios = (table.unmatched_ground_truth_ratios, table.unmatched_prediction_ratios)
         columns += [column for column in (table.ious, *ratios) if column is not None]
         if any(len(column) != len(table.labels) for column in columns):
-            yield f"tables.{index}", "rows or columns that are not one for each label"
+            yield f"tables.{index}", "expected one row and one column for each label"
 
 
 def _of_examples(document: Document) -> Found:
@@ -76,11 +76,11 @@ def _of_examples(document: Document) -> Found:
         for number, text in enumerate(example.texts):
             if not _in_order(text):
                 place = f"examples.{index}.texts.{number}.marks"
-                yield place, "expected places in the text, ascending and apart"
+                yield place, "expected spans of the text, ascending and without overlap"
 
 
 def _in_order(text: ShownText) -> bool:
-    """Whether the marks lie in the text, one after the other."""
+    """Whether the marks are inside the text, in order and without overlap."""
     ends = [end for start, stop, _ in text.marks for end in (start, stop)]
     return ends == sorted(ends) and not any(end < 0 or end > len(text.text) for end in ends)
 

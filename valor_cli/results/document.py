@@ -34,7 +34,7 @@ _COMPARED_INFO: Final = (
     *("valor_version", "started_at", "duration_s", "command", "config", "config_sha256"),
     *("inputs", "packages", "models_used", "usage", "stopped", "stopped_by"),
 )
-"""What compared.json has of the record of a run, in its order."""
+"""Keys of a run's record that compared.json has, in its order."""
 _NO_FLOATS: Final = frozenset({str, int, bool, type(None)})
 _FLOATS: Final = frozenset({float, type(None)})
 _PLAIN: Final = _NO_FLOATS | _FLOATS
@@ -47,7 +47,7 @@ _KINDS: Final[dict[type, str]] = {
     list: "array",
     dict: "object",
 }
-"""What msgspec calls the kinds of JSON values."""
+"""JSON types by msgspec's names for them."""
 
 
 def to_json(result: RunResult) -> bytes:
@@ -61,7 +61,7 @@ def to_json(result: RunResult) -> bytes:
 
 
 def compared_json(compared: ComparedRuns) -> bytes:
-    """The bytes of compared.json, laid out likewise.
+    """The bytes of compared.json, in the same layout.
 
     Raises:
         ValueError: A number is NaN or infinite, which JSON does not have; it says where.
@@ -79,7 +79,7 @@ def from_json(content: bytes, path: str | Path) -> RunResult:
 
     Args:
         content: The file's bytes.
-        path: Where they were read, for messages.
+        path: The file they were read from, for messages.
 
     Raises:
         DataError: Not JSON, another schema version, or a row that does not fit.
@@ -111,7 +111,7 @@ def dumps(value: Any) -> bytes:
 
 
 def finite(values: Iterable[object]) -> bool:
-    """Whether no number among these is NaN or infinite, in lists, mappings and records neither."""
+    """Whether all numbers are finite, also in lists, mappings and records."""
     return all(_spoiled(value) is None for value in values)
 
 
@@ -143,11 +143,11 @@ def _default(value: object) -> object:
         return dict(value)
     if isinstance(value, Sequence):
         return list(value)
-    raise TypeError(f"no JSON for {type(value).__name__}")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _spoiled(value: object) -> str | None:
-    """Where in a value a number is NaN or infinite; None: nowhere."""
+    """The place of the first NaN or infinite number in a value; None if there is none."""
     # Exact types first: to ask for a mapping takes longer than all else.
     kind = type(value)
     if kind in _NO_FLOATS:
@@ -208,7 +208,7 @@ def _loads(content: bytes, path: str | Path) -> dict[str, Any]:
 
 
 def _misfit(message: str, document: object) -> tuple[str, str]:
-    """Where a document leaves the declaration, and how, from what msgspec says of it."""
+    """The place and the problem in msgspec's message on an invalid document."""
     said, _, where = message.partition(" - at `$")
     key = re.fullmatch(r"Object (missing required|contains unknown) field `(.*)`", said)
     if key:
@@ -222,7 +222,7 @@ def _misfit(message: str, document: object) -> tuple[str, str]:
 
 
 def _named(value: Any, steps: Sequence[str], kind: str | None) -> list[str] | None:
-    """The steps to a value of that kind; msgspec says "..." for the key of a mapping."""
+    """The path to a value of that kind; msgspec writes "..." for the key of a mapping."""
     if not steps:
         return [] if kind is None or _KINDS[type(value)] == kind else None
     first, rest = steps[0], steps[1:]

@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Number: TypeAlias = int | float
-"""A number of a file; a whole one is written as it was read."""
+"""A number of a file; integers stay integers."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
 Direction: TypeAlias = Literal["higher", "lower"] | None
 
 ParameterValue: TypeAlias = Scalar | Sequence[Any] | Mapping[str, Any]
-"""What a parameter may be: all that JSON has."""
+"""The type of a parameter: any JSON value."""
 
 Parameters: TypeAlias = Mapping[str, ParameterValue]
 
 THRESHOLD = "threshold"
-"""The key, beside any metric's parameters in a config, of what its value is held against."""
+"""The config key of a metric's threshold, beside its parameters."""
 
 
 class LabelMean(Record, frozen=True, eq=False):
     """The per-label values behind an unweighted mean over labels.
 
     Attributes:
-        values: (labels,) the value of each; NaN: it does not enter the mean.
-        present: (labels,) whether the evidence has what that rests on: ground truth, and of a
+        values: (labels,) the value of each label; NaN if it is left out of the mean.
+        present: (labels,) whether the evidence has the data it needs: ground truth, or for
             precision predictions.
     """
 
@@ -44,9 +44,9 @@ class Resampled(NamedTuple):
     """Metric values on resamples.
 
     Attributes:
-        values: (resamples, values); NaN for no value.
-        shifts: (resamples, values) the part of each that is due to missing labels; 0 where all are
-            there, or where the value is no mean over labels.
+        values: (resamples, values); NaN where undefined.
+        shifts: (resamples, values) the part of each due to missing labels; 0 if none is
+            missing, or if the value is not a mean over labels.
     """
 
     values: NDArray[np.float64]
@@ -58,16 +58,16 @@ class MetricValue(Record, frozen=True):
 
     Attributes:
         value: The number; None when undefined.
-        undefined: Why there is no value. Beside a value: why it is a stand-in (a 0/0 that
+        undefined: Why there is no value; next to a value, why it is a substitute (0/0 that
             follows `zero_division`).
-        output: Which of the metric's outputs this is.
+        output: The name of the metric's output.
         label: The class it belongs to; None for all labels together.
-        n: How many ground truths (or samples) it rests on.
-        at: The element of each list parameter it was computed at, as
+        n: Number of ground truths, or samples, that it is computed from.
+        at: The element of each list parameter that it was computed for, as
             `{"iou_threshold": 0.5}` for `iou_thresholds=(0.5, 0.75)`.
-        proportion: Whether it is the part of `n` units, each counted once, that are so: what
-            Wilson's interval holds for.
-        over: What it is the mean of, if it is a plain mean over labels: resamples are held to the
+        proportion: Whether it is a share of `n` units, each counted once, so that
+            Wilson's interval applies.
+        over: The values it averages, if it is a plain mean over labels: resamples use the
             labels of all data.
     """
 
@@ -109,12 +109,12 @@ class MetricTable(Record, frozen=True):
 
     Attributes:
         labels: Names of the rows and of the columns.
-        matrix: (labels, labels) how often a prediction of the column met that ground truth.
-        unmatched_ground_truths: (labels,) those that no prediction met.
-        unmatched_predictions: (labels,) those that met no ground truth.
+        matrix: (labels, labels) number of predictions of the column for ground truth of the row.
+        unmatched_ground_truths: (labels,) ground truths without a prediction.
+        unmatched_predictions: (labels,) predictions without a ground truth.
         ious: (labels, labels) intersection over union of each pair, where counts are of pixels.
-        unmatched_ground_truth_ratios: (labels,) their part of the label's ground truth, likewise.
-        unmatched_prediction_ratios: (labels,) their part of the label's predictions, likewise.
+        unmatched_ground_truth_ratios: (labels,) their share of the label's ground truth.
+        unmatched_prediction_ratios: (labels,) their share of the label's predictions.
     """
 
     labels: Sequence[str]
@@ -138,7 +138,7 @@ Status: TypeAlias = Literal[
     "skipped",
     "model_unavailable",
 ]
-"""What became of one sample under one metric; only "ok" enters a mean."""
+"""Status of a sample under a metric; only "ok" samples enter a mean."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -148,9 +148,9 @@ class Mark(Record, frozen=True):
 
     Attributes:
         field: The text: "user_input", "response", "references[0]", "retrieved_contexts[2]".
-        start, end: Characters, the end not included.
-        kind: What was found there ("US_SSN", "repeated").
-        secret: Whether the characters themselves are shown nowhere.
+        start, end: Character offsets; `end` is exclusive.
+        kind: What was detected ("US_SSN", "repeated").
+        secret: Whether the characters must never be shown.
     """
 
     field: str
@@ -164,10 +164,10 @@ class Verdict(Record, frozen=True):
     """A judge's answer about one item.
 
     Attributes:
-        text: The claim, the context, the opinion …; empty where it judged the response itself.
-        verdict: Its word for it: "supported", "irrelevant", "4", "present".
-        good: Whether that speaks for the sample; None: neither way.
-        reason: Why, in its words.
+        text: The claim, the context, the opinion …; empty if the whole response was judged.
+        verdict: The judge's verdict: "supported", "irrelevant", "4", "present".
+        good: Whether the verdict is favourable; None if neutral.
+        reason: The judge's reason.
     """
 
     text: str
@@ -180,9 +180,9 @@ class JudgeCalls(Record, frozen=True):
     """The judge calls of a metric for one sample.
 
     Attributes:
-        calls: Requests, those asked again included.
-        cached: How many of them were answered by replies kept from before.
-        replies: What was replied, in the order of the requests.
+        calls: Number of requests, retries included.
+        cached: Number of requests answered from the cache.
+        replies: The replies, in the order of the requests.
     """
 
     calls: int = 0
@@ -193,7 +193,7 @@ class JudgeCalls(Record, frozen=True):
 class ObjectRef(Record, frozen=True):
     """An object by its number in the dataset, and its outcome ("true_positive").
 
-    `label` and `score` are what is shown of it where the dataset is not asked.
+    `label` and `score` are shown if the dataset is not available.
     """
 
     role: Role
@@ -207,16 +207,16 @@ class MetricExample(Record, frozen=True):
     """An example of a count.
 
     Attributes:
-        kind: What it is an example of ("misclassification", "hallucination" …).
+        kind: The outcome it illustrates ("misclassification", "hallucination" …).
         sample_id: The image or sample.
-        label: The label under which it is counted.
+        label: The label that it is counted for.
         objects: The objects concerned; none for a whole sample.
-        value: The sample's own value, where it has one.
+        value: The sample's value, if any.
         at: As in `MetricValue`; a list names several elements.
-        marks: The places in its texts that are concerned.
-        reason: What the metric says of it.
-        verdicts: What judges said of it.
-        replies: That in their own words, in the order of the requests.
+        marks: The spans of its texts concerned.
+        reason: The metric's reason.
+        verdicts: The verdicts of the judges.
+        replies: The judges' raw replies, in the order of the requests.
     """
 
     kind: str
@@ -236,11 +236,11 @@ class MetricSamples(Record, frozen=True):
 
     Attributes:
         sample_ids: The images or samples.
-        columns: By output, a value of each; the first output is the primary one.
-        undefined: Why a sample has no primary value, or what else is to be said of it.
-        statuses: What became of each; None: "ok" with a primary value, else "not_applicable".
-        details: What each value rests on; None where there is nothing to tell.
-        asked: What judges were asked; None where there are none.
+        columns: A value per sample by output; the first output is the primary one.
+        undefined: Why a sample has no primary value, or another remark on it.
+        statuses: Status of each; None: "ok" with a primary value, else "not_applicable".
+        details: The data behind each value; None if there is none.
+        asked: The judge calls of each; None without judges.
     """
 
     sample_ids: Sequence[Scalar]
@@ -255,17 +255,17 @@ class MetricAgreement(Record, frozen=True):
     """Agreement between the judges of the same samples.
 
     Attributes:
-        kind: "judges", several of them; or "repeats" of one.
-        judge: Whose repeats; None of several judges.
+        kind: "judges" for several judges, "repeats" for repeated calls of one.
+        judge: The judge that was repeated; None for several judges.
         raters: The names of the judges, or the numbers of the repeats.
-        values: The mean value that each of them found; None: none.
-        n: Samples that all of them judged.
-        agreement: The part of these on which all say the same.
-        coefficient: Fleiss' kappa of verdicts, Krippendorff's alpha of values; None: undefined.
-        statistic: Which of the two.
+        values: Mean value of each rater; None if undefined.
+        n: Number of samples that all raters judged.
+        agreement: Share of these on which all raters agree.
+        coefficient: Fleiss' kappa of verdicts, Krippendorff's alpha of values; None if undefined.
+        statistic: The name of the coefficient.
         spread: Mean over samples of the largest difference between two raters.
-        disagreements: Samples on which they differ, the widest first; bounded.
-        disagreeing: How many there are.
+        disagreements: Samples on which they disagree, largest difference first, up to a limit.
+        disagreeing: Number of samples on which they disagree.
     """
 
     kind: Literal["judges", "repeats"]
@@ -286,9 +286,9 @@ class MetricInsight(Record, frozen=True):
 
     Attributes:
         kind: As in `InsightResult`.
-        message: The words.
-        value: The number that it is about.
-        sample_ids: The samples that it is about.
+        message: The text.
+        value: The value concerned.
+        sample_ids: The samples concerned.
     """
 
     kind: str
@@ -300,8 +300,8 @@ class MetricInsight(Record, frozen=True):
 class Findings(Record, frozen=True):
     """All findings of a metric on one evidence, if more than one value.
 
-    `warnings` say what it left out, and why; `statuses` how many samples have which status;
-    `agreements` how far its judges agree; `insights` what is worth telling in words.
+    `warnings` say what was left out, and why; `statuses` is the number of samples by status;
+    `agreements` is the agreement of judges; `insights` are noteworthy findings in words.
     """
 
     values: Sequence[MetricValue] = ()

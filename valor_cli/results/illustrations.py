@@ -13,8 +13,8 @@ class ExampleObject(Record, frozen=True):
     """An object of an example.
 
     Attributes:
-        id: As in its file; the position in it, from 0, for a detection without one.
-        outcome: What became of it, such as "true_positive" or "duplicate"; empty if unsaid.
+        id: Its id in the file; for a detection without one, its position from 0.
+        outcome: Such as "true_positive" or "duplicate"; empty if unknown.
         geometry: As GeoJSON, in pixels; None if it has no extent.
     """
 
@@ -39,9 +39,9 @@ class ShownText(Record, frozen=True):
 
     Attributes:
         field: As in `Mark`, or "judge_replies[0]".
-        text: The characters.
-        marks: (start, end, kind) in `text`, ascending, none inside another.
-        left_out: Characters of the whole text that are not shown.
+        text: The text as shown.
+        marks: (start, end, kind) in `text`, ascending, without overlap.
+        left_out: Number of characters that are not shown.
     """
 
     field: str
@@ -55,8 +55,8 @@ class EmbeddedImages(Record, frozen=True):
 
     Attributes:
         photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
-        overlays: The same, of what one model made of an image, by model and `Picture.file`.
-        colours: What stands for a label in the overlays, "#rrggbb".
+        overlays: Images of one model's predictions, by model and `Picture.file`.
+        colours: The colour of each label in the overlays, "#rrggbb".
     """
 
     photos: Mapping[str, bytes] = {}

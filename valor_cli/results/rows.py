@@ -14,16 +14,16 @@ IntervalMethod: TypeAlias = Literal["bootstrap", "wilson"]
 Caution: TypeAlias = Literal["small_n"]
 
 FEW = 30
-"""Samples, images or groups below which a value is marked as resting on few."""
+"""Number of samples, images or groups below which a value is marked as "small_n"."""
 
 
 class MetricResult(Record, frozen=True):
     """A row of the result: a value with everything that identifies it.
 
     Attributes:
-        interval: (low, high) of the value at the run's level.
-        method: How that was found.
-        caution: "small_n": the value rests on fewer than `FEW` units, and may well be otherwise.
+        interval: Confidence interval (low, high) at the run's level.
+        method: How the interval was computed.
+        caution: "small_n": the value is computed from fewer than `FEW` units and is uncertain.
     """
 
     metric: str
@@ -70,9 +70,9 @@ class TableResult(Record, frozen=True):
 
 
 class SamplesResult(Record, frozen=True):
-    """Values of single samples, with everything that identifies them; see `MetricSamples`.
+    """Per-sample values with everything that identifies them; see `MetricSamples`.
 
-    `groups` are the clusters that the samples belong to; None: each stands alone.
+    `groups` are the clusters that the samples belong to; None if there are none.
     """
 
     metric: str
@@ -91,8 +91,8 @@ class ResampledResult(Record, frozen=True):
     """A value at every resample of a run, with everything that identifies it.
 
     Attributes:
-        drawn: SHA-256 of which units were drawn how often: two columns with the same are paired.
-        values: By resample; None where it has no value.
+        drawn: SHA-256 of how often each unit was drawn: columns with equal hashes are paired.
+        values: The value at each resample; None where undefined.
     """
 
     metric: str
@@ -110,11 +110,11 @@ class EvidenceResult(Record, frozen=True):
 
     Attributes:
         wing: The number of the wing among those of the task.
-        calls: The metrics that rest on it, with their parameters.
+        calls: The metrics computed from it, with their parameters.
         unit_ids: (units,) of the images or samples.
-        groups: (units,) the cluster of each; None: each stands alone.
-        tree: The evidence with its arrays numbered, as JSON has it.
-        arrays: These, of any kind and shape.
+        groups: (units,) the cluster of each; None if there are none.
+        tree: The evidence as JSON, with its arrays replaced by their numbers.
+        arrays: The arrays, of any type and shape.
     """
 
     model: str
@@ -142,9 +142,9 @@ class IntervalsResult(Record, frozen=True):
     """How the intervals of a run were computed.
 
     Attributes:
-        level: The part of such intervals that hold what they estimate.
-        resamples, seed: Of the bootstrap.
-        group: The column whose units are drawn together; None: each unit by itself.
+        level: Confidence level.
+        resamples, seed: Number of bootstrap resamples, and the random seed.
+        group: The column whose units are drawn together; None: each unit separately.
     """
 
     level: Number
@@ -176,24 +176,24 @@ class CalibrationResult(Record, frozen=True):
     """Agreement of a judge with human labels of the same samples.
 
     Attributes:
-        model: Whose answers; None: those of all models together.
-        judge: Its name; None: all judges and repeats together.
-        column: Where the people's word stands.
-        scale: What is compared: "verdicts", "ratings", "classes", "values" by their side of
+        model: The model that answered; None: all models together.
+        judge: Name of the judge; None: all judges and repeats together.
+        column: The column of the human labels.
+        scale: What is compared: "verdicts", "ratings", "classes", or "values" by their side of
             `threshold`.
         labels: The categories, in their order.
-        matrix: (labels, labels) people in rows, the judge in columns.
-        n: Samples that both judged.
-        unjudged: Samples that people judged and the judge could not.
-        agreement: The part of the n on which both say the same.
-        kappa: Cohen's; None with one category alone.
-        kappa_interval: Its 95 % interval, by the bootstrap over samples.
-        weighted_kappa: With quadratic weights, of ratings.
-        correlation: Spearman's, of ratings and values.
-        human_mean, judge_mean: Of ratings and values; of verdicts the part that passes; of
-            classes none.
-        disagreements: Samples on which they differ, the widest first; bounded.
-        self_agreement: The part of the judge's own repeats that agree with each other; None
+        matrix: (labels, labels) human labels in rows, the judge in columns.
+        n: Number of samples with a human label and a judge's value.
+        unjudged: Number of samples with a human label only.
+        agreement: Share of the n samples on which both agree.
+        kappa: Cohen's kappa; None with a single category.
+        kappa_interval: Its 95 % confidence interval, by bootstrap over samples.
+        weighted_kappa: Cohen's kappa with quadratic weights, for ratings.
+        correlation: Spearman's correlation, for ratings and values.
+        human_mean, judge_mean: Mean of ratings and values; pass rate of verdicts; None for
+            classes.
+        disagreements: Samples on which they disagree, largest difference first, up to a limit.
+        self_agreement: Share of pairs of the judge's repeats that agree; None
             without repeats.
     """
 
@@ -223,9 +223,9 @@ class CoverageResult(Record, frozen=True):
     """How many samples have a value of a metric, with everything that identifies it.
 
     Attributes:
-        samples: How many there are.
-        statuses: By status, how many; they add up to `samples`.
-        coverage: Those that are "ok" among those that are not "not_applicable"; None without any.
+        samples: Number of samples.
+        statuses: Number of samples by status; they add up to `samples`.
+        coverage: Share of "ok" among samples that are not "not_applicable"; None without any.
     """
 
     metric: str
@@ -246,14 +246,14 @@ class ProblemResult(Record, frozen=True):
     """A problem of a model that should be looked at.
 
     Attributes:
-        kind: A mean on the wrong side of its threshold; a perturbed sample on the other side than
-            its original; many samples without a value; something odd about the data.
-        value: What was found; of a flip that of the perturbed sample, of all flips of a metric
-            their part of the perturbed samples.
-        threshold: What it was held against.
-        severity: None where it cannot be told whether the threshold is passed.
-        sample_ids: The samples concerned; of a flip the original and its perturbed copy.
-        message: All of it in words.
+        kind: A mean on the wrong side of its threshold; a perturbed sample on the other side from
+            its original; many samples without a value; a data problem.
+        value: The value found; for a flip, of the perturbed sample; for all flips of a metric,
+            their share of the perturbed samples.
+        threshold: The threshold that it was compared with.
+        severity: None if it is unclear whether the threshold is passed.
+        sample_ids: The samples concerned; for a flip, the original and its perturbed copy.
+        message: The problem in words.
     """
 
     kind: ProblemKind
@@ -274,8 +274,8 @@ class InsightResult(Record, frozen=True):
     Attributes:
         kind: "best_model", "worst_model", "hardest_sample", "fastest_model", "slowest_model",
             "cheapest_model", "best_retrieval", "worst_retrieval", "worst_sentence", "worst_slice",
-            "no_best_model" where the tests do not tell the first from others, "usual_limit" …
-        models: Those concerned, all of them where they tie.
+            "no_best_model" if the tests do not separate the first from others, "usual_limit" …
+        models: The models concerned; all of them if they tie.
     """
 
     kind: str
@@ -290,10 +290,10 @@ GateStatus: TypeAlias = Literal["passed", "failed", "not checked"]
 
 
 COVERAGE = "coverage"
-"""The rule of a gate that asks how many samples have a value."""
+"""The rule of a gate on coverage."""
 
 NOT_WORSE = "not_worse"
-"""The rule of a gate that asks whether a value is worse than the baseline's."""
+"""The rule of a gate that tests whether a value is worse than the baseline's."""
 
 
 class GateResult(Record, frozen=True):
@@ -301,9 +301,9 @@ class GateResult(Record, frozen=True):
 
     Attributes:
         rule: "min", "max", "max_drop", "not_worse" or "coverage".
-        value: The row's value; of max_drop how far it fell below the baseline, of not_worse the
-            adjusted p of being worse.
-        gate: Which gate of the config it is, from 0.
+        value: The row's value; for max_drop, the drop from the baseline; for not_worse, the
+            adjusted p-value of being worse.
+        gate: Index of the gate in the config, from 0.
     """
 
     metric: str

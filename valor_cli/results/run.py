@@ -33,22 +33,22 @@ from valor_cli.results.rows import (
 SCHEMA_VERSION: Final = 1
 
 LISTED = 3
-"""Gates, and reasons, that are named where several could not be checked."""
+"""Maximum number of gates, and of reasons, named if several could not be checked."""
 
 TOO_LOW = "coverage too low"
-"""Why a run is incomplete where no model is missing and no judge was silent."""
+"""Why a run is incomplete if no model is missing and all judges replied."""
 
 
 class UsageResult(Record, frozen=True):
     """Calls of one metric to one judge for one model; shared calls count for the first metric.
 
     Attributes:
-        calls: Requests, those asked again included.
-        cached: How many of them replies kept from before answered.
-        failed: Requests that got no reply after all tries.
-        tokens_in, tokens_out: Of the requests that were sent; None: the judge does not count.
-        cost_usd: What these cost; None: the price is not known.
-        saved_usd: What the cached ones had cost.
+        calls: Number of requests, retries included.
+        cached: Number of requests answered from the cache.
+        failed: Number of requests without a reply after all retries.
+        tokens_in, tokens_out: Of the requests that were sent; None if not reported.
+        cost_usd: Cost of the requests that were sent; None if the price is unknown.
+        saved_usd: Original cost of the cached requests.
     """
 
     metric: str
@@ -64,7 +64,7 @@ class UsageResult(Record, frozen=True):
 
 
 def totals(rows: Sequence[UsageResult]) -> UsageResult:
-    """The sums of these; None where a part of one is not known."""
+    """The sums; None where a summand is unknown."""
     return UsageResult(
         metric="",
         model="",
@@ -85,7 +85,7 @@ def _whole(values: Sequence[int | None]) -> int | None:
 
 
 def _exact(values: Sequence[float | None]) -> float | None:
-    """The sum, whatever the order."""
+    """The sum, independent of the order."""
     known = [value for value in values if value is not None]
     return fsum(known) if len(known) == len(values) else None
 
@@ -100,18 +100,18 @@ class PromptUsed(Record, frozen=True):
 
 
 REDIRECTED: dict[str, str] = {}
-"""Where servers sent whoever read a URL, by the URL: of the readers of this process."""
+"""Redirect targets by URL, of the URLs read in this process."""
 
 
 class InputFile(Record, frozen=True):
     """An input file, read or skipped, with the reason in `left_out`.
 
     Attributes:
-        sha256: Of its stored bytes; None: they cannot be read.
-        rows: How many records it has; None: it could not be read to its end.
-        skipped: How many of them were left out as invalid.
-        left_out: What is wrong with a file of which nothing was used; None: it was used.
-        final_url: Where the server sent whoever read it; None: nowhere else.
+        sha256: Hash of its stored bytes; None if they cannot be read.
+        rows: Number of records; None if it could not be read completely.
+        skipped: Number of invalid records left out.
+        left_out: Why nothing of the file was used; None if it was used.
+        final_url: The URL that the server redirected to; None without a redirect.
     """
 
     path: str
@@ -135,11 +135,11 @@ class RunInfo(Record, frozen=True, kw_only=True):
     """What may differ between two runs on the same inputs.
 
     Attributes:
-        models_used: The judges and embedders that were asked.
+        models_used: The judges and embedders that were used.
         calls, tokens, cost_usd, saved_usd: Sums of `usage`.
-        usage: What that took.
-        stopped: Why not everything was asked, in words; None: it was.
-        stopped_by: That as a word: "budget", "interrupted", "terminated".
+        usage: Calls, tokens and cost by metric and judge.
+        stopped: Why the run was stopped, in words; None if it was not.
+        stopped_by: The reason as a keyword: "budget", "interrupted", "terminated".
     """
 
     valor_version: str
@@ -176,13 +176,13 @@ class Document(Record, frozen=True, kw_only=True):
         task: Name of the task.
         models: Names of the evaluated models, in the order of the config.
         primary: (metric, output) of the headline values, most important first.
-        data: Sizes of what was evaluated, by words such as "images" or "ground truths".
-        settings: How, by words such as "matching" or "geometry": what changes every number.
-        prompts: What judges were asked with, by name.
-        intervals: How intervals were found; None: there are none.
-        comparisons: The models held against each other, and against those of a baseline.
-        searches: Where parts of the data were looked for that a model does worst at.
-        agreements: How far several judges, or several askings of one, say the same.
+        data: Counts of evaluated items, by keys such as "images" or "ground truths".
+        settings: Settings that affect all values, by keys such as "matching" or "geometry".
+        prompts: The prompts sent to judges, by name.
+        intervals: How intervals were computed; None if there are none.
+        comparisons: Comparisons of the models with each other, and with a baseline.
+        searches: Searches for the slices on which a model does worst.
+        agreements: Agreement of several judges, or of repeated calls of one.
         missing_prediction_labels: By model, labels with ground truth and no prediction.
         ignored_prediction_labels: By model, labels with predictions and no ground truth.
     """
@@ -217,13 +217,13 @@ class Document(Record, frozen=True, kw_only=True):
 
 
 class RunResult(Document, frozen=True, kw_only=True):
-    """What every report and every comparison reads: results.json, and the files beside it.
+    """A complete run as reports and comparisons read it: results.json and the files beside it.
 
     Attributes:
-        samples: Values of single samples; they stand in a file of their own, samples.jsonl.
-        resamples: Values at every resample; they stand in a file of their own, resamples.jsonl.
-        texts: What the samples say; they stand in samples.jsonl.
-        evidence: What values rest on that were not resampled; it stands in evidence.bin.
+        samples: Per-sample values; stored in samples.jsonl.
+        resamples: Values at every resample; stored in resamples.jsonl.
+        texts: Texts of the samples; stored in samples.jsonl.
+        evidence: Evidence of values that were not resampled; stored in evidence.bin.
     """
 
     samples: Sequence[SamplesResult] = ()
@@ -240,9 +240,9 @@ class RunResult(Document, frozen=True, kw_only=True):
     def incomplete(self) -> str | None:
         """Why there is no verdict, and what to do; None if there is one.
 
-        Too few samples have a value: where no gate says how many samples that takes, no judge may
-        have failed to reply; and no model that was to be asked may be missing. Or a gate could not
-        be checked, and none failed.
+        There is none if too few samples have a value (without a gate on coverage: if any judge
+        call failed), if a model of the config is missing, or if a gate could not
+        be checked and none failed.
         """
         absent = {row.metric for row in self.coverage if row.statuses.get("model_unavailable", 0)}
         if absent:
@@ -264,7 +264,7 @@ class RunResult(Document, frozen=True, kw_only=True):
 
 
 def _unchecked(gates: Sequence[GateResult]) -> str | None:
-    """Which gates could not be checked, by the reason why not."""
+    """The gates that could not be checked, by reason."""
     reasons: dict[str, dict[str, None]] = {}
     for gate in gates:
         if gate.status == "not checked":

@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 def results_schema() -> Schema:
     """The JSON Schema of results.json.
 
-    It asks for every key that all files of this schema version have: for more than reading does.
+    It requires every key that all files of this schema version have, which reading does not.
     """
     _, records = msgspec.json.schema_components((Document,), ref_template="#/$defs/{name}")
     for name, record in _records(Record):
@@ -50,7 +50,7 @@ def added_keys(record: type[Record]) -> frozenset[str]:
 
 
 def meanings(record: type) -> Mapping[str, str]:
-    """What the keys of a record mean, as the `Attributes:` of its docstring say it."""
+    """The descriptions of a record's keys, from the `Attributes:` of its docstring."""
     _, _, section = (inspect.getdoc(record) or "").partition("Attributes:\n")
     found: dict[str, str] = {}
     names: list[str] = []
@@ -67,7 +67,7 @@ def meanings(record: type) -> Mapping[str, str]:
 
 
 def _compact(schema: Any) -> Any:
-    """A schema with one list of types in the place of a choice between schemas."""
+    """A schema with one list of types instead of a choice between schemas."""
     if isinstance(schema, list):
         return [_compact(one) for one in schema]
     if not isinstance(schema, dict):
